@@ -1,9 +1,7 @@
 """Intervals of measures on [-1, 1], from their values in a bootstrap over prompts.
 
-Fisher's z = artanh(r) of the estimate, plus and minus Student's t (k - 1 degrees of freedom for k prompts)
-times the standard deviation of z over the rounds times sqrt(k / (k - 1)), because a resample of k prompts
-varies less than a fresh sample. Percentiles and BCa (Efron 1987) are too narrow for few prompts:
-docs/methodology.md has the coverage.
+Fisher's z = artanh(r) plus and minus Student's t (k - 1 degrees of freedom for k prompts) times the deviation
+of z over rounds times sqrt(k / (k - 1)). Percentiles and BCa (Efron 1987) are too narrow for few prompts.
 """
 
 from collections.abc import Sequence
@@ -28,9 +26,8 @@ def z_intervals(
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper ends in the shape of ``estimate``; NaN where there is no interval.
 
-    ``samples`` has the rounds in one more dimension, NaN where undefined; ``prompts`` counts the prompts of
-    each estimate, broadcast to it; ``level`` is in percent. One prompt, rounds that all agree, and rounds
-    that are mostly undefined give no interval.
+    ``samples`` has the rounds in one more dimension, NaN where undefined; ``prompts``, broadcast, counts the
+    prompts of each estimate. One prompt, equal rounds and mostly undefined rounds give no interval.
     """
     known = ~np.isnan(samples)
     z = np.arctanh(np.clip(np.where(known, samples, 0.0), CLOSEST - 1.0, 1.0 - CLOSEST))

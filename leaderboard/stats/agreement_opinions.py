@@ -1,8 +1,4 @@
-"""Opinions about pairs, and the sums over prompts that every measure of agreement is computed from.
-
-A round of the bootstrap draws as many prompts as there are, with replacement; one set of draws serves all
-measures and categories.
-"""
+"""Opinions about pairs, and the sums over prompts that every measure of agreement is computed from."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,8 +65,7 @@ def opinion_rows(
 ) -> OpinionRows:
     """Ratings as shown, turned to the orientation of their pairs; ``swapped`` marks those shown turned.
 
-    ``pair`` holds numbers from 0; ``rater``, ``points`` and ``swapped`` may be one value for all. Raises a
-    StatsError for arrays of different lengths and for ratings off their scale.
+    ``pair`` holds numbers from 0. Raises a StatsError for different lengths and ratings off their scale.
     """
     number, given = np.asarray(pair).reshape(-1), np.asarray(rating).reshape(-1)
     if len(number) != len(given):
@@ -134,10 +129,7 @@ class Topics:
 
     @cached_property
     def rows(self) -> tuple[str | None, ...]:
-        """What a measure is given for: everything (None), each named category, and all but each ("-name").
-
-        A category may itself be called "-name": ``left_out`` tells them apart.
-        """
+        """What a measure is given for: everything (None), each named category, and all but each ("-name")."""
         return (None, *self.named, *(f"-{name}" for name in self.left_out if name))
 
     @cached_property
@@ -213,10 +205,7 @@ def measure(
 
 
 def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatArray]:
-    """Values (rows, values, rounds) of each measure; all must have the same topics.
-
-    Raises ParameterError for bad ``rounds`` or ``seed``.
-    """
+    """Values (rows, values, rounds) of each measure, all of the same topics; raises ParameterError."""
     check_run(rounds, seed, None)
     if not measures:
         return []

@@ -1,8 +1,7 @@
 """Agreement among raters of one kind: Krippendorff's alpha (1970, 2011) and Fleiss' kappa (1971).
 
-Alpha takes pairs with two or more ratings; interval alpha uses squared distance on [-1, 1], nominal alpha
-verdicts. Fleiss' kappa needs the same number of ratings of each pair, so only pairs with the commonest number
-count.
+Interval alpha uses squared distance on [-1, 1], nominal alpha verdicts. Fleiss' kappa needs equally many
+ratings of each pair, so only pairs with the commonest number count.
 """
 
 from dataclasses import dataclass
@@ -25,10 +24,7 @@ VALUES = ("alpha", "alpha_verdict", "fleiss")
 
 
 def one_from_each(rows: OpinionRows) -> OpinionRows:
-    """The first rating of each rater on each pair; all of them where there is only one rater.
-
-    So people are compared with each other, and a single judge with its own repeats.
-    """
+    """The first rating of each rater on each pair; all of them where there is only one rater."""
     raters, number = np.unique(rows.rater, return_inverse=True)
     if len(raters) < 2:
         return rows

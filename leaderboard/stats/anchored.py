@@ -1,9 +1,8 @@
 """Human-anchored strengths: few human comparisons and many of a judge, without the judge's bias.
 
 Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic 2023, *PPI++*) for Bradley-Terry
-(Boyeau et al. 2024, *AutoEval Done Right*), with prompts as independent units. It estimates the Bradley-Terry
-fit of people's verdicts on all such pairs, and needs the pairs people rated to be a random part of those the
-judge rated.
+(Boyeau et al. 2024, *AutoEval Done Right*), with prompts as independent units. The pairs people rated must be
+a random part of those the judge rated.
 """
 
 from collections.abc import Sequence
@@ -170,10 +169,9 @@ def anchored(
 ) -> Anchored:
     """Human-anchored strengths, from one entry per pair: two completions of one ``prompt``.
 
-    ``human`` is the mean score people gave contestant ``a``, from 0 to 1, NaN where nobody rated the pair;
-    ``judge`` the same of the judge over its orders and repeats. Intervals of ``interval`` percent use
-    Student's t. ``power``, from 0 (people alone) to 1, is tuned to the smallest mean variance where it is
-    None. ``category``, of each pair's prompt, helps to test whether people rated a random part. Raises a
+    ``human`` is the mean score people gave ``a``, from 0 to 1, NaN where nobody rated the pair; ``judge`` the
+    same of the judge. ``power``, from 0 (people alone) to 1, is tuned to the smallest mean variance where it
+    is None. ``category``, of the prompt, helps to test whether people rated a random part. Raises a
     StatsError for bad input and where no pair was rated by both.
     """
     pairs = check_pairs(a, b, human, judge, contestants, prompt=prompt, category=category)
@@ -321,10 +319,7 @@ def _difference(judge: Solution | None, best: Solution) -> Solution | None:
 
 
 def _worth(equation: Equation, fit: Solution, shown: BoolArray) -> tuple[FloatArray, float]:
-    """Effective votes of each contestant, and of the variances averaged over contestants.
-
-    Human pairs times the variance without the judge over that with it, both at the same strengths.
-    """
+    """Effective votes of each contestant, and for the mean variance."""
     votes = float(equation.parts[0].size)
     influence_alone = equation.scores(equation.parts[0], fit.theta) @ fit.bread
     alone, together = (

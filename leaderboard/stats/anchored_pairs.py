@@ -87,9 +87,8 @@ def rated_pairs(
 ) -> RatedPairs:
     """Comparisons averaged into pairs, whichever side a contestant was shown on.
 
-    ``people`` and ``judge`` are masks (n,) of whose a comparison is; comparisons of neither are ignored.
-    Scores are 1, 1/2 or 0; with ties off, comparisons in the exact middle are left out and counted.
-    ``category`` is that of each comparison's prompt. Raises ParameterError where no prompts are known.
+    ``people`` and ``judge`` are masks (n,) of whose a comparison is. Scores are 1, 1/2 or 0; with ties off,
+    the exact middle is left out and counted. Raises ParameterError where no prompts are known.
     """
     if ratings.prompt is None:
         raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
@@ -149,7 +148,7 @@ _LEAST: Final = 1e-9
 def balance(pairs: RatedPairs) -> dict[str, float]:
     """P values, small where the judged pairs that people rated differ from a random part of all.
 
-    ``contestants`` tests how often each takes part, ``decided`` how far the judge's scores are from a draw,
+    ``contestants`` tests how often each takes part, ``decided`` how far the judge is from a draw,
     ``categories`` those of the prompts people rated. What cannot be tested is missing.
     """
     judged = pairs.only(pairs.judged)
@@ -193,10 +192,7 @@ def _drawn(facts: FloatArray, chosen: BoolArray) -> float:
 
 
 def _squared(difference: FloatArray, covariance: FloatArray, whole: float) -> tuple[float, int]:
-    """The squared distance in units of its covariance, and its degrees of freedom.
-
-    Directions with next to nothing of the variance ``whole`` do not count.
-    """
+    """The squared distance in units of its covariance, and its degrees of freedom."""
     variance, direction = np.linalg.eigh(covariance)
     real = variance > _LEAST * whole
     along = difference @ direction[:, real]

@@ -61,8 +61,8 @@ def refit(
 ) -> tuple[FloatArray, BoolArray]:
     """Parameters (parameters, rounds) that ``fit`` finds in every round, and whether it used the prior.
 
-    ``fit`` gets weights (outcomes, rounds) and the numbers of these rounds, at most ``together``. ``cluster``
-    and ``crossed`` number the clusters of each game. Rounds that draw the same are fitted once.
+    ``fit`` gets weights (outcomes, rounds) and the numbers of these rounds, at most ``together``. Rounds that
+    draw the same are fitted once.
     """
     draw = weights_of_rounds(outcomes, cluster, seed, crossed)
     distinct, place = distinct_rounds(seed, rounds, number_of(cluster), number_of(crossed))

@@ -1,9 +1,9 @@
 """Bradley-Terry strengths by maximum likelihood, a tie counting as half a win for each side.
 
-P(a beats b) = 1 / (1 + 10 ** ((strength_b - strength_a) / 400)) (Bradley and Terry 1952), with 1000 on
-average in a connected group. A finite maximum exists if and only if everybody in a group can be reached from
-everybody by steps from a contestant to one that took at least half a point from it (Ford 1957). In other
-groups each contestant gets one drawn game against an imaginary contestant at the centre.
+P(a beats b) = 1 / (1 + 10 ** ((strength_b - strength_a) / 400)) (Bradley and Terry 1952). A finite maximum
+exists if and only if everybody in a connected group can be reached from everybody by steps from a contestant
+to one that took at least half a point from it (Ford 1957). Otherwise each contestant of the group gets one
+drawn game against an imaginary contestant at the centre.
 """
 
 import math
@@ -71,10 +71,7 @@ def bootstrap_bradley_terry(
     crossed: npt.ArrayLike | None = None,
     threads: int | None = None,
 ) -> Bootstrap:
-    """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo).
-
-    The order of games does not matter. Raises a StatsError for bad input.
-    """
+    """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo)."""
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
     return bootstrap_games(_refitted, games, rounds=rounds, seed=seed, threads=threads)
 
@@ -221,10 +218,7 @@ def laplacian(table: PairTable, weight: FloatArray) -> FloatArray:
 
 
 def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: BoolArray) -> FloatArray:
-    """The matrix (rounds, contestants, contestants) made regular by fixing the mean of each component.
-
-    Components with the prior are regular already. What is added changes nothing but the mean.
-    """
+    """The matrix (rounds, contestants, contestants) made regular by fixing the mean of each component."""
     open_mean = ~np.broadcast_to(prior, (table.contestants, len(matrix))).T
     size = np.maximum(1e-3, weight.mean(axis=1))
     matrix += table.gauge * (open_mean * size[:, None])[:, :, None]

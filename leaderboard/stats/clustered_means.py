@@ -1,8 +1,7 @@
 """Means and shares with intervals where observations of one prompt are not independent.
 
-The variance is the jackknife's over whole prompts (Tukey 1958), with Student's t for k - 1 degrees of
-freedom. Shares get Wilson's interval (1927) at the effective number of observations p(1 - p) / variance (cf.
-Korn and Graubard 1998).
+The variance is the jackknife's over prompts (Tukey 1958), with Student's t. Shares get Wilson's interval
+(1927) at the effective number of observations p(1 - p) / variance (cf. Korn and Graubard 1998).
 """
 
 from dataclasses import dataclass, replace
@@ -58,10 +57,7 @@ def sums(numbers: IntArray, values: FloatArray) -> FloatArray:
 
 
 def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:
-    """The mean from each prompt's total and count of observations.
-
-    No interval for a single prompt, or where all prompts have the same mean.
-    """
+    """The mean; without an interval for a single prompt or equal means of all prompts."""
     value, error, n, prompts = _jackknife(total, count)
     if value is None or error is None or error < _NO_ERROR:
         return Estimate(n, prompts, value)
@@ -70,11 +66,7 @@ def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimat
 
 
 def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate:
-    """The share of points won from each prompt's points and count of observations.
-
-    The effective number of observations is at most their number, or the number of prompts where all
-    observations agree. No interval for a single prompt.
-    """
+    """The share of points won; without an interval for a single prompt."""
     value, error, n, prompts = _jackknife(won, count)
     if value is None or error is None:
         return Estimate(n, prompts, value)

@@ -120,10 +120,7 @@ def shared_entries(one: PairSums, other: PairSums) -> Entries:
 
 
 def ceiling_entries(rows: OpinionRows, everybody: PairSums) -> Entries:
-    """Each rater's mean on a pair against the mean of the others, whose sums are in ``everybody``.
-
-    A pair with a single rater has no entry.
-    """
+    """Each rater's mean on a pair against that of others; ``everybody`` sums all ratings."""
     raters, number = np.unique(rows.rater, return_inverse=True)
     key, place = np.unique(rows.pair * len(raters) + number, return_inverse=True)
     pair, count, total = key // max(1, len(raters)), np.bincount(place), np.bincount(place, rows.preference)

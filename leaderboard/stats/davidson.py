@@ -1,12 +1,11 @@
 """Davidson's model: a tie is a third outcome, likelier the closer the contestants are.
 
 P(a wins) : tie : P(b wins) = p_a : nu * sqrt(p_a * p_b) : p_b, with p = 10 ** (strength / 400) (Davidson
-1970). Among equals the share nu / (2 + nu) of games are ties; without ties nu is 0 and strengths are
-Bradley-Terry's.
+1970). Among equals the share nu / (2 + nu) of games are ties; without ties nu is 0.
 
 A finite maximum exists if and only if Bradley-Terry's does and some circle of contestants has more steps from
-winner to loser than steps across a tie; otherwise strengths can move apart while nu grows. Without one, each
-contestant gets half a win and half a loss against an imaginary contestant at the centre.
+winner to loser than across ties. Otherwise each contestant gets half a win and half a loss against an
+imaginary contestant at the centre.
 """
 
 from dataclasses import dataclass
@@ -193,7 +192,7 @@ def bootstrap_davidson(
 ) -> Bootstrap:
     """Fit Davidson's model to the resamples of bootstrap_bradley_terry with the same seed.
 
-    ``others["nu"]`` of the result is 0 in rounds without ties. Raises a StatsError for bad input.
+    ``others["nu"]`` of the result is 0 in rounds without ties.
     """
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
     return bootstrap_games(_refitted, games, ("nu",), rounds=rounds, seed=seed, threads=threads)

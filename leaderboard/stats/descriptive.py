@@ -51,10 +51,7 @@ class Histogram(Result):
 
 
 def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:
-    """Count ratings in presentation order; ``unscored`` holds a reason for each answer without one.
-
-    Raises RatingError for an unknown scale or a rating outside it.
-    """
+    """Count ratings as shown, and reasons for answers without one; raises RatingError."""
     if points not in POINTS:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
     ratings = np.asarray(rating)

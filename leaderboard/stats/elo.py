@@ -1,8 +1,7 @@
 """Elo: one pass over the games in their order, and its bootstrap over resampled games.
 
 The expected score 1 / (1 + base ** ((strength_b - strength_a) / scale)) is computed as (1 + tanh) / 2, which
-cannot overflow. NumPy runs the bootstrap everywhere; numba (``make fast``) is several times as fast but costs
-seconds to load (docs/performance.md).
+cannot overflow. Numba (``make fast``) is several times as fast as NumPy but costs seconds to load.
 """
 
 import logging
@@ -96,8 +95,7 @@ def sequential_elo(
 ) -> FloatArray:
     """Strengths (contestants,) after one pass over the games in their order.
 
-    After each game ``a`` gains K * (score - expected) and ``b`` loses the same. Without games a contestant
-    keeps ``init``. Raises a StatsError for bad input.
+    After each game ``a`` gains K * (score - expected) and ``b`` loses the same. Raises a StatsError.
     """
     games = make_games(a, b, score, contestants)
     parameters = EloParameters(k, scale, base, init)
@@ -132,10 +130,8 @@ def bootstrap_elo(
 
     ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``. A round
     draws single games, or whole clusters where ``cluster`` labels that of each game, and with ``crossed``
-    clusters of a second kind across the first. Of many games it plays only the last (see games_remembered).
-
-    ``backend`` ("numpy", "numba", None for the faster) and ``threads`` (None for as many as help) change the
-    time taken alone: strengths agree to 1e-9. Raises a StatsError for bad input.
+    clusters of a second kind across the first. ``backend`` ("numpy", "numba", None for the faster) and
+    ``threads`` change the time taken alone: strengths agree to 1e-9. Raises a StatsError for bad input.
     """
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
@@ -217,10 +213,7 @@ def read_games(
     cluster: npt.ArrayLike | None,
     crossed: npt.ArrayLike | None = None,
 ) -> Outcomes | Clusters:
-    """The outcome of each game, arranged by cluster if there are clusters.
-
-    Raises the errors of make_games, and NoGamesError if there is no game.
-    """
+    """The outcome of each game, by cluster if there are any; raises the errors of make_games."""
     first, second, points = column("a", a), column("b", b), column("score", score)
     label = None if cluster is None else column("cluster", cluster)
     other = None if crossed is None else column("crossed", crossed)
@@ -331,8 +324,8 @@ MEMORY: Final = 130_000_000
 def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, ModuleType]:
     """Name and module of the backend, ready for outcome numbers of this type.
 
-    Where none is wanted it is the faster for so many updates, and NumPy if numba does not work. Raises
-    ParameterError if the wanted one does not exist or is not installed.
+    None is the faster for so many updates, and NumPy if numba does not work. Raises ParameterError if the
+    wanted one does not exist or is not installed.
     """
     name = wanted or _faster(updates)
     if name not in BACKENDS:

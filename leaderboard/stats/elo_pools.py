@@ -1,10 +1,9 @@
 """Which outcome each step of each round of bootstrapped Elo plays.
 
-Games: each of n steps draws one of the n games. Clusters: a round draws as many clusters as there are, with
+Games: each of n steps draws one of the n games. Clusters: a round draws as many as there are, with
 replacement, and plays all their games (the pool) in a random order (Fisher and Yates 1938, as by Durstenfeld
-1964): Elo weighs late games more, so a fixed order would let the same prompts decide every round. Crossed
-clusters: a game is in the pool as often as its prompt was drawn times as often as its rater was, the
-pigeonhole bootstrap (Owen 2007; Owen and Eckles 2012).
+1964), because Elo weighs late games more. Crossed clusters: a game is in the pool as often as its prompt was
+drawn times as often as its rater was, the pigeonhole bootstrap (Owen 2007; Owen and Eckles 2012).
 """
 
 from collections.abc import Iterator
@@ -68,10 +67,7 @@ class Clusters:
 def group_by_cluster(
     outcomes: Outcomes, label: npt.NDArray[Any], other: npt.NDArray[Any] | None = None
 ) -> Clusters:
-    """The outcomes of games by the label of their cluster, and in their order within it.
-
-    ``other`` holds the labels of a second kind of cluster.
-    """
+    """The outcomes of games arranged by cluster; ``other`` labels a second kind of cluster."""
     crossed = None if other is None else _numbered(other)
     moved = None if crossed is None else np.empty_like(crossed)
     labels = distinct_values(label.__getitem__, len(label))
@@ -147,7 +143,7 @@ def cluster_steps(
 ) -> Iterator[npt.NDArray[Any]]:
     """Outcome numbers in blocks (steps, rounds): whole clusters drawn, their games in random order.
 
-    ``sizes`` are the pool_sizes of the rounds; the rest of shorter rounds is ``len(clusters.outcomes)``.
+    Rounds shorter than the longest end in ``len(clusters.outcomes)``.
     """
     pools = np.empty((int(sizes.max()), len(rounds)), dtype=clusters.of_game.dtype)
     fill_pools(pools.T, clusters, seed, rounds)

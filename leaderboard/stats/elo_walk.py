@@ -1,7 +1,6 @@
 """Many rounds of Elo side by side in NumPy: each step updates every round.
 
-The state (contestants x rounds) holds arguments of tanh relative to the start (see EloParameters.half_rate),
-so an update is a gather, a subtraction, a tanh, a multiplication and a scatter.
+The state (contestants x rounds) holds arguments of tanh relative to the start.
 """
 
 from collections.abc import Iterable

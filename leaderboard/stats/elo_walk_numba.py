@@ -1,10 +1,8 @@
 """Elo as in elo_walk.py, compiled by numba: several times as fast, the same to 1e-9 and better.
 
-The outer loop walks the steps, each inner loop does one thing for a block of rounds, so that the compiler can
-use vector instructions. ``error_model="numpy"``, because a branch for division by zero would stop that;
-``contract`` lets a product and a sum be one instruction; ``nogil``, because bootstrap.py shares blocks among
-threads (numba's own survive neither a fork nor two callers at once). All compiled code is in this file, by
-whose date numba tells whether its cache is old.
+Each inner loop does one thing for a block of rounds, so that the compiler can use vector instructions, which
+a branch for division by zero would stop. Blocks share threads (``nogil``): numba's own survive neither a fork
+nor two callers at once. Numba tells by the date of this file whether its cache is old.
 """
 
 import math
@@ -250,10 +248,7 @@ def _shuffle(pool: npt.NDArray[Any], key: np.uint64) -> None:
 
 @cache
 def prepare(dtype: np.dtype[Any]) -> None:
-    """Compile the code for outcome numbers of this type, or load it from the cache.
-
-    Raises whatever numba raises, for instance for a damaged cache or a full disk.
-    """
+    """Compile the code for outcome numbers of this type, or load it from the cache."""
     one = np.array([0])
     outcomes = Outcomes(one, one + 1, one + 1.0, one.astype(dtype))
     clusters = Clusters(outcomes, np.array([0, 1]))

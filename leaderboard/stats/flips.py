@@ -39,8 +39,8 @@ def flips(
 ) -> Flips | None:
     """Flips among ratings as shown, from parallel arrays; None where nobody was asked in both orders.
 
-    ``swapped`` marks those shown the other way round. The first rating of a pair by a rater in each order
-    counts. ``band`` overrides the usual ties of its scale. Raises LengthMismatchError.
+    ``swapped`` marks those shown turned; the first rating of a pair in each order counts. ``band`` overrides
+    the usual ties of its scale. Raises LengthMismatchError.
     """
     given = [np.asarray(column).reshape(-1) for column in (pair, rater, prompt, swapped, rating, points)]
     if len({len(column) for column in given}) > 1:
@@ -157,7 +157,7 @@ def repeats(
 ) -> Repeats:
     """How alike repeated answers are, from ratings as shown in the order they were given.
 
-    An answer given a third time is compared with the second. ``band`` overrides the usual ties of its scale.
+    A third answer is compared with the second. ``band`` overrides the usual ties of its scale.
     """
     order = np.lexsort((np.arange(len(pair)), swapped, rater, pair))  # stable: the earlier answer first
     asked = np.stack((pair, rater, swapped.astype(np.int64)))[:, order]

@@ -113,12 +113,11 @@ def games_from_ratings(
     crossed: npt.ArrayLike | None = None,
     tie_band: TieBand | None = None,
 ) -> Games:
-    """Games from ratings; ``first`` and ``second`` are the contestants in presentation order.
+    """Games from ratings in presentation order, from 1 (first much better) to ``points``.
 
-    ``rating`` runs from 1 (first much better) to ``points`` (second much better); ``points`` is one number or
-    one per rating. With ties on, the middle of 3 and 5 points and 4-5 of 8, or ``tie_band`` instead, are half
-    a win for each. With ties off 4 of 8 is a win for the first and 5 for the second; the exact middle of 3
-    and 5 points is left out and counted in ``left_out``.
+    With ties on, the middle of 3 and 5 points and 4-5 of 8, or ``tie_band`` instead, are half a win for each.
+    With ties off 4 of 8 is a win for the first and 5 for the second; the exact middle of 3 and 5 points is
+    left out and counted.
     """
     ratings = whole_numbers("rating", rating)
     scale = whole_numbers("points", points)
@@ -144,9 +143,9 @@ def games_from_ratings(
 
 
 def scores(rating: IntArray, points: IntArray, *, ties: bool, tie_band: TieBand | None = None) -> FloatArray:
-    """The first contestant's score for each rating: 1, 0.5, 0, or NaN where the rating takes no side.
+    """The first's score for each rating: 1, 0.5, 0, or NaN where the rating takes no side.
 
-    Raises RatingError for ratings off their scale, ParameterError for a tie band that does not fit it.
+    Raises RatingError for ratings off their scale, ParameterError for a tie band that does not fit.
     """
     if tie_band is not None and not ties:
         raise ParameterError(f"tie-band is {tie_band}, but ties are off: there is nothing it could act on")

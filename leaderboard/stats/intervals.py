@@ -46,10 +46,7 @@ def median(samples: FloatArray) -> FloatArray:
 def student_quantiles(
     rating: FloatArray, standard_error: FloatArray, units: int, wanted: tuple[float, ...]
 ) -> FloatArray:
-    """Percentiles (len(wanted), contestants) of Student's t around each strength.
-
-    ``units`` games or clusters give one degree of freedom less. NaN where the standard error is.
-    """
+    """Percentiles (len(wanted), contestants) of Student's t around each strength, for ``units`` units."""
     reach = stdtrit(max(1, units - 1), np.array(wanted) / 100.0)
     return np.asarray(rating + np.multiply.outer(reach, standard_error))
 
@@ -75,10 +72,7 @@ def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
 
 
 def exact_share(count: int, n: int, level: float = 95.0) -> Share:
-    """The share with the exact binomial interval of Clopper and Pearson (1934).
-
-    It holds the truth at least as often as it says, also for few trials.
-    """
+    """The share with the exact binomial interval of Clopper and Pearson (1934)."""
     _check(count, n, level)
     if n == 0:
         return Share(0, 0)
@@ -112,8 +106,7 @@ def normal_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Both ends of the interval of the level in percent; NaN where there is no standard error.
 
-    With ``units``, the number of games or clusters behind the standard error, Student's t with one degree of
-    freedom less takes the place of the normal distribution.
+    With ``units``, Student's t with one degree of freedom less takes the place of the normal distribution.
     """
     tail = 0.5 + check_level(level) / 200.0
     reach = standard_error * (ndtri(tail) if units is None else stdtrit(max(1, units - 1), tail))

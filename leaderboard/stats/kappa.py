@@ -1,8 +1,7 @@
 """Cohen's kappa of two kinds of raters: every rating by one against every rating by the other.
 
-A pair rated m times by one kind and n times by the other gives m * n comparisons of single votes. Weighted
-kappa (Cohen 1968) takes squared distance on [-1, 1]; in both orientations it is 2 * sum(xy) / (sum(xx) +
-sum(yy)), Lin's concordance. Kappa of verdicts (Cohen 1960) has no weights.
+Weighted kappa (Cohen 1968) takes squared distance on [-1, 1]; in both orientations it is 2 * sum(xy) /
+(sum(xx) + sum(yy)), Lin's concordance. Kappa of verdicts (Cohen 1960) has no weights.
 """
 
 import numpy as np

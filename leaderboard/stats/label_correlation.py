@@ -1,7 +1,6 @@
 """Correlation of two raters on the same pairs, from labels of any kind: for a notebook.
 
-Every pair is entered in both orientations, on [-1, 1] around the middle of its scale, so renaming contestants
-cannot change a correlation. n counts distinct pairs.
+Every pair is entered in both orientations, so renaming contestants cannot change a correlation.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -38,8 +37,7 @@ def pair_means(
 ) -> dict[Hashable, float]:
     """The mean preference for each pair over all its ratings, on [-1, 1] in the pair's own orientation.
 
-    ``rating`` is as shown, ``points`` its scale (one number or one per rating), ``flipped`` marks ratings
-    shown the other way round. Raises a StatsError for arrays that do not fit together.
+    ``rating`` is as shown, ``flipped`` marks ratings shown the other way round. Raises a StatsError.
     """
     labels = dict.fromkeys(pair)
     number = {label: place for place, label in enumerate(labels)}

@@ -1,8 +1,7 @@
 """Whether the longer of two completions wins.
 
-Every comparison is entered in both orientations, so the win rate over the difference in size is
-point-symmetric about (0, 0.5). Longer answers may win because they are longer, or because better contestants
-write more.
+Every comparison is entered in both orientations. Longer answers may win because they are longer, or because
+better contestants write more.
 """
 
 from dataclasses import dataclass
@@ -67,11 +66,7 @@ def length_effect(
     prompt: npt.ArrayLike,
     level: float = 95.0,
 ) -> LengthEffect:
-    """The effect of size, from whole sizes, the points of the first, and prompts.
-
-    Raises LengthMismatchError, ScoreError for points other than 0, 0.5 and 1, and ParameterError for a size
-    that is negative or unknown.
-    """
+    """The effect of size, from whole sizes, the points of the first, and prompts; raises a StatsError."""
     one, other, points = _checked(first, second, score)
     numbers = prompt_numbers(prompt, len(points))
     prompts = int(numbers.max(initial=-1)) + 1
@@ -102,7 +97,7 @@ def slope_through_origin(
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """The slope of points on x without an intercept, its interval, and why there is none.
 
-    Logistic regression; the interval is the sandwich's over prompts with Student's t.
+    Logistic regression with the sandwich over prompts and Student's t.
     """
     used = x != 0
     x, points, prompt = x[used], points[used], prompt[used]

@@ -1,8 +1,7 @@
 """Bradley-Terry for graded ratings: a cumulative-logit model of the whole scale.
 
 P(rating <= k) = F(tau_k + d), with F logistic and d = theta_first - theta_second + position + effects + lean.
-Thresholds are symmetric about zero and differ by scale; ``position`` is the advantage, in log-odds, of
-standing first. On 2 points this is Bradley-Terry with a position term.
+Thresholds are symmetric about zero; ``position`` is the advantage of standing first.
 
 Cumulative logits: McCullagh 1980. For paired comparisons: Tutz 1986; Agresti 1992. Covariates for length and
 style: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
@@ -75,9 +74,8 @@ def ordinal(
     """Fit the ordinal model by penalised maximum likelihood.
 
     ``adjust`` names covariates; ``raters`` gives each rater a lean towards the first. Standard errors are
-    clustered by ``resample``, one of RESAMPLE, None being prompts where they are known. Raises NoGamesError
-    without ratings, and ParameterError for missing covariates or raters and for effects that cannot be told
-    from the contestants.
+    clustered by ``resample``, None being prompts where they are known. Raises NoGamesError, and
+    ParameterError for what is missing or cannot be told from the contestants.
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to rank")
@@ -135,9 +133,8 @@ def sandwich(
 ) -> FloatArray:
     """The cluster-robust covariance (parameters, parameters) of the fit (Huber 1967; Liang and Zeger 1986).
 
-    ``unit`` numbers from 0 what goes together, None for single ratings; ``crossed`` the raters where they are
-    a second kind of unit. ``of_raters`` tells that units are raters, each with the pull on its lean. Log-odds
-    of contestants are measured from the mean of their component.
+    ``unit`` numbers what goes together, None for single ratings; ``crossed`` the raters where they are a
+    second kind. ``of_raters`` tells that units are raters, each with the pull on its lean.
     """
     table, slopes = fit.model.table, _slopes(fit)
     meat = spread_of_units(
@@ -214,8 +211,7 @@ def bootstrap_ordinal(
 ) -> Bootstrap:
     """Fit the ordinal model to ``rounds`` resamples (other arguments as for ordinal).
 
-    Units are drawn as by bootstrap_bradley_terry with the same seed. Position and effects are in log-odds;
-    every round takes the spread of leans from all ratings. Raises a StatsError for bad input.
+    Position and effects are in log-odds; every round takes the spread of leans from all ratings.
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to resample")
@@ -261,8 +257,7 @@ def fit_rounds(
 ) -> tuple[FloatArray, BoolArray]:
     """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
 
-    ``raters_drawn`` (raters, rounds) is how often whole raters were drawn: one drawn twice has its lean, and
-    the pull on it, twice.
+    A rater drawn twice (``raters_drawn``) has its lean, and the pull on it, twice.
     """
     table = fit.model.table
     numbers_of_round = max(table.design.shape[0], table.layout.size**2)

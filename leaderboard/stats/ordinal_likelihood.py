@@ -1,7 +1,6 @@
 """The penalised log-likelihood of the ordinal model, for many rounds at once, and its maximum.
 
-It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they would go down, arrive. Without a
-finite maximum the parameter that runs away gains about one unit at every step.
+It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they go down, arrive.
 """
 
 from dataclasses import dataclass
@@ -179,8 +178,7 @@ class WholeFit:
 def fit_everything(table: OrdinalTable) -> WholeFit:
     """Fit all ratings; raises NotIdentifiedError where effects cannot be told from contestants.
 
-    Leans are normal random effects. Their standard deviation comes from repeating sd**2 = sum of squared
-    leans / effective number of leans (Schall 1991), and is at least 0.01.
+    The deviation of leans comes from sd**2 = sum of squared leans / effective number of leans (Schall 1991).
     """
     layout = table.layout
     fit = _fit(table, _FIRST_LEAN_SD if layout.raters else 0.0, None)

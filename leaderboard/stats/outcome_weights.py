@@ -38,11 +38,7 @@ MOST_CLUSTERS_COMPARED: Final = 12
 def weights_of_rounds(
     outcomes: Outcomes, cluster: IntArray | None, seed: int, crossed: IntArray | None = None
 ) -> Callable[[IntArray], FloatArray]:
-    """A function from round numbers to weights on the outcomes, (outcomes, rounds).
-
-    It takes at most ``DRAWN_TOGETHER`` rounds, from a multiple of it. ``crossed`` numbers the second kind of
-    cluster of each game.
-    """
+    """A function from at most ``DRAWN_TOGETHER`` round numbers to weights (outcomes, rounds)."""
     if cluster is None:
         few = len(outcomes) ** 2 < len(outcomes.of_game)
         if few:
@@ -228,8 +224,8 @@ def _alias_table(mean: float) -> tuple[WordArray, npt.NDArray[np.int32], npt.NDA
 def _aliases(share: FloatArray) -> tuple[FloatArray, IntArray]:
     """For each slot its own part, and who has the rest, so that everybody gets its share; shares average 1.
 
-    Those below 1 are filled up by those above, one after the other; a large share that gave too much is
-    filled up by the next (Hübschle-Schneider and Sanders 2022, as sums).
+    Small shares are filled up by large ones, one after the other; a large one that gave too much is filled up
+    by the next (Hübschle-Schneider and Sanders 2022, as sums).
     """
     small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
     lacking, spare = np.cumsum(1.0 - share[small]), np.cumsum(share[large] - 1.0)

@@ -1,7 +1,6 @@
-"""The distinct outcomes of games: who against whom with which score, and how often.
+"""The distinct outcomes of games, at most three for each pair of contestants.
 
-There are at most three for each pair of contestants. Games are read a part at a time; what is kept is a
-number of two bytes for each (four above 65,535 outcomes).
+Games are read a part at a time; what is kept is a number of two bytes for each (four above 65,535 outcomes).
 """
 
 from collections.abc import Callable, Iterator

@@ -135,9 +135,8 @@ def unbounded(
 ) -> tuple[str | None, ...]:
     """``ABOVE``, ``BELOW`` or None for each contestant, from the points (pairs,) of each side.
 
-    Contestants who took at least half a point from each other, directly or around a circle, form a set. A set
-    that gave no point to others it met is ``ABOVE``, one that took none ``BELOW``. Sets in between get None
-    although their distance is open too.
+    Contestants who took points from each other, directly or around a circle, form a set. A set that gave no
+    point to others it met is ``ABOVE``, one that took none ``BELOW``. Sets in between get None.
     """
     giver = np.concatenate((b[won > 0], a[lost > 0]))
     taker = np.concatenate((a[won > 0], b[lost > 0]))

@@ -1,8 +1,8 @@
 """How many more prompts, with how many raters, it takes to tell two contestants apart.
 
 A gap is told from 0 when it is wider than the half-width of its interval. With a normal error of variance V
-this has a chance of ``power`` percent if the true gap is (z + z') √V wide, z and z' being the normal
-quantiles of the level (1.96 for 95 %) and of the power (0.84 for 80 %, 0 for 50 %).
+this has a chance of ``power`` if the true gap is (z + z') √V wide, z and z' being the normal quantiles of
+level and power.
 """
 
 import math
@@ -48,9 +48,8 @@ class PromptVariance:
 def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int) -> PromptVariance:
     """The variance of the gap of two contestants among near equals, all compared in pairs on every prompt.
 
-    ``gap`` is in Bradley-Terry's points; ``ties`` is the share of ties; ``prompt_sd`` is the standard
-    deviation, in points, of a contestant's quality between prompts, normal and independent. By quadrature
-    over prompts; games against others leave 2 / contestants of the raters' part. Raises ParameterError.
+    ``prompt_sd`` is the standard deviation, in points, of a contestant's quality between prompts. Games
+    against others leave 2 / contestants of the raters' part. Raises ParameterError.
     """
     _check(gap, ties, prompt_sd, contestants)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
@@ -106,9 +105,8 @@ def measured(games: Games, rater: IntArray | None, first: int, second: int) -> E
     """What games clustered by prompt say about two contestants; ``rater`` numbers the rater of each game.
 
     A prompt's total is the sum of its games' influences on the gap (Liang and Zeger 1986). The raters' part
-    is what remains of the differences between raters of the same two answers, summed by rater and prompt
-    (method of moments). Without ``rater`` every game has its own. Raises a StatsError where the two cannot be
-    compared or there is one prompt.
+    is what remains of the differences between raters of the same two answers (method of moments). Raises a
+    StatsError where the two cannot be compared or there is one prompt.
     """
     prompt = _prompts(games)
     found = distinct_outcomes(games)
@@ -323,9 +321,8 @@ def plan_from_data(
 ) -> Plan:
     """How many prompts like those at hand, with as many pairs, are needed beyond them.
 
-    ``between`` names two contestants by number, ``gap`` a gap in points that replaces their measured one;
-    with ``gap`` alone, the variance is that of the pair with the median one. ``raters`` rate every new pair,
-    by default as many as now. Raises a StatsError where there is nothing to plan from.
+    ``gap`` replaces the measured gap ``between`` two contestants; alone it takes the variance of the pair
+    with the median one. ``raters`` rate every new pair, by default as many as now. Raises a StatsError.
     """
     if between is None and gap is None:
         raise ParameterError("a plan needs two contestants or a gap")

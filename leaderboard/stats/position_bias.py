@@ -47,10 +47,7 @@ class Position(Result):
 
 
 def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: float = 95.0) -> Position:
-    """Position statistics of ratings as shown, on one scale; intervals over prompts, of ``level`` percent.
-
-    Raises RatingError for a rating outside the scale or an unknown scale, and LengthMismatchError.
-    """
+    """Position statistics of ratings as shown, on one scale; intervals over prompts, of ``level`` percent."""
     counts = counts_by_prompt(rating, points, prompt)
     half, places = points // 2, np.arange(1.0, points + 1.0)
     first, second = counts[:, :half].sum(axis=1), counts[:, points - half :].sum(axis=1)
@@ -87,10 +84,9 @@ def counts_by_prompt(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike) 
 
 
 def mirror_test(counts: FloatArray) -> tuple[float | None, int, float | None, float | None]:
-    """Test the histogram against its mirror image: chi2, df, p over prompts, p of independent ratings.
+    """Test the histogram (prompts, points) against its mirror image: chi2, df, p over prompts, p of ratings.
 
-    ``counts`` has a row for each prompt. All are None (and df 0) without a rating beside the middle; p is
-    None for a single prompt.
+    None (and df 0) without a rating beside the middle; p is None for a single prompt.
     """
     half = counts.shape[1] // 2
     here, there = counts[:, :half], counts[:, ::-1][:, :half]
@@ -158,10 +154,7 @@ def cuts(points: int) -> FloatArray:
 
 
 def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
-    """The worth of standing second, from ratings as shown; intervals over prompts, of ``level`` percent.
-
-    Raises ParameterError where the prompts of the ratings are not known.
-    """
+    """The worth of standing second, from ratings as shown; raises ParameterError without prompts."""
     if ratings.prompt is None:
         raise ParameterError("the worth of a place wants the prompts of the ratings")
     n = len(ratings)

@@ -21,10 +21,9 @@ from leaderboard.stats.separation import probability_above
 def same_raters(ratings: Ratings) -> int | None:
     """The number of raters, where intervals over prompts hold for these same raters only, else None.
 
-    That is where raters are fewer than the prompts they share: resampling prompts leaves out what raters of
-    other taste would have said. Unequally busy raters, nᵣ ratings from rater r, count as (Σ nᵣ)² / Σ nᵣ²
-    equally busy ones (Kish 1965), and likewise prompts. None also where raters are unknown or too few to be
-    resampled.
+    That is where raters are fewer than the prompts they share, so that other raters might say something else.
+    n ratings, nᵣ from rater r, count as those of n² / Σ nᵣ² equally busy raters (Kish 1965), and likewise
+    prompts.
     """
     if ratings.rater is None or ratings.prompt is None or not len(ratings):
         return None
@@ -79,8 +78,8 @@ class Standings:
 def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Standings:
     """Rank the contestants of ``ratings``, called ``names`` in the order of their numbers.
 
-    Where prompts are to be drawn and none is known, rounds draw games, with a warning. Raises a StatsError
-    where there is nothing to rank, or the ratings lack what the method needs.
+    Where no prompt is known rounds draw games, with a warning. Raises a StatsError where there is nothing to
+    rank, or the ratings lack what the method needs.
     """
     without = method.resample == "prompts" and ratings.prompt is None
     resample = "games" if without else method.resample
@@ -89,11 +88,9 @@ def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Stan
 
 
 def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
-    """Rank the contestants of ``games``, called ``names`` in the order of their numbers.
+    """Rank the contestants of ``games``; rounds draw their clusters, called what ``method.resample`` says.
 
-    Rounds draw the clusters of the games, called what ``method.resample`` says, else games;
-    prompts-and-raters needs two kinds. The ordinal model takes scores for ratings on three points. Raises a
-    StatsError.
+    The ordinal model takes scores for ratings on three points. Raises a StatsError.
     """
     if method.resample == PROMPTS_AND_RATERS:
         if games.crossed is None:

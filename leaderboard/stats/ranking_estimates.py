@@ -19,13 +19,7 @@ from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import bootstrap_elo, sequential_elo
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import (
-    KEPT_PERCENTILES,
-    bounds,
-    median,
-    percentiles,
-    student_quantiles,
-)
+from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, median, percentiles, student_quantiles
 from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
 from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ranking_method import RATER_EFFECTS, Method

@@ -28,8 +28,7 @@ def majority_of_others(
 ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """The verdict (-1, 0, 1) most frequent among the others of each one's pair, and whether there is one.
 
-    Without a single most frequent one it is 0 and False. ``kept`` marks the verdicts that count as those of
-    others, by default all.
+    ``kept`` marks the verdicts that count as those of others, by default all.
     """
     pairs, raters, given = (np.asarray(each, dtype=np.int64) for each in (pair, rater, verdict))
     if not len(pairs) == len(raters) == len(given):
@@ -156,11 +155,10 @@ def outliers(
     kept: npt.ArrayLike | None = None,
     oriented: bool = True,
 ) -> dict[int, Outlier]:
-    """Every rater's test, from votes in the order they were given.
+    """Every rater's test, from votes in the order they were given, without ties.
 
-    ``won`` tells whether ``first`` was preferred to ``second``; ties must be left out. A vote counts where
-    others voted between the same contestants; ``kept`` marks the votes that count as those of others, by
-    default all.
+    A vote counts where others voted between the same contestants; ``kept`` marks the votes that count as
+    those of others, by default all.
     """
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha is {alpha}; it must lie between 0 and 1")
@@ -201,7 +199,7 @@ def bets_of(
 ) -> FloatArray:
     """What each vote pays, as logarithms: one row for each direction.
 
-    ``others`` voted between the same two contestants, ``low`` of them for the one of the lower number.
+    ``others`` voted between the same two contestants, ``low`` of them for the lower number.
     """
     share = (np.where(for_low, low, others - low) + 1.0) / (others + 1.0)
     pays, loses = -np.log(2.0 * share), np.full(len(share), -np.log(2.0))

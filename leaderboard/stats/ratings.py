@@ -87,10 +87,7 @@ def make_ratings(
     rater: npt.ArrayLike | None = None,
     covariates: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Ratings:
-    """Ratings from arrays; raises a StatsError that names the first bad position.
-
-    ``points`` is one number or one per rating; ``prompt`` and ``rater`` may be labels of any kind.
-    """
+    """Ratings from arrays and labels of any kind; raises a StatsError that names the first bad position."""
     checked = games_from_ratings(first, second, rating, points, ties=True, contestants=contestants)
     values = np.asarray(rating).reshape(-1).astype(np.int64)
     scale = np.broadcast_to(np.asarray(points, dtype=np.int64), values.shape)

@@ -1,7 +1,7 @@
 """Random draws that are the same on any machine, for any block of rounds, threads and backend.
 
-The number for (seed, purpose, round, step) is a counter mixed by the finaliser of splitmix64 (Steele, Lea and
-Flood 2014, *Fast splittable pseudorandom number generators*).
+A counter of seed, purpose, round and step is mixed by the finaliser of splitmix64 (Steele, Lea and Flood
+2014, *Fast splittable pseudorandom number generators*).
 """
 
 from collections.abc import Iterator
@@ -60,10 +60,7 @@ def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
 def choices(
     keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Numbers in 0..things-1 (steps, rounds), equally likely to one part in 2**32 / things.
-
-    ``things`` is one number, or one for each step and round.
-    """
+    """Numbers in 0..things-1 (steps, rounds), equally likely to one part in 2**32 / things."""
     block = words(keys, first_step, steps)
     np.right_shift(block, np.uint64(32), out=block)
     np.multiply(block, np.asarray(things).astype(np.uint64), out=block)

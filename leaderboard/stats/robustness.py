@@ -1,9 +1,8 @@
 """Who is first, and how few comparisons, removed, would change it.
 
-One solve tells how much each game, removed, shrinks the gap between the first and a challenger, to first
-order (Broderick, Giordano and Meager 2020; for language models Huang, Shen, Wei and Broderick 2025). The
-games that shrink it most are removed a few at a time and the rest fitted again, until another contestant is
-first. So the answer is an upper bound, verified by a fit.
+To first order one solve tells how much each game, removed, shrinks a gap (Broderick, Giordano and Meager
+2020; for language models Huang, Shen, Wei and Broderick 2025). The games that shrink it most are removed a
+few at a time and the rest fitted again, so the answer is a verified upper bound.
 """
 
 from collections.abc import Sequence
@@ -109,9 +108,8 @@ class Removals:
 def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
     """How few of the games, removed, would make Bradley-Terry put another contestant first.
 
-    ``unit`` "prompts" or "raters" removes whole clusters instead. Strengths after a removal are those of
-    ``bradley_terry`` on the games left; it counts where somebody still connected to the former first leads.
-    Raises a StatsError without games, or without clusters to be removed.
+    ``unit`` "prompts" or "raters" removes whole clusters instead. A removal counts where somebody still
+    connected to the former first leads. Raises a StatsError without games or clusters.
     """
     pool = _Pool.of(games, unit)
     start = pool.without(np.zeros_like(pool.stock))
@@ -271,10 +269,7 @@ def _fewest(pool: _Pool, path: _Path, first: int) -> int:
 
 
 def _predicted(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) -> _Path:
-    """The removals that close the gap to first order, the most telling first.
-
-    All that shrink it where they do not close it, none where the rival is not connected to the first.
-    """
+    """The removals that close the gap to first order, the most telling first; none without a connection."""
     gain = pool.contents.T @ fit.influence(first, rival) * (fit.component[first] == fit.component[rival])
     left = pool.stock - path.gone(path.length)
     order = np.argsort(-gain, kind="stable")

@@ -2,7 +2,7 @@
 
 The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum,
 B the sum over games or clusters (Liang and Zeger 1986) of the outer products of their scores, times G / (G -
-1) for G units. With clusters of two kinds, games that share either are dependent.
+1) for G units.
 """
 
 from collections.abc import Callable
@@ -29,10 +29,7 @@ def spread_of_units(
     crossed: IntArray | None,
     of_crossed: Callable[[IntArray], FloatArray] | None = None,
 ) -> FloatArray:
-    """The ``spread`` over clusters, or over two kinds of clusters, then without its negative part.
-
-    ``of_crossed`` is the spread over the second kind where that has scores of its own.
-    """
+    """The ``spread`` over clusters, or over two kinds of clusters, then without its negative part."""
     if cluster is None or crossed is None:
         return spread(cluster)
     kinds = int(crossed.max()) + 1
@@ -120,10 +117,9 @@ class Rated(Protocol):
 def sandwich_samples(
     fit: Rated, covariance: FloatArray, rounds: int = 1000, seed: int = 0, *, units: int | None = None
 ) -> FloatArray:
-    """Strengths (rounds, contestants) drawn from the normal approximation to the fit.
+    """Strengths (rounds, contestants) drawn from the normal approximation, or Student's t with ``units``.
 
-    A contestant without a standard error keeps its strength in every round. With ``units`` the samples follow
-    Student's t, as in normal_interval.
+    A contestant without a standard error keeps its strength in every round.
     """
     check_run(rounds, seed, None)
     keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)

@@ -38,7 +38,7 @@ def score_differences(
 ) -> ScoreDifferences | None:
     """The histogram of first minus second score, NaN where there were none; None without any.
 
-    Raises ParameterError for an infinite difference, LengthMismatchError where the arrays differ in length.
+    Raises ParameterError for an infinite difference.
     """
     given, prompts = np.asarray(difference, dtype=np.float64).reshape(-1), np.asarray(prompt).reshape(-1)
     if len(given) != len(prompts):

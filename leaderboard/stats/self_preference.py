@@ -30,10 +30,7 @@ def own_family(
     judged: npt.NDArray[np.bool_],
     level: float = 95.0,
 ) -> OwnFamily:
-    """Preferences for the family on [-1, 1], by the judge where ``judged``, else by others, compared.
-
-    Every pair counts once, however often it was rated.
-    """
+    """The family's pairs, each counted once, from preferences by the judge (``judged``) and by others."""
     pairs, first, number = np.unique(pair, return_index=True, return_inverse=True)
     # That its family wins more often says nothing, since the family may be better.
     means = []

@@ -1,7 +1,6 @@
-"""What samples say about order: ranks, groups, and who is probably above whom or first.
+"""What samples (rounds, contestants) say about order: ranks, groups, who is above whom or first.
 
-``samples`` are (rounds, contestants), from any method, and ``component`` (contestants,) numbers the connected
-groups: contestants of different ones are never compared.
+Contestants of different components (contestants,) are never compared.
 """
 
 from collections.abc import Sequence
@@ -20,9 +19,9 @@ _EQUAL: Final = 1e-6
 
 
 def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.ArrayLike) -> IntArray:
-    """The best rank each contestant may have: 1 + the contestants whose whole interval lies above its own.
+    """The best rank each contestant may have: 1 + those in its component whose interval lies above its own.
 
-    As Chatbot Arena shows it (Chiang et al. 2024), within components. Raises LengthMismatchError.
+    As Chatbot Arena shows it (Chiang et al. 2024).
     """
     lower, upper, group = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.asarray(component)
     if not len(lower) == len(upper) == len(group):
@@ -47,10 +46,7 @@ def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
 
 
 def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:
-    """[i, j] is the share of rounds in which i is above j, (contestants, contestants).
-
-    Equals count half. NaN on the diagonal and across components.
-    """
+    """[i, j] is the share of rounds in which i is above j; equals count half, NaN where not comparable."""
     drawn, group = _checked(samples, component)
     contestants = drawn.shape[1]
     share = np.full((contestants, contestants), np.nan)
@@ -75,9 +71,8 @@ def groups_not_told_apart(
 ) -> Groups:
     """The groups of contestants that cannot be told apart (compact letter display, Piepho 2004).
 
-    Two are told apart if the central interval of the difference of their samples, at ``level`` percent, does
-    not hold 0. A group is a maximal set of contestants, no two of them told apart; together they hold every
-    such two. "Best" goes by ``rating``, else by the median of the samples. Raises a StatsError.
+    Two are told apart if the central interval of the difference of their samples does not hold 0. A group is
+    a maximal set of contestants, no two of them told apart. "Best" goes by ``rating``, else by the median.
     """
     return groups_at(samples, (level,), component, rating=rating)[0]
 
@@ -134,12 +129,11 @@ def told_apart_at(samples: npt.ArrayLike, levels: Sequence[float], component: np
 def rank_interval(
     samples: npt.ArrayLike, level: float, component: npt.ArrayLike
 ) -> tuple[IntArray, IntArray]:
-    """The best and the worst rank of each contestant that the samples leave possible, each (contestants,).
+    """The best and the worst rank of each contestant that the samples leave possible.
 
     Percentiles of ranks over rounds fail where true strengths are close. Instead the differences to all
-    others are bounded together at ``level`` percent, by the quantile over rounds of the largest standardised
-    deviation; ranks follow from the numbers certainly above and below (Mogstad, Romano, Shaikh and Wilhelm
-    2024).
+    others are bounded together, by the quantile over rounds of the largest standardised deviation (Mogstad,
+    Romano, Shaikh and Wilhelm 2024).
     """
     drawn, group = _checked(samples, component)
     check_level(level)

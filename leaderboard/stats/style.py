@@ -1,7 +1,7 @@
 """Length and Markdown of completions, and how much more of each one side of a comparison has.
 
-Markdown is counted as in the style control of arena leaderboards (Li, Angelopoulos and Chiang 2024, *Does
-style matter?*), outside fenced code (CommonMark 0.31). Every step is linear in the length of the text.
+Markdown as in the style control of arena leaderboards (Li, Angelopoulos and Chiang 2024, *Does style
+matter?*), outside fenced code (CommonMark 0.31).
 """
 
 import re
@@ -140,9 +140,8 @@ def style_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
 
 
 def covariates_of(texts_first: Sequence[str], texts_second: Sequence[str]) -> dict[str, FloatArray]:
-    """Covariates for make_ratings: "length" (characters) and "markdown" (marks per word).
-
-    The texts run in parallel, one of each per comparison; each covariate is their style_difference.
+    """Covariates for make_ratings: "length" (characters) and "markdown" (marks per word), from parallel
+    texts.
     """
     if len(texts_first) != len(texts_second):
         raise LengthMismatchError(
