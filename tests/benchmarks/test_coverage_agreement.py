@@ -19,7 +19,7 @@ from leaderboard.stats.agreement_opinions import (
     pair_sums,
     resample,
 )
-from leaderboard.stats.alpha import panel, within_measure
+from leaderboard.stats.alpha import repeated_pairs, within_measure
 from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
 from leaderboard.stats.kappa import kappa_measure
 
@@ -66,7 +66,7 @@ def simulated(prompts: int, seed: int, noise: float) -> list[tuple[Measure, np.n
         correlation(topics, shared_entries(of_people, of_judge)),
         correlation(topics, ceiling_entries(people, of_people)),
     ]
-    others = (kappa_measure(topics, of_people, of_judge), within_measure(topics, panel(people, pairs)))
+    others = (kappa_measure(topics, of_people, of_judge), within_measure(topics, repeated_pairs(people, pairs)))
     return found + [(measure, measure.estimate) for measure in others]
 
 

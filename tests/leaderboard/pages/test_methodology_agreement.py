@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.stats import correlate, pair_means
 from leaderboard.stats.agreement_opinions import OpinionRows, Topics, opinion_rows, pair_sums
-from leaderboard.stats.alpha import panel, within_measure
+from leaderboard.stats.alpha import repeated_pairs, within_measure
 from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
 from leaderboard.stats.kappa import VALUES, kappa_measure
 
@@ -84,6 +84,6 @@ def test_kappa() -> None:
 
 def test_alpha_and_fleiss() -> None:
     rows = opinion_rows([0, 0, 1, 1], [1, 2, 1, 2], [1, 1, 1, 2], 3, False)
-    alpha, _, fleiss = within_measure(topics(2), panel(rows, 2)).estimate[0]
+    alpha, _, fleiss = within_measure(topics(2), repeated_pairs(rows, 2)).estimate[0]
     assert f"1 − (1/2) / (12/7) = {alpha:.4f}" in PAGE
     assert f"(0.5 − 22/64) / (1 − 22/64) = {fleiss:.4f}." in PAGE
