@@ -66,7 +66,10 @@ def simulated(prompts: int, seed: int, noise: float) -> list[tuple[Measure, np.n
         correlation(topics, shared_entries(of_people, of_judge)),
         correlation(topics, ceiling_entries(people, of_people)),
     ]
-    others = (kappa_measure(topics, of_people, of_judge), within_measure(topics, repeated_pairs(people, pairs)))
+    others = (
+        kappa_measure(topics, of_people, of_judge),
+        within_measure(topics, repeated_pairs(people, pairs)),
+    )
     return found + [(measure, measure.estimate) for measure in others]
 
 
