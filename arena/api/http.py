@@ -10,18 +10,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from ninja.parser import Parser
 
-# Conditional answers of the API: 304 where the caller has what would be sent.
-
-
 Run = Callable[..., HttpResponseBase]
 
 
 def conditional(run: Run) -> Run:
-    """Give a reply an ETag of its content; 304 if the caller has it.
+    """Give a reply an ETag of its content; 304 if the caller has it."""
 
-    Wraps the whole operation, so that callers without access learn nothing by guessing.
-    """
-
+    # Around the whole operation, so that callers without access learn nothing by guessing.
     @wraps(run)
     def checked(request: HttpRequest, **values: Any) -> HttpResponseBase:
         response = run(request, **values)
@@ -34,9 +29,6 @@ def conditional(run: Run) -> Run:
         return get_conditional_response(request, etag=etag, response=response) or response
 
     return checked
-
-
-# HEAD for every GET of the API: the same reply without its body.
 
 
 PREFIX: Final = "/api/"

@@ -18,7 +18,7 @@ _OPEN: Final = "OpenAuth"
 
 @dataclass(frozen=True)
 class Field:
-    """A value of a request or response. ``path`` has dots, [] for every entry, NAME for any name."""
+    """A value of a request or response; in ``path`` [] is every entry, NAME any name."""
 
     path: str
     kind: str

@@ -184,8 +184,6 @@ class BatchOut(Schema):
     results: list[OutcomeOut]
 
 
-REFUSALS = {401: ErrorOut, 403: ErrorOut, 503: ErrorOut}
-"""Errors of every operation."""
-
+REFUSALS = {401: ErrorOut, 403: ErrorOut, 503: ErrorOut}  # errors of every operation
 ERRORS = {400: ErrorOut, **REFUSALS, 413: ErrorOut, 415: ErrorOut, 422: ErrorOut}
 """Errors of operations with a body."""

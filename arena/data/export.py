@@ -1,7 +1,4 @@
-"""A study's rows under the names that imports read, streamed.
-
-Comparisons about a text changed since are exported, too, so that the standings stay the same.
-"""
+"""A study's rows under the names that imports read, streamed."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from arena.data.writing import Row
-from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Prompt, Rater, Study
+from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Rater, Study
 from arena.rating.apart import APART
 
 CHUNK: Final = 2000
@@ -41,36 +38,19 @@ def about_old_texts(study: Study) -> int:
     return _comparison_set(study).filter(old).count()
 
 
-def _contestant_set(study: Study) -> QuerySet[Contestant]:
-    return study.contestants.order_by("pk")
-
-
 def _rater_set(study: Study) -> QuerySet[Rater]:
     """Raters that came with an import or have rated here."""
     said = _comparison_set(study).order_by().values("rater")
     return Rater.objects.filter(Q(study=study) | Q(pk__in=said)).order_by("pk")
 
 
-def _prompt_set(study: Study) -> QuerySet[Prompt]:
-    return Prompt.objects.rated().filter(study=study).order_by("pk")
-
-
-def _completion_set(study: Study) -> QuerySet[Completion]:
-    return Completion.objects.rated().filter(prompt__study=study, is_current=True).order_by("pk")
-
-
-def _pair_set(study: Study) -> QuerySet[Pair]:
-    labelled = Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
-    return labelled.exclude(gold="").exclude(prompt__subset=APART).order_by("pk")
-
-
 def _comparison_set(study: Study) -> QuerySet[Comparison]:
-    """The comparisons that count: imported elsewhere they give the same board. See docs/rater-quality.md."""
+    """Comparisons that count, old texts included: imported elsewhere they give the same board."""
     return Comparison.objects.counted(study).order_by("pk")
 
 
 def _contestants(study: Study) -> Iterator[Row]:
-    for contestant in _contestant_set(study).iterator(CHUNK):
+    for contestant in _SETS["contestants"](study).iterator(CHUNK):
         texts = ("name", "slug", "kind", "family", "organisation", "licence", "size")
         yield {
             **{name: getattr(contestant, name) or None for name in texts},
@@ -106,7 +86,7 @@ def rater_slugs(study: Study) -> dict[int, str]:
 
 
 def _prompts(study: Study) -> Iterator[Row]:
-    for prompt in _prompt_set(study).prefetch_related("references").iterator(CHUNK):
+    for prompt in _SETS["prompts"](study).prefetch_related("references").iterator(CHUNK):
         yield {
             "id": prompt.external_id,
             "subset": prompt.subset or None,
@@ -129,7 +109,7 @@ def _texts(single: str, turns: list[str]) -> Row:
 
 
 def _completions(study: Study) -> Iterator[Row]:
-    for completion in _completion_set(study).select_related("prompt", "contestant").iterator(CHUNK):
+    for completion in _SETS["completions"](study).select_related("prompt", "contestant").iterator(CHUNK):
         yield {
             "prompt": completion.prompt.external_id,
             "subset": completion.prompt.subset or None,
@@ -156,7 +136,7 @@ def _sides(values: tuple[Any, ...]) -> Row:
 
 def _pairs(study: Study) -> Iterator[Row]:
     columns = ("gold", "gold_source", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
-    for gold, source, *sides in _pair_set(study).values_list(*columns).iterator(CHUNK):
+    for gold, source, *sides in _SETS["pairs"](study).values_list(*columns).iterator(CHUNK):
         yield {**_sides((*sides, False)), "gold": gold, "gold_source": source}
 
 
@@ -200,11 +180,18 @@ def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int]]:
 
 
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
-    "contestants": _contestant_set,
+    "contestants": lambda study: study.contestants.order_by("pk"),
     "raters": _rater_set,
-    "prompts": _prompt_set,
-    "completions": _completion_set,
-    "pairs": _pair_set,
+    "prompts": lambda study: Prompt.objects.rated().filter(study=study).order_by("pk"),
+    "completions": lambda study: (
+        Completion.objects.rated().filter(prompt__study=study, is_current=True).order_by("pk")
+    ),
+    "pairs": lambda study: (
+        Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
+        .exclude(gold="")
+        .exclude(prompt__subset=APART)
+        .order_by("pk")
+    ),
     "comparisons": _comparison_set,
 }
 _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {

@@ -11,9 +11,7 @@ from arena.rating import scales
 WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
 """By the first completion's score."""
 
-SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}
-"""By the first completion's score."""
-
+SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}  # by the first completion's score
 LANGUAGE_NOT_KNOWN: Final = "unknown"
 
 _MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.MESSAGES)
@@ -74,7 +72,7 @@ def messages(role: str, text: str) -> list[dict[str, Any]]:
     return [{"role": role, "content": text}]
 
 
-class Said(NamedTuple):
+class PairRating(NamedTuple):
     """A rating of a pair; ``swapped`` if the pair's second completion was shown first."""
 
     rater: Hashable
@@ -107,7 +105,7 @@ class Preference:
     agreement: float
 
 
-def preference(ratings: Iterable[Said], *, ties: bool) -> Preference | LeftOut | None:
+def preference(ratings: Iterable[PairRating], *, ties: bool) -> Preference | LeftOut | None:
     """The raters' preference; None without ratings that count.
 
     A rating that takes no side is a tie, or with ties off does not count.

@@ -15,7 +15,9 @@ class JSONInput(forms.JSONField):
         try:
             parsed = super().to_python(value)
         except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
-            raise self._invalid(value) from None
+            raise forms.ValidationError(
+                self.error_messages["invalid"], code="invalid", params={"value": str(value)[:100]}
+            ) from None
         if reason := unstorable(parsed):
             raise forms.ValidationError(f"This cannot be stored: {reason}.", code="unstorable")
         return parsed
@@ -27,8 +29,3 @@ class JSONInput(forms.JSONField):
         except forms.ValidationError:
             return InvalidJSONInput(data)
         return super().bound_data(data, initial)
-
-    def _invalid(self, value: Any) -> forms.ValidationError:
-        return forms.ValidationError(
-            self.error_messages["invalid"], code="invalid", params={"value": str(value)[:100]}
-        )

@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-Row: TypeAlias = Mapping[str, Any]
-"""Values by column name; None, or no entry, for no value."""
+Row: TypeAlias = Mapping[str, Any]  # values by column name; None, or no entry, for no value
 
 
 class Type(Enum):
@@ -51,8 +50,7 @@ def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
         yield batch
 
 
-ROWS: Final = 500
-"""Rows in a piece."""
+ROWS: Final = 500  # rows in a piece
 
 # A guarded text gets one apostrophe, which imports take away. So that no other text loses one there, a text
 # that begins with apostrophes before such a character gets one more, too.
@@ -109,9 +107,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in JSON")
 
 
-ROW_GROUP: Final = 5000
-"""Rows in a row group, which is in memory as a whole."""
-
+ROW_GROUP: Final = 5000  # rows in a row group, which is in memory as a whole
 PARQUET_MISSING: Final = "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 
 
@@ -121,17 +117,17 @@ def has_parquet() -> bool:
 
 def parquet_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
     """Parquet by row groups; the types do not depend on the rows."""
-    pyarrow = _pyarrow()
+    arrow = pyarrow()
     types = _arrow_types()
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in table.columns.items()])
+    schema = arrow.schema([(name, types[kind]) for name, kind in table.columns.items()])
     sink = _Sink()
-    with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+    with arrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         for batch in batches(rows, ROW_GROUP):
             columns = [[_value(row.get(name), kind) for row in batch] for name, kind in table.columns.items()]
             arrays = [
-                pyarrow.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)
+                arrow.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)
             ]
-            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
             yield sink.taken()
     yield sink.taken()
 
@@ -155,24 +151,24 @@ class _Sink(io.RawIOBase):
         return found
 
 
-def _pyarrow() -> Any:
-    # Optional, and it takes 165 MB.
+def pyarrow() -> Any:
+    """The module. Raises ImportError: it is optional, and it takes 165 MB."""
     import pyarrow.parquet
 
     return pyarrow
 
 
 def _arrow_types() -> dict[Type, Any]:
-    pyarrow = _pyarrow()
+    arrow = pyarrow()
     return {
-        Type.TEXT: pyarrow.string(),
-        Type.INTEGER: pyarrow.int64(),
-        Type.NUMBER: pyarrow.float64(),
-        Type.FLAG: pyarrow.bool_(),
-        Type.MOMENT: pyarrow.timestamp("us", tz="UTC"),
-        Type.TEXTS: pyarrow.list_(pyarrow.string()),
-        Type.MESSAGES: pyarrow.list_(pyarrow.struct(dict.fromkeys(("role", "content"), pyarrow.string()))),
-        Type.JSON: pyarrow.string(),
+        Type.TEXT: arrow.string(),
+        Type.INTEGER: arrow.int64(),
+        Type.NUMBER: arrow.float64(),
+        Type.FLAG: arrow.bool_(),
+        Type.MOMENT: arrow.timestamp("us", tz="UTC"),
+        Type.TEXTS: arrow.list_(arrow.string()),
+        Type.MESSAGES: arrow.list_(arrow.struct(dict.fromkeys(("role", "content"), arrow.string()))),
+        Type.JSON: arrow.string(),
     }
 
 

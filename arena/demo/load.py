@@ -19,10 +19,7 @@ from arena.models import Rater, RaterGroup, Study
 FOLDER: Final = Path(__file__).parent
 SLUG: Final = "demo"
 NAME: Final = "Demo study (simulated votes)"
-
-PEOPLE_WANTED: Final = 4
-"""More than are simulated, so that a visitor can rate at once."""
-
+PEOPLE_WANTED: Final = 4  # more than are simulated, so that a visitor can rate at once
 PANEL: Final = "simulated-judges"
 
 
@@ -68,7 +65,8 @@ def _items() -> Iterator[Item]:
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
     yield from catalogue.gather(FOLDER / name for name in files).items()
     for rater in votes.RATERS:
-        yield _rater(rater)
+        groups = (PANEL,) if rater.is_judge else ()
+        yield RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
     prompts = map(json.loads, _text("prompts.jsonl").splitlines())
     categories = {prompt["id"]: prompt["category"] for prompt in prompts}
     for vote in votes.simulate(categories):
@@ -81,11 +79,6 @@ def _text(name: str) -> str:
 
 def _kind(rater: votes.SimulatedRater) -> str:
     return Rater.Kind.JUDGE.value if rater.is_judge else Rater.Kind.PERSON.value
-
-
-def _rater(rater: votes.SimulatedRater) -> RaterRecord:
-    groups = (PANEL,) if rater.is_judge else ()
-    return RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
 
 
 def _comparison(vote: votes.Vote) -> ComparisonRecord:

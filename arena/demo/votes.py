@@ -1,9 +1,9 @@
 """Simulated votes for the demo study, from stated strengths and biases. Pure and deterministic.
 
-All in Elo points. A completion's quality is its contestant's strength plus a deviation. A rater perceives the
-second quality minus the first, plus a position bias and an error, and gives the rating of that band; judges
-perceive a part of the difference only. Deviations and errors together spread like the Elo model's errors, so
-that ratings reproduce the strengths.
+All in Elo points. A rater perceives the second completion's quality (its contestant's strength plus a
+deviation) minus the first's, plus a position bias and an error; judges perceive a part of the difference
+only. Deviations and errors together spread like the Elo model's errors, so that ratings reproduce the
+strengths.
 """
 
 import random
@@ -38,19 +38,13 @@ AGREEMENT: Final[Mapping[str, float]] = {
 }
 """Share of a difference in quality that judges perceive, by category; people perceive all."""
 
-TEXT_DEVIATION: Final = 140.0
-"""Standard deviation of quality about strength."""
-
-ERROR: Final = 220.0
-"""Standard deviation of a rater's error."""
-
+TEXT_DEVIATION: Final = 140.0  # standard deviation of quality about strength
+ERROR: Final = 220.0  # standard deviation of a rater's error
 BANDS: Final = (-550.0, -300.0, -100.0, 0.0, 100.0, 300.0, 550.0)
 """Bounds between ratings; about one vote in five is a 4 or 5."""
 
 PEOPLE_PER_PAIR: Final = 2
-UNSCORED_SHARE: Final = 0.02
-"""Share of judges' replies without a rating: half "0", half empty."""
-
+UNSCORED_SHARE: Final = 0.02  # share of judges' replies without a rating: half "0", half empty
 START: Final = datetime(2025, 3, 3, 9, 0, tzinfo=UTC)
 
 JUDGES_START: Final = START + timedelta(days=7)
@@ -91,14 +85,9 @@ RATERS: Final = (
     ),
 )
 
-SCORED_POINTS: Final = 3
-"""The first score is higher, both are equal, the second is higher."""
-
-SCORES: Final = (1, 10)
-"""Lowest and highest score."""
-
-SCORE_STEP: Final = 90.0
-"""Quality per score; a strength of 1000 is a 5.5."""
+SCORED_POINTS: Final = 3  # the first score is higher, both are equal, the second is higher
+SCORES: Final = (1, 10)  # lowest and highest score
+SCORE_STEP: Final = 90.0  # quality per score; a strength of 1000 is a 5.5
 
 
 @dataclass(frozen=True)
@@ -136,8 +125,7 @@ class Vote:
 def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
     """Votes on every pair of contestants for every prompt, by time.
 
-    ``categories`` maps prompt id to a key of AGREEMENT. PEOPLE_PER_PAIR people and every judge rate each pair
-    in balanced orders. The same arguments give the same votes.
+    ``categories`` maps prompt id to a key of AGREEMENT. The same arguments give the same votes.
     """
     rng = random.Random(seed)  # noqa: S311 - a simulation, no secret
     quality = _qualities(list(categories), rng)
@@ -150,7 +138,8 @@ def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
         if scores is None:
             rating, raw_reply = _answer(showing.rater, shown[1] - shown[0], agreement, rng)
         else:
-            rating, raw_reply = _compared(scores), f"{scores[0]} {scores[1]}\n{_NO_MODEL}"
+            rating = 1 if scores[0] > scores[1] else 2 if scores[0] == scores[1] else 3
+            raw_reply = f"{scores[0]} {scores[1]}\n{_NO_MODEL}"
         seconds = _seconds(showing.rater, rng)
         clocks[showing.rater] += timedelta(seconds=seconds)
         votes.append(Vote(showing, rating, raw_reply, seconds, clocks[showing.rater], scores))
@@ -169,7 +158,7 @@ def _qualities(prompts: list[str], rng: random.Random) -> dict[tuple[str, str], 
 
 
 def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
-    """Who is shown what: two people on a pair see opposite orders, a judge sees half the pairs swapped."""
+    """Who is shown what: two people see opposite orders, a judge sees half the pairs swapped."""
     people = [rater for rater in RATERS if not rater.is_judge]
     judges = [rater for rater in RATERS if rater.is_judge]
     pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(STRENGTHS, 2)]
@@ -216,11 +205,6 @@ def _scores(
         min(max(round((lowest + highest) / 2 + points / SCORE_STEP), lowest), highest) for points in seen
     )
     return first, second
-
-
-def _compared(scores: tuple[int, int]) -> int:
-    first, second = scores
-    return 1 if first > second else 2 if first == second else 3
 
 
 def _seconds(rater: SimulatedRater, rng: random.Random) -> float:

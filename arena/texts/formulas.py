@@ -22,8 +22,7 @@ from math_core import LatexError, LatexToMathML
 LONGEST: Final = 2_000
 """Characters: a longer formula may nest so deep that it overflows the stack and ends the process."""
 
-DEEPEST: Final = 40
-"""Deepest nesting of braces in a formula, and half that of its MathML."""
+DEEPEST: Final = 40  # deepest nesting of braces in a formula, and half that of its MathML
 
 _MACROS: Final = {
     "dotsb": r"\cdots",
@@ -59,9 +58,7 @@ _ELEMENTS: Final = frozenset(
         *("mtext", "mtr", "munder", "munderover", "b", "i", "u", "code"),
     }
 )
-_DROPPED: Final = frozenset({"a"})
-"""Elements of which only the content is kept: references to other formulas."""
-
+_DROPPED: Final = frozenset({"a"})  # elements of which only the content is kept: references to other formulas
 _FLAG: Final = re.compile("true|false")
 _LENGTH: Final = re.compile(r"\d{1,2}(?:\.\d+)?(?:em|ex|pt|rem)?")
 _ATTRIBUTES: Final = {
@@ -182,17 +179,11 @@ def _kept(attributes: str) -> str:
 
 
 MOST: Final = 500
-
-LARGEST: Final = 200_000
-"""Characters of MathML per text."""
-
+LARGEST: Final = 200_000  # characters of MathML per text
 _PLACE: Final = "\ufdd0"
 """Surrounds a formula's number until the text is sanitised; no text may hold this code point."""
-_BAR: Final = "\ufdd1"
-"""Replaces a | inside a formula while the cells of a table are split."""
-_WIDE: Final = 30
-"""Characters from which a formula may be wider than a phone: it scrolls, and by keyboard, too."""
-
+_BAR: Final = "\ufdd1"  # replaces a | inside a formula while the cells of a table are split
+_WIDE: Final = 30  # characters from which a formula scrolls, as it may be wider than a phone
 _TYPE: Final = "formula"
 
 

@@ -1,7 +1,7 @@
 """Markdown of prompts and completions, which is hostile input, as safe HTML. Pure.
 
 Raw HTML is off, images become links (loading one would tell its host who looks), and the result passes an
-allow-list. Formulas, under one of their own, are inserted after it.
+allow-list; formulas have their own.
 """
 
 import re
@@ -26,20 +26,15 @@ from pygments.util import ClassNotFound
 
 from arena.texts.formulas import Formulas, formulas_plugin, source_of, without_marks
 
-RENDERER = 3
-"""Raise it when the same text gives other HTML; it makes stored renderings unused."""
-
+RENDERER = 3  # raise it when the same text gives other HTML; it makes stored renderings unused
 LONGEST_MARKDOWN = 50_000
 """Characters above which a text stays unrendered: hostile Markdown takes more than linear time."""
 
-LONGEST_HIGHLIGHT = 8_000
-"""Characters of code coloured per text: slow lexers take quadratic time."""
-
+LONGEST_HIGHLIGHT = 8_000  # characters of code coloured per text: slow lexers take quadratic time
 DEEPEST = 100
 """Levels of nested lists and quotations. The parser drops what is deeper; nothing may be dropped."""
 
 _DEEPEST_INLINE = 20  # nested links and emphasis, whose time grows fast; deeper ones are text
-
 _PLAIN = '<pre class="raw" tabindex="0">'
 # Up to the last end of a line in 4,000 characters, or the last space, or just so many.
 _PIECE = re.compile(r"[\s\S]{1,4000}(?:\n|\Z)|[\s\S]{1,4000}(?=\s)|[\s\S]{1,4000}")
@@ -76,10 +71,8 @@ def is_plain(html: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """An unrendered text in pieces, of which a browser lays out those in sight.
-
-    A million characters in one piece take it half a minute.
-    """
+    """An unrendered text in pieces, of which a browser lays out those in sight."""
+    # A million characters in one piece take a browser half a minute.
     pieces = "".join(
         f'<span class="piece" dir="auto">{escape(piece)}</span>' for piece in _PIECE.findall(text)
     )

@@ -1,8 +1,7 @@
 """Finds what tells a completion's author, and hides it from raters. Pure.
 
 An invented word or a phrase of the author's name, family or organisation tells by itself ("Vicuna", "Falcon
-40B"). A name that may be an ordinary word tells only if the text speaks of itself ("I am Koala"). A text that
-claims to be another model is found, too.
+40B"); an ordinary word only if the text speaks of itself ("I am Koala").
 """
 
 import re
@@ -57,15 +56,10 @@ _ABOUT_ITSELF: Final = re.compile(
 )
 """Words before a name by which a text calls itself or its maker."""
 
-_REACH: Final = 200
-"""Characters before a name in which the text may speak of itself."""
-
+_REACH: Final = 200  # characters before a name in which the text may speak of itself
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)*[^\W\d_]?")
 
-
-_CAMEL: Final = re.compile(r"[^\W\d_][a-z]{2,}[A-Z]")
-"""An inner capital, as in OpenAI: no ordinary word."""
-
+_CAMEL: Final = re.compile(r"[^\W\d_][a-z]{2,}[A-Z]")  # an inner capital, as in OpenAI: no ordinary word
 
 _VERSION: Final = re.compile(
     r"""
@@ -77,14 +71,13 @@ _VERSION: Final = re.compile(
 )
 """A version behind a name."""
 
-
 _SENTENCE_END: Final = re.compile(r"[.!?]\s|\n")
 
 
 class Named(NamedTuple):
     """The ``name`` that tells a text's author, and the ``phrase`` around it.
 
-    ``own``: it is the author's name; otherwise the text claims to be somebody else.
+    Not ``own``: the text claims to be somebody else.
     """
 
     name: str
@@ -93,10 +86,7 @@ class Named(NamedTuple):
 
 
 class _Mention(NamedTuple):
-    """A name in a text; ``named`` is set where it tells the author.
-
-    ``follows``: no sentence ends between the name before and this one.
-    """
+    """A name in a text; ``named`` if it tells the author, ``follows`` if it continues a sentence."""
 
     name: str
     key: tuple[str, bool]
@@ -125,8 +115,8 @@ class NameFinder:
     def find_all(self, turns: Iterable[str]) -> list[str]:
         """Every name in a completion that tells its author, each once.
 
-        Once a text has called itself by an ordinary name, that name tells everywhere, and so do names in the
-        rest of the sentence: "I am Koala, trained by Google".
+        An ordinary name by which a text calls itself tells everywhere, and so do names in the rest of that
+        sentence.
         """
         mentions = [mention for turn in turns for mention in self._mentions(turn)]
         keys = {mention.key for mention in mentions if mention.named}
@@ -171,7 +161,7 @@ class NameFinder:
 
 
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
-    """Sort the parts of a label into phrases that tell by themselves and words that need a context."""
+    """Sort a label's parts into phrases that tell by themselves and words that need a context."""
     words = [word for word in _WORD.findall(label.partition(":")[0]) if word.lower() != "v"]
     # In "Claude v2" what is capitalised is the name; of "text-davinci-003" the first word that is no filler.
     names = [word for word in words if word[0].isalpha() and len(word) > 2 and word.lower() not in _GENERIC]

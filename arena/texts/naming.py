@@ -32,10 +32,8 @@ class NamingExample:
 class SelfNaming:
     """Completions in the files that tell their author."""
 
-    own: int = 0
-    """They name their own model, family or maker."""
-    others: int = 0
-    """They claim to be another model or maker's work."""
+    own: int = 0  # they name their own model, family or maker
+    others: int = 0  # they claim to be another model or maker's work
     by_contestant: dict[str, int] = field(default_factory=dict)
     examples: list[NamingExample] = field(default_factory=list)
 
@@ -85,11 +83,9 @@ def shown_turns(completion: Completion, study: Study) -> list[str]:
 class NamesFound:
     """What a search through a study's completions found."""
 
-    completions: int
-    """Completions with a known text, earlier versions included."""
+    completions: int  # completions with a known text, earlier versions included
     telling: int
-    changed: int
-    """Those whose words differ from the stored ones."""
+    changed: int  # those whose words differ from the stored ones
 
 
 def find_names(study: Study) -> NamesFound:

@@ -20,8 +20,8 @@ from arena.data.interchange import (
     SIDES,
     WINNERS,
     LeftOut,
+    PairRating,
     Preference,
-    Said,
     Texts,
     preference,
     question,
@@ -164,7 +164,7 @@ def _decided(
     scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
     read = scored.values_list("pair", "rater", "rating", "points", "swapped").iterator(CHUNK)
     for pair, rows in groupby(read, key=itemgetter(0)):
-        said = [Said(rater, rating or 0, points, swapped) for _, rater, rating, points, swapped in rows]
+        said = [PairRating(rater, rating or 0, points, swapped) for _, rater, rating, points, swapped in rows]
         found = preference(said, ties=wanted.ties)
         if isinstance(found, Preference):
             by_program = any(one.rater in simulated for one in said)

@@ -4,7 +4,7 @@ Prompts are named by the digest of their text. The order shown is not recorded; 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -16,8 +16,7 @@ OUTPUT: Final = frozenset({"instruction", "output", "generator"})
 ANNOTATION: Final = frozenset({"instruction", "output_1", "output_2", "preference"})
 
 TIE: Final = Decimal("1.5")
-NO_ANSWER: Final = Decimal(-1)
-"""An unparsable reply in the annotator's cache; result files hold null."""
+NO_ANSWER: Final = Decimal(-1)  # an unparsable reply in the annotator's cache; result files hold null
 
 
 class Preference(NamedTuple):
@@ -37,11 +36,7 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.COMPARISONS:
         text = "the order in which two outputs were shown is not in the file; read no position bias from it"
         yield Note(file.place(), text)
-    builders: dict[Kind, Callable[[Fields], Iterator[Item]]] = {
-        Kind.COMPLETIONS: _output,
-        Kind.COMPARISONS: _annotation,
-    }
-    yield from read_rows(file, builders[kind])
+    yield from read_rows(file, _annotation if kind is Kind.COMPARISONS else _output)
 
 
 def _output(fields: Fields) -> Iterator[Item]:
@@ -72,9 +67,7 @@ def _prompt(fields: Fields) -> PromptRecord:
 def _annotation(fields: Fields) -> Iterator[Item]:
     prompt = _prompt(fields)
     yield prompt
-    names = fields.required_text("generator_1"), fields.required_text("generator_2")
-    if names[0] and names[0] == names[1]:
-        fields.problem("generator_2", f'the same generator as generator_1 ("{names[0]}")')
+    names = fields.two_names("generator_1", "generator_2", "generator")
     for name, field in zip(names, ("output_1", "output_2"), strict=True):
         turns = fields.turns(field)
         yield CompletionRecord(

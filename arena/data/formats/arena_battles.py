@@ -26,15 +26,9 @@ RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "mo
 FLAGS: Final = {"winner_model_a": "model_a", "winner_tie": "tie", "winner_model_b": "model_b"}
 """Columns instead of a winner, of which exactly one is 1."""
 
-COMMON_PROMPT: Final = "battles"
-"""Prompt of battles without a question."""
-
-UNNAMED: Final = "anonymous"
-"""Rater of battles that name none."""
-
-MAX_PYTHON: Final = 1024 * 1024
-"""Longest cell parsed as a Python list, which takes much memory."""
-
+COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
+UNNAMED: Final = "anonymous"  # rater of battles that name none
+MAX_PYTHON: Final = 1024 * 1024  # longest cell parsed as a Python list, which takes much memory
 Turns = tuple[str, ...]
 
 
@@ -75,9 +69,7 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
 
 
 def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
-    first, second = fields.required_text("model_a"), fields.required_text("model_b")
-    if first and first == second:
-        fields.problem("model_b", f'the same model as model_a ("{first}")')
+    first, second = fields.two_names("model_a", "model_b", "model")
     winner = _winner(fields)
     record = ComparisonRecord(
         prompt=_prompt_id(fields, texts),
@@ -105,10 +97,7 @@ def _prompt_id(fields: Fields, texts: Texts) -> str:
 def _winner(fields: Fields) -> str:
     """The winner in the file's words; empty after adding a problem."""
     if "winner" in fields or not any(name in fields for name in FLAGS):
-        winner = fields.required_text("winner")
-        if winner and winner not in RATINGS:
-            fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
-        return winner
+        return fields.required_choice("winner", RATINGS)
     problems = len(fields.problems)
     won = [word for name, word in FLAGS.items() if fields.integer(name, most=1) == 1]
     if len(won) == 1:

@@ -131,22 +131,17 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
     if isinstance(path, InputFile):
         return [path]
     try:
-        if not path.is_dir():
+        if path.is_dir():
+            inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
+            if inside:
+                return [InputFile(entry) for entry in inside]
+            reason = f"the folder holds no file ending in {', '.join(DATA_ENDINGS)}"
+        else:
             file = InputFile(path)
             if path.is_file():
                 return [file]
             # A pipe can be read once and may keep an import, and all raters with it, waiting for ever.
-            found.problems.append(
-                Problem(Place(str(path)), "", "is no file that can be read twice, but a pipe or a device")
-            )
-            return []
-        inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
-        if not inside:
-            endings = ", ".join(DATA_ENDINGS)
-            found.problems.append(
-                Problem(Place(str(path)), "", f"the folder holds no file ending in {endings}")
-            )
-        return [InputFile(entry) for entry in inside]
+            reason = "is no file that can be read twice, but a pipe or a device"
     except FileNotFoundError:
         reason = "there is no such file or folder"
     except OSError as error:

@@ -1,7 +1,4 @@
-"""FastChat: questions, answers, models and reviews, and MT-bench's judgments. Pure.
-
-A reviewer_id only tells the prompt GPT-4 was given, so all reviews are of one judge.
-"""
+"""FastChat: questions, answers, models and reviews, and MT-bench's judgments. Pure."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -21,16 +18,10 @@ from arena.data.formats.records import (
     ReferenceRecord,
 )
 
-DEFAULT_JUDGE: Final = "gpt-4"
-"""Reviewer unless the file is named after another: gpt-3.5-turbo_review_..."""
-
-NOT_READ: Final = (Decimal(-1), Decimal(-1))
-"""Scores for a reply without any."""
-
+DEFAULT_JUDGE: Final = "gpt-4"  # reviewer unless the file is named after another: gpt-3.5-turbo_review_...
+NOT_READ: Final = (Decimal(-1), Decimal(-1))  # scores for a reply without any
 REFERENCES: Final = "reference_answer"
-
-WINNERS: Final = ("model_1", "model_2", "tie", "error")
-"""``error`` is a reply that could not be parsed."""
+WINNERS: Final = ("model_1", "model_2", "tie", "error")  # ``error`` is a reply that could not be parsed
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"question_id", "model_1", "model_2", "g1_winner", "g2_winner"}), Kind.COMPARISONS),
@@ -101,7 +92,7 @@ def _prompt(several: list[Fields], fields: Fields) -> Iterator[Item]:
             place=fields.place,
         )
         return
-    references = _texts(fields, "reference")
+    references = fields.texts("reference")
     yield PromptRecord(
         id=fields.required_text("question_id"),
         turns=fields.turns("text"),
@@ -110,16 +101,6 @@ def _prompt(several: list[Fields], fields: Fields) -> Iterator[Item]:
         extra=fields.rest(),
         place=fields.place,
     )
-
-
-def _texts(fields: Fields, name: str) -> tuple[str, ...]:
-    value = fields.json(name)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        fields.problem(name, "expected a list of texts")
-        return ()
-    return tuple(value)
 
 
 def _answer(several: list[Fields], fields: Fields) -> Iterator[Item]:
@@ -167,9 +148,7 @@ def _comparison(reviewer: str, fields: Fields) -> Iterator[Item]:
 
 def _review(fields: Fields, judge: str) -> Iterator[Item]:
     scores = _scores(fields)
-    first, second = fields.required_text("answer1_id"), fields.required_text("answer2_id")
-    if first and first == second:
-        fields.problem("answer2_id", f'the same answer as answer1_id ("{first}")')
+    first, second = fields.two_names("answer1_id", "answer2_id", "answer")
     read = scores if scores != NOT_READ else None
     yield ComparisonRecord(
         prompt=fields.required_text("question_id"),
@@ -208,9 +187,7 @@ def _rating(first: Decimal, second: Decimal) -> int:
 
 def _judgment(fields: Fields) -> Iterator[Item]:
     """Both games of a line; model_1 was shown first in the first."""
-    models = fields.required_text("model_1"), fields.required_text("model_2")
-    if models[0] and models[0] == models[1]:
-        fields.problem("model_2", f'the same model as model_1 ("{models[0]}")')
+    models = fields.two_names("model_1", "model_2", "model")
     prompt = fields.required_text("question_id")
     turn = fields.integer("turn", least=1) or 1
     judge, prompt_name = _judge(fields)

@@ -17,14 +17,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from arena.data import writing
 from arena.data.formats.records import Place, Problem
-from arena.data.writing import PARQUET_MISSING
 
 CHUNK: Final = 64 * 1024
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
-_TAIL: Final = 16
-"""An error this near the end may come from a value that was cut in two."""
+_TAIL: Final = 16  # an error this near the end may come from a value that was cut in two
 
 
 def json_type(value: object) -> str:
@@ -42,7 +41,7 @@ class JsonError(ValueError):
 
 
 class Element(NamedTuple):
-    """A member of a list with number and first line, from 1, and what is wrong with it."""
+    """A member of a list with number and first line, from 1."""
 
     number: int
     line: int
@@ -99,7 +98,7 @@ def parse_json(text: str) -> Any:
 class ListReader:
     """The elements of a JSON list that comes in pieces; holds about one of them.
 
-    ``limit`` is the most characters of one. Iterating raises JsonError.
+    None may have more than ``limit`` characters. Iterating raises JsonError.
     """
 
     def __init__(self, pieces: Iterator[str], limit: int) -> None:
@@ -223,10 +222,7 @@ def why_not_text(start: bytes) -> str:
 
 
 MAGIC: Final = b"PAR1"
-
-BATCH: Final = 64
-"""Few rows at a time, because a cell may be long."""
-
+BATCH: Final = 64  # few rows at a time, because a cell may be long
 BUFFER: Final = 1024 * 1024
 
 
@@ -264,11 +260,9 @@ def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
 
 def _pyarrow() -> Any:
     try:
-        # Optional, and it takes 165 MB.
-        import pyarrow.parquet
+        return writing.pyarrow()
     except ImportError:
-        raise ParquetError(PARQUET_MISSING) from None
-    return pyarrow
+        raise ParquetError(writing.PARQUET_MISSING) from None
 
 
 def _file(path: Path) -> Any:
@@ -305,27 +299,16 @@ def _json_value(value: Any) -> Any:
     return value
 
 
-MAX_LINE: Final = 16 * 1024 * 1024
-"""Bytes of a line, or characters of an object of a JSON list."""
-
-MAX_FILE: Final = 2 * 1024 * 1024 * 1024
-"""Unpacked bytes: a small gzip file can hold endless zeros."""
-
-MAX_COLUMNS: Final = 16_384
-"""As many as a spreadsheet has."""
-
-MAX_BLANK: Final = 10_000
-"""Blank lines in a row: a small gzip file can hold millions."""
-
+MAX_LINE: Final = 16 * 1024 * 1024  # bytes of a line, or characters of an object of a JSON list
+MAX_FILE: Final = 2 * 1024 * 1024 * 1024  # unpacked bytes: a small gzip file can hold endless zeros
+MAX_COLUMNS: Final = 16_384  # as many as a spreadsheet has
+MAX_BLANK: Final = 10_000  # blank lines in a row: a small gzip file can hold millions
 HEAD: Final = 64
-
 
 GZIP: Final = b"\x1f\x8b"
 
 T = TypeVar("T")
-
-Row: TypeAlias = tuple[int, dict[str, Any]]
-"""Number and fields of an object or row."""
+Row: TypeAlias = tuple[int, dict[str, Any]]  # number and fields of an object or row
 
 
 class Form(Enum):
@@ -425,9 +408,6 @@ class InputFile:
             reason = f"not UTF-8 ({bad}); please save the file as UTF-8"
             raise BrokenFileError(self.problem(number, reason)) from error
 
-    def text_lines(self) -> Iterator[str]:
-        return (self.decode(number, line) for number, line in self.lines())
-
     def _texts(self) -> Iterator[str]:
         """The file as pieces of text without byte order mark. Raises BrokenFileError."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
@@ -514,7 +494,7 @@ class InputFile:
         if self.form is Form.PARQUET:
             return tuple(self._parquet(columns))
         if self.form is Form.CELLS:
-            return tuple(self.table().columns)
+            return tuple(Table(self).columns)
         rows = (row[1] for row in islice(self.json_objects(), HEAD) if not isinstance(row, Problem))
         return tuple(dict.fromkeys(chain.from_iterable(rows)))
 
@@ -522,7 +502,7 @@ class InputFile:
         """Objects or rows of any form. Raises BrokenFileError."""
         if self.form is Form.PARQUET:
             return self._parquet_rows()
-        return self.json_objects() if self.form is Form.JSON else self.table().rows()
+        return self.json_objects() if self.form is Form.JSON else Table(self).rows()
 
     def _parquet_rows(self) -> Iterator[Row | Problem]:
         self.unit = "row"
@@ -544,9 +524,6 @@ class InputFile:
         except ParquetError as error:
             raise BrokenFileError(self.problem(0, str(error))) from error
 
-    def table(self) -> "Table":
-        return Table(self)
-
 
 class Table:
     """A CSV file with a header; a row is named by its first line."""
@@ -554,7 +531,7 @@ class Table:
     def __init__(self, file: InputFile) -> None:
         csv.field_size_limit(MAX_LINE)
         self.file = file
-        lines = file.text_lines()
+        lines = (file.decode(number, line) for number, line in file.lines())
         top: list[str] = []
         for line in lines:
             top.append(line)
@@ -600,8 +577,7 @@ class Table:
             start = self._reader.line_num + 1
 
 
-_SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')
-"""A first line in which spreadsheets name the separator."""
+_SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')  # a first line in which spreadsheets name the separator
 
 
 def _delimiter(header: str) -> str:

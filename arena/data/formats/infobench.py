@@ -1,6 +1,6 @@
 """InFoBench: instructions with questions about the output, an output, and answers. Pure.
 
-The author is unknown, so a completion is named by its text. Answers are no comparisons and are left out.
+The author is unknown, so a completion is named by its text. Answers are left out.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""LLMBar: pairs of texts without authors, gold labels, and a judge's verdicts in both orders. Pure.
+"""LLMBar: pairs of texts without authors, gold labels, and verdicts in both orders. Pure.
 
 An item is a prompt named by a digest of its texts; its outputs are the completions "1" and "2".
 """

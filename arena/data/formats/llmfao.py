@@ -105,12 +105,8 @@ def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Pro
 
 
 def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
-    winner = fields.required_text("winner")
-    if winner and winner not in RATINGS:
-        fields.problem("winner", f'"{winner}" is not one of {", ".join(RATINGS)}')
-    first, second = fields.required_text("left"), fields.required_text("right")
-    if first and first == second:
-        fields.problem("right", f'the same model as left ("{first}")')
+    winner = fields.required_choice("winner", RATINGS)
+    first, second = fields.two_names("left", "right", "model")
     for name in ("model_x", "model_y"):
         fields.take(name)
     return ComparisonRecord(
@@ -129,9 +125,7 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
 
 def _training_pair(fields: Fields) -> list[Item]:
     """A training pair. Its authors are left out: nobody is ranked by it."""
-    golden = fields.required_text("golden")
-    if golden and golden not in GOLD:
-        fields.problem("golden", f'"{golden}" is not one of {", ".join(GOLD)}')
+    golden = fields.required_choice("golden", GOLD)
     texts = [fields.optional_text(name) for name in ("result_x", "result_y")]
     for name, text in zip(("result_x", "result_y"), texts, strict=True):
         if text is None:

@@ -230,16 +230,13 @@ def _completion(fields: Fields) -> CompletionRecord:
 
 
 def _rater(fields: Fields) -> RaterRecord:
-    groups = fields.json("groups")
-    if groups is not None and not (isinstance(groups, list) and all(isinstance(g, str) for g in groups)):
-        fields.problem("groups", "expected a list of texts")
-        groups = None
+    groups = fields.texts("groups")
     record = RaterRecord(
         slug=fields.required_text("rater"),
         kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         name=fields.optional_text("name"),
         simulated=fields.flag("simulated"),
-        groups=tuple(groups or ()),
+        groups=groups,
         place=fields.place,
     )
     _refuse_unknown(fields, "a rater", [entry.name for entry in FIELDS["raters"]])
@@ -392,7 +389,6 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.PAIRS: _gold,
     Kind.COMPARISONS: _comparison,
 }
-
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
 # without a contestant, and a pair with a gold label. The completions are named after their places in the

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -34,20 +34,16 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that change the direction of text."""
 
-MAX_SCORE: Final = Decimal(99_999)
-"""The column has eight digits, three of them decimals."""
-
-YEARS: Final = range(1900, 2200)
-"""Databases and time zones fail at the very first and last years."""
-
+MAX_SCORE: Final = Decimal(99_999)  # the column has eight digits, three of them decimals
+YEARS: Final = range(1900, 2200)  # databases and time zones fail at the very first and last years
 _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 
 
 class Fields:
     """The fields of one JSON object or table row.
 
-    Readers remove their field and return the value, or a stand-in after adding a Problem; ``rest()`` is what
-    remains. With ``cells``, numbers and JSON are texts and an empty cell is no value.
+    Readers remove their field and return the value, or a stand-in after adding a Problem. With ``cells``,
+    numbers and JSON are texts and an empty cell is no value.
     """
 
     def __init__(self, values: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
@@ -127,6 +123,28 @@ class Fields:
         value = self.text(name)
         if not value.strip() and len(self.problems) == problems:
             self.problem(name, "missing")
+        return value
+
+    def two_names(self, first: str, second: str, what: str) -> tuple[str, str]:
+        """Two texts that must be neither blank nor the same; they name a ``what``."""
+        names = self.required_text(first), self.required_text(second)
+        if names[0] and names[0] == names[1]:
+            self.problem(second, f'the same {what} as {first} ("{names[0]}")')
+        return names
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; empty if absent."""
+        value = self.json(name)
+        if value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+            return tuple(value or ())
+        self.problem(name, "expected a list of texts")
+        return ()
+
+    def required_choice(self, name: str, choices: Collection[str]) -> str:
+        """A text that must be one of ``choices``."""
+        value = self.required_text(name)
+        if value and value not in choices:
+            self.problem(name, f'"{value}" is not one of {", ".join(choices)}')
         return value
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
@@ -317,8 +335,7 @@ class Kind(IntEnum):
     COMPLETIONS = 4
     PAIRS = 5
     COMPARISONS = 6
-    NOTHING = 7
-    """Understood, but nothing is imported."""
+    NOTHING = 7  # understood, but nothing is imported
 
 
 @dataclass(frozen=True)
@@ -343,8 +360,8 @@ Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]
 class Format:
     """A way of writing data down.
 
-    ``recognise`` gives a file's kind, or None for another format. ``read`` yields records and problems and
-    may raise BrokenFileError. ``needs`` names required fields in messages.
+    ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
+    ``needs`` names required fields in messages.
     """
 
     name: str
@@ -414,7 +431,7 @@ def digest(*texts: str) -> str:
 
 
 class Mentions:
-    """Makes a record of each thing the first time a row names it; another text later is a problem."""
+    """Makes a record of each thing when a row first names it; a different text later is a problem."""
 
     def __init__(self) -> None:
         self._contestants: set[str] = set()

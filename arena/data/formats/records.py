@@ -27,7 +27,7 @@ NOWHERE: Final = Place("records")
 
 
 class Problem(NamedTuple):
-    """An error that prevents an import; ``field`` is empty if it is about no single one."""
+    """An error that prevents an import."""
 
     place: Place
     field: str
@@ -47,8 +47,7 @@ class Note(NamedTuple):
         return f"{self.place}: {self.text}"
 
 
-Extra: TypeAlias = Mapping[str, Any]
-"""Fields without a column of their own."""
+Extra: TypeAlias = Mapping[str, Any]  # fields without a column of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,7 @@ class ContestantRecord:
     benchmarks: Mapping[str, float] | None = None
     retired_at: datetime | None = None
     extra: Extra = field(default_factory=dict)
-    implied: bool = False
-    """Named in passing: makes the contestant if missing, and changes nothing."""
+    implied: bool = False  # named in passing: makes the contestant if missing, and changes nothing
     place: Place = NOWHERE
 
 
@@ -86,8 +84,7 @@ class PromptRecord:
     input: str | None = None
     references: tuple[ReferenceRecord, ...] = ()
     extra: Extra = field(default_factory=dict)
-    implied: bool = False
-    """Named in passing: makes the prompt if missing and fills in an unknown text."""
+    implied: bool = False  # named in passing: makes the prompt if missing and fills in an unknown text
     place: Place = NOWHERE
 
 
@@ -95,7 +92,7 @@ class PromptRecord:
 class CompletionRecord:
     """A contestant's answer to a prompt; without turns its text is unknown.
 
-    Without a contestant, ``id`` tells the completions of one prompt apart.
+    Without a contestant it is known by its ``id``.
     """
 
     prompt: str
@@ -104,8 +101,7 @@ class CompletionRecord:
     contestant: str | None = None
     id: str = ""
     extra: Extra = field(default_factory=dict)
-    implied: bool = False
-    """Named in passing: makes the completion if missing and fills in an unknown text."""
+    implied: bool = False  # named in passing: makes the completion if missing and fills in an unknown text
     place: Place = NOWHERE
 
 
@@ -125,9 +121,8 @@ class ComparisonRecord:
     """A rater's answer.
 
     ``first`` and ``second`` are contestants in presentation order; if empty, ``first_id`` and ``second_id``
-    are completions' own ids. ``rating`` is 1..points, or None with a ``reason``. ``identical``: a judge's
-    answer about two equal texts, which needs neither. Without ``repeat`` the occurrence in the file tells
-    repeats apart.
+    are completions' own ids. ``rating`` is 1..points, or None with a ``reason``; an ``identical`` one, of a
+    judge about two equal texts, needs neither.
     """
 
     prompt: str
@@ -143,7 +138,7 @@ class ComparisonRecord:
     raw_reply: str = ""
     rationale: str = ""
     seconds: float | None = None
-    repeat: int | None = None
+    repeat: int | None = None  # None: the occurrence in the file tells repeats apart
     created_at: datetime | None = None
     id: str = ""
     first_id: str = ""

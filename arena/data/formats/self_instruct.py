@@ -15,9 +15,7 @@ from arena.data.formats.records import CompletionRecord, ContestantRecord, Item,
 PEOPLE: Final = "Human demonstrations"
 
 ENDING: Final = "_predictions"
-
-Key = tuple[str, str]
-"""Instruction and input, stripped."""
+Key = tuple[str, str]  # instruction and input, stripped
 
 
 def recognise(head: Head) -> Kind | None:

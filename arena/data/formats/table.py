@@ -1,6 +1,6 @@
 """Any table, with a mapping of its columns to our fields. Pure.
 
-Prompts and completions that a row names in passing become records; unmapped columns are kept.
+What a row names in passing becomes a record; unmapped columns are kept.
 """
 
 import shlex
@@ -229,9 +229,7 @@ _GUESSED: Final = {
 """Fields looked for, kinds in the order of trying."""
 
 _ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
-
-ANONYMOUS: Final = "anonymous"
-"""Rater of a table that names none."""
+ANONYMOUS: Final = "anonymous"  # rater of a table that names none
 
 
 def suggest(columns: Sequence[str]) -> ColumnMapping | None:
@@ -263,9 +261,7 @@ def _plain(column: str) -> str:
 
 
 NAME: Final = "table"
-
-COMMON_PROMPT: Final = "comparisons"
-"""Prompt of comparisons that name none."""
+COMMON_PROMPT: Final = "comparisons"  # prompt of comparisons that name none
 
 WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "first": ("first", "left", "a", "model_a", "model a", "1", "output_1", "response_a"),
@@ -305,7 +301,7 @@ class _Reader:
         if prompt is not None:
             yield from self._mentions.prompt(fields, prompt)
         if self._mapping.kind is Kind.COMPARISONS:
-            texts = {name: _take_text(fields, f"{name}_text") for name in ours.SIDES}
+            texts = {name: fields.turns(f"{name}_text", required=False) for name in ours.SIDES}
             if "winner" in self._mapping:
                 _winner_as_rating(fields)
         record = ours.BUILDERS[self._mapping.kind](fields)
@@ -358,10 +354,6 @@ class _Reader:
                     place=fields.place,
                 )
                 yield from self._mentions.answer(fields, answer)
-
-
-def _take_text(fields: Fields, name: str) -> tuple[str, ...]:
-    return fields.turns(name, required=False)
 
 
 def _id_of(instruction: Any, given: Any) -> str:

@@ -1,13 +1,14 @@
 """Imports comparisons and the raters they name, who never sign in.
 
 Comparisons are the same if rater and id agree, or without ids rater, prompt, both sides in order and the
-occurrence in the file. The version of a text does not count.
+occurrence in the file.
 """
 
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from django.db import connection
@@ -29,7 +30,7 @@ RaterKey = tuple[str, str]
 
 
 def slug_of(name: str) -> str:
-    """The name if it can be a slug, else the slugified name with a part of its SHA-256."""
+    """The name if it can be a slug, else slugified with a part of its SHA-256."""
     if _PLAIN.fullmatch(name):
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
@@ -152,15 +153,11 @@ _MATCHUP = (
 )
 _VERDICT = ("points", "rating", "reason")
 
-
 _BITS: Final = 24
 
 
 class StoredVerdicts:
-    """Verdicts by rater, matchup and repeat.
-
-    Packed keys and shared verdicts keep a comparison at about a hundred bytes.
-    """
+    """Verdicts by rater, matchup and repeat, in about a hundred bytes each."""
 
     def __init__(self, study: Study) -> None:
         self._rows = Comparison.objects.current().filter(study=study, rater__study=study).order_by()
@@ -168,8 +165,6 @@ class StoredVerdicts:
         self._numbers: dict[Owner, int] = {}
         self._shared: dict[Verdict, Verdict] = {}
         self._next: dict[int, int] = {}
-        self._loaded = False
-        self._said: dict[int, Verdict] = {}
 
     def key(self, rater: int, matchup: Matchup) -> int:
         key = 0
@@ -178,16 +173,15 @@ class StoredVerdicts:
         return key
 
     def get(self, key: int, repeat: int) -> Verdict | None:
-        return self._all().get(_at(key, repeat))
+        return self._all.get(_at(key, repeat))
 
     def add(self, key: int, repeat: int, verdict: Verdict) -> None:
-        self._all()[_at(key, repeat)] = self._shared.setdefault(verdict, verdict)
+        self._all[_at(key, repeat)] = self._shared.setdefault(verdict, verdict)
 
     def free_repeat(self, key: int) -> int:
         """The smallest free repeat number."""
-        said = self._all()
         repeat = self._next.get(key, 0)
-        while _at(key, repeat) in said:
+        while _at(key, repeat) in self._all:
             repeat += 1
         if repeat:
             self._next[key] = repeat
@@ -218,13 +212,15 @@ class StoredVerdicts:
             )
             return [row[0] for row in cursor.fetchall()]
 
+    @cached_property
     def _all(self) -> dict[int, Verdict]:
-        if not self._loaded:
-            self._loaded = True
-            columns = self._rows.values_list("rater", "repeat", *_MATCHUP, *_VERDICT)
-            for row in columns.iterator(chunk_size=5000):
-                self.add(self.key(row[0], _stored_matchup(*row[2:8])), row[1], Verdict._make(row[8:]))
-        return self._said
+        found: dict[int, Verdict] = {}
+        columns = self._rows.values_list("rater", "repeat", *_MATCHUP, *_VERDICT)
+        for row in columns.iterator(chunk_size=5000):
+            verdict = Verdict._make(row[8:])
+            key = _at(self.key(row[0], _stored_matchup(*row[2:8])), row[1])
+            found[key] = self._shared.setdefault(verdict, verdict)
+        return found
 
 
 def _at(key: int, repeat: int) -> int:

@@ -29,10 +29,8 @@ class MissingMatrix:
     """Prompts and the number of contestants each lacks, most first."""
     lacking: list[list[bool]] = field(default_factory=list)
     """Whether the completion is missing, by row and column."""
-    all_contestants: int = 0
-    """Contestants who lack a completion, shown or not."""
-    all_prompts: int = 0
-    """Prompts that lack a completion, shown or not."""
+    all_contestants: int = 0  # contestants who lack a completion, shown or not
+    all_prompts: int = 0  # prompts that lack a completion, shown or not
 
     @property
     def is_cut(self) -> bool:
@@ -50,8 +48,7 @@ class Missing:
 
     count: int = 0
     by_contestant: list[tuple[str, int]] = field(default_factory=list)
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """(contestant, prompt)"""
+    examples: list[tuple[str, str]] = field(default_factory=list)  # (contestant, prompt)
     matrix: MissingMatrix = field(default_factory=MissingMatrix)
 
     @classmethod
@@ -135,9 +132,7 @@ KINDS: Final = (
 KEPT_ERRORS: Final = 1000
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20
-PREVIEW_CHARACTERS: Final = 200
-"""A text may be megabytes long."""
-
+PREVIEW_CHARACTERS: Final = 200  # a text may be megabytes long
 _NOT_SHOWN: Final = {"place", "implied"}
 
 
@@ -145,12 +140,9 @@ _NOT_SHOWN: Final = {"place", "implied"}
 class Counts:
     added: int = 0
     unchanged: int = 0
-    updated: int = 0
-    """Changed in place, which affects nothing that was rated."""
-    versions: int = 0
-    """Completions with a new text beside an old one that is in a pair."""
-    empty: int = 0
-    """Completions with a blank text, rated like others."""
+    updated: int = 0  # changed in place, which affects nothing that was rated
+    versions: int = 0  # completions with a new text beside an old one that is in a pair
+    empty: int = 0  # completions with a blank text, rated like others
 
     @property
     def written(self) -> int:
@@ -167,11 +159,9 @@ class ImportReport:
     applied: bool = False
     records: int = 0
     counts: dict[str, Counts] = field(default_factory=lambda: {kind: Counts() for kind in KINDS})
-    errors: list[Problem] = field(default_factory=list)
-    """The first KEPT_ERRORS of ``error_count``."""
+    errors: list[Problem] = field(default_factory=list)  # the first KEPT_ERRORS of ``error_count``
     error_count: int = 0
-    notes: list[Note] = field(default_factory=list)
-    """The first KEPT_NOTES of ``note_count``."""
+    notes: list[Note] = field(default_factory=list)  # the first KEPT_NOTES of ``note_count``
     note_count: int = 0
     missing: Missing = field(default_factory=Missing)
     self_naming: SelfNaming = field(default_factory=SelfNaming)

@@ -29,14 +29,10 @@ from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
 
-CHUNK: Final = 1000
-"""Records written at a time."""
-
-CHUNK_CHARACTERS: Final = 2_000_000
-"""Characters written at a time: a thousand texts may exceed the memory."""
-
+CHUNK: Final = 1000  # records written at a time
+CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand texts may exceed the memory
 Progress = Callable[[int, Place, float], None]
-"""Called after each chunk with records so far, place of the last, and share of bytes read."""
+"""Called with records so far, place of the last, and share of bytes read."""
 
 R = TypeVar("R", bound=Record)
 
@@ -86,8 +82,8 @@ def import_records(
 ) -> ImportReport:
     """Import records into a study, which is made if it does not exist.
 
-    One transaction under a lock on the study; an error or a dry run changes nothing. What
-    others name must come first. ``share`` tells how much was read, 0 to 1. Raises InvalidStudyError.
+    One transaction under a lock on the study; an error or a dry run changes nothing. What others name must
+    come first. ``share`` is that of what was read. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
@@ -107,10 +103,7 @@ def import_records(
 
 
 def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:
-    """Records in chunks of one file each, with the place of the last item.
-
-    Problems and notes go to the report; a chunk may be empty if there are many of them.
-    """
+    """Records in chunks of one file each, which may be empty, with the place of the last item."""
     chunk: list[Record] = []
     place = Place("")
     size = met = 0

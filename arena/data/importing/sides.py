@@ -10,7 +10,6 @@ from arena.models import Completion, Pair
 
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
 
-
 Matchup: TypeAlias = tuple[int, Owner, Owner]
 """Prompt, owner of the first completion shown, owner of the second."""
 

@@ -106,9 +106,7 @@ class Contestants:
         return next(slug for slug in slugs if slug not in self._slugs)
 
 
-PromptKey = tuple[str, str]
-"""Subset and external id."""
-
+PromptKey = tuple[str, str]  # subset and external id
 _PROMPT_COLUMNS = ("category", "domain", "input")
 
 
@@ -239,11 +237,8 @@ class Prompts:
         )
 
 
-Owner: TypeAlias = int | str
-"""The contestant's id, or the completion's own id if it has no contestant."""
-
-Cell: TypeAlias = tuple[int, Owner]
-"""Prompt and owner of a completion."""
+Owner: TypeAlias = int | str  # the contestant's id, or the completion's own id if it has no contestant
+Cell: TypeAlias = tuple[int, Owner]  # prompt and owner of a completion
 
 
 def digest_of(turns: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ def too_much() -> str:
 
 
 class QuotaHandler(FileUploadHandler):
-    """Stops storing an upload above the limit, but reads the rest, so that we can answer."""
+    """Stops storing an upload above the limit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class QuotaHandler(FileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         self.received += len(raw_data)
         if self.exceeded:
-            raise StopUpload(connection_reset=False)
+            raise StopUpload(connection_reset=False)  # the rest is read, so that we can answer
         return raw_data
 
     def file_complete(self, file_size: int) -> None:
@@ -93,9 +93,7 @@ def _as_file(text: str) -> Upload:
 
 
 TABLE: Final = table.NAME
-
-MAPPED: Final = 6
-"""Files whose columns can be mapped: each has 130 inputs, a form at most 1,000."""
+MAPPED: Final = 6  # files whose columns can be mapped: each has 130 inputs, a form at most 1,000
 
 
 class MappingRow(NamedTuple):

@@ -1,7 +1,4 @@
-"""Import jobs: workers check and import uploaded files, once.
-
-Each change of state is conditional on the state before, so that of two requests one has an effect.
-"""
+"""Import jobs: workers check and import uploaded files, once."""
 
 import logging
 import shutil
@@ -37,9 +34,7 @@ from arena.process.busy import trouble
 # --- The uploaded bytes. The database holds them: it is what the machines of web and workers share.
 
 
-PIECE: Final = 1024 * 1024
-"""Bytes per row, and the most of a file in memory."""
-
+PIECE: Final = 1024 * 1024  # bytes per row, and the most of a file in memory
 FOLDER_PREFIX: Final = "import-"
 
 Upload: TypeAlias = "File[Any]"
@@ -52,11 +47,12 @@ def working_folder() -> Path:
 
 
 def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
-    """Store the files in pieces, a statement for each, so that nobody waits long."""
+    """Store the files in pieces."""
     names: set[str] = set()
     for number, upload in enumerate(uploads):
         name = _unused(Path(upload.name or "upload").name, names)
         row = ImportFile.objects.create(job=job, number=number, name=name)
+        # A statement for each, so that nobody waits long.
         for position, piece in enumerate(upload.chunks(PIECE)):
             ImportChunk.objects.create(file=row, position=position, data=piece)
             row.size += len(piece)
@@ -101,9 +97,7 @@ def discard(job: int) -> None:
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS: Final = 5
-ALIVE_SECONDS: Final = 30
-"""Silence after which a worker counts as dead."""
-
+ALIVE_SECONDS: Final = 30  # silence after which a worker counts as dead
 KEPT_SECONDS: Final = 24 * 3600
 
 
@@ -227,6 +221,7 @@ def request_apply(job: ImportJob) -> bool:
 
 def _request(job: ImportJob, before: list[str], state: str, files: Iterable[ImportFile] = ()) -> bool:
     with transaction.atomic():
+        # On condition of the state before, so that of two requests one has an effect.
         rows = ImportJob.objects.filter(pk=job.pk, state__in=before, touched_at=job.touched_at)
         changed = rows.update(state=state, attempts=0, error="", touched_at=timezone.now())
         if not changed:
@@ -239,7 +234,7 @@ def _request(job: ImportJob, before: list[str], state: str, files: Iterable[Impo
 
 
 def cancel(job: ImportJob) -> None:
-    """End the job without an import; a worker in the middle of one rolls back and ends it itself."""
+    """End the job without an import, unless a worker is in the middle of one, who then ends it."""
     ask_to_stop(job.pk)
     try:
         with transaction.atomic():
@@ -263,8 +258,7 @@ def end(job: int, state: str, error: str = "") -> None:
 # --- The sweep: lost messages, killed workers, forgotten uploads.
 
 
-KEPT: Final = timedelta(hours=24)
-"""How long files wait for an operator."""
+KEPT: Final = timedelta(hours=24)  # how long files wait for an operator
 
 
 def sweep(now: datetime | None = None) -> int:
@@ -306,10 +300,7 @@ def sources_of(files: list[tuple[ImportFile, InputFile]]) -> Sources:
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:
-    """The sources; unrecognised files are read as their column names suggest.
-
-    The suggestion is stored as if chosen, so that the operator sees it.
-    """
+    """The sources; unrecognised files are read as their column names suggest, which is stored."""
     sources = sources_of(files)
     unknown = [(row, file) for row, file in files if not row.format_name and not _source(file, sources)]
     suggested = [(row, mapping) for row, file in unknown if (mapping := suggest(_columns(file)))]
@@ -339,11 +330,8 @@ def _columns(file: InputFile) -> list[str]:
         return []
 
 
-ATTEMPTS: Final = 3
-"""A job begun so often without an end is given up: it may be what kills the workers."""
-
-LOOK_EVERY: Final = 500
-"""Records between two looks for a request to stop."""
+ATTEMPTS: Final = 3  # a job begun so often without an end is given up: it may be what kills the workers
+LOOK_EVERY: Final = 500  # records between two looks for a request to stop
 
 
 class _StoppedError(Exception):
@@ -366,7 +354,7 @@ def summary(report: ImportReport) -> str:
 
 
 def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
-    """Do the work of a job in this state unless another worker has it, and record how it ends."""
+    """Do the work of a job in this state unless another worker has it, and record its end."""
     with runner(pk) as free:
         job = ImportJob.objects.filter(pk=pk, state=state).first() if free else None
         if job is None:

@@ -35,18 +35,14 @@ class Preview:
 
 
 def previews(report: ImportReport) -> list[Preview]:
-    return [_preview(kind, rows) for kind, rows in report.preview.items()]
-
-
-def _caption(name: str) -> str:
-    """A field's name as a heading: what stands under "turns" is nearly always one text."""
-    return "text" if name == "turns" else name.replace("_", " ")
-
-
-def _preview(kind: str, rows: list[dict[str, str]]) -> Preview:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[row.get(name, "") for name in names] for row in rows]
-    return Preview(kind.capitalize(), [_caption(name) for name in names], cells)
+    found = []
+    for kind, rows in report.preview.items():
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        # What stands under "turns" is nearly always one text.
+        columns = ["text" if name == "turns" else name.replace("_", " ") for name in names]
+        cells = [[row.get(name, "") for name in names] for row in rows]
+        found.append(Preview(kind.capitalize(), columns, cells))
+    return found
 
 
 _TABLE: Final = Table(
@@ -70,9 +66,7 @@ def error_list(problems: Iterable[Problem]) -> Iterator[bytes]:
 
 SHOWN_ERRORS: Final = 100
 SHOWN_JOBS: Final = 10
-
-WORTH_A_WARNING: Final = 5
-"""Seconds that raters wait from which on the page warns."""
+WORTH_A_WARNING: Final = 5  # seconds that raters wait from which on the page warns
 
 
 @operator
@@ -101,13 +95,13 @@ upload = csrf_exempt(_upload)
 def job(request: OperatorRequest, job: int) -> HttpResponse:
     found = _job(request.study, job)
     if request.method != "POST":
-        return _page(request, "job.html", _about(found, _file_forms(found)))
+        return _page(request, "job.html", _about(found, [FileForm(row) for row in found.files.all()]))
     if "cancel" in request.POST:
         jobs.cancel(found)
     elif "apply" in request.POST:
         _apply(request, found)
     elif "check" in request.POST and found.state == ImportJob.State.CHECKED:
-        forms = _file_forms(found, request.POST)
+        forms = [FileForm(row, request.POST) for row in found.files.all()]
         if any(form.errors for form in forms):
             return _page(request, "job.html", _about(found, forms))
         jobs.request_check(found, [form.chosen() for form in forms])
@@ -162,10 +156,6 @@ def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse
         "max_mb": settings.IMPORT_MAX_MB,
     }
     return _page(request, "upload.html", context)
-
-
-def _file_forms(job: ImportJob, data: Any = None) -> list[FileForm]:
-    return [FileForm(row, data) for row in job.files.all()]
 
 
 def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
@@ -223,7 +213,7 @@ def _page(request: OperatorRequest, template: str, context: dict[str, Any]) -> T
 
 
 def _wait(job: ImportJob) -> int | None:
-    """Seconds that raters wait during the import, estimated by its check; None if they need not."""
+    """Seconds that raters wait during the import, judged by its check; None if they need not."""
     if connection.vendor != "sqlite" or (job.check_seconds or 0) < WORTH_A_WARNING:
         return None
     return round(job.check_seconds or 0)

@@ -8,8 +8,8 @@ from arena.data.interchange import (
     SIDES,
     WINNERS,
     LeftOut,
+    PairRating,
     Preference,
-    Said,
     Texts,
     preference,
     question,
@@ -45,13 +45,13 @@ def test_question_ids_of_subsets_stay_apart() -> None:
 
 def test_three_raters_by_hand() -> None:
     """7 of 8 is (2*7-9)/7 = 5/7 for the second, 6 is 3/7, and 2 is -5/7: mean 1/7 for the second."""
-    said = [Said("ann", 7, 8, False), Said("bob", 6, 8, False), Said("cid", 2, 8, False)]
+    said = [PairRating("ann", 7, 8, False), PairRating("bob", 6, 8, False), PairRating("cid", 2, 8, False)]
     assert preference(said, ties=True) == Preference(False, round(1 / 7, 6), 3, 2 / 3)
 
 
 def test_a_rater_of_both_orders_counts_once() -> None:
     """2 as shown and 7 mirrored are one opinion: 5/7 for the first, by one rater."""
-    said = [Said("ann", 2, 8, False), Said("ann", 7, 8, True)]
+    said = [PairRating("ann", 2, 8, False), PairRating("ann", 7, 8, True)]
     assert preference(said, ties=True) == Preference(True, round(5 / 7, 6), 1, 1.0)
 
 
@@ -68,12 +68,12 @@ def test_a_rater_of_both_orders_counts_once() -> None:
     ],
 )
 def test_what_is_no_preference(ratings: list[int], ties: bool, found: object) -> None:
-    said = [Said(number, rating, 8, False) for number, rating in enumerate(ratings)]
+    said = [PairRating(number, rating, 8, False) for number, rating in enumerate(ratings)]
     assert preference(said, ties=ties) == found
 
 
 def test_the_middle_of_an_odd_scale_has_no_part_with_ties_off() -> None:
-    assert preference([Said("ann", 2, 3, False)], ties=False) is None
+    assert preference([PairRating("ann", 2, 3, False)], ties=False) is None
 
 
 @given(
@@ -84,8 +84,8 @@ def test_the_middle_of_an_odd_scale_has_no_part_with_ties_off() -> None:
 def test_naming_the_other_completion_first_turns_the_preference_round(
     ratings: list[tuple[int, int, bool]], ties: bool, random: object
 ) -> None:
-    said = [Said(rater, rating, 8, swapped) for rater, rating, swapped in ratings]
-    turned = [Said(rater, rating, 8, not swapped) for rater, rating, swapped in ratings]
+    said = [PairRating(rater, rating, 8, swapped) for rater, rating, swapped in ratings]
+    turned = [PairRating(rater, rating, 8, not swapped) for rater, rating, swapped in ratings]
     random.shuffle(turned)  # type: ignore[attr-defined]
     one, other = preference(said, ties=ties), preference(turned, ties=ties)
     if isinstance(one, Preference):
@@ -103,7 +103,7 @@ def test_naming_the_other_completion_first_turns_the_preference_round(
 
 @given(st.integers(1, 8))
 def test_a_single_rating_is_its_own_margin(rating: int) -> None:
-    found = preference([Said("ann", rating, 8, False)], ties=True)
+    found = preference([PairRating("ann", rating, 8, False)], ties=True)
     if rating in (4, 5):
         assert found is LeftOut.TIE
     else:
