@@ -9,8 +9,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 RUNS: Final = 15
 QUESTIONS: Final = {
@@ -33,7 +32,7 @@ QUESTIONS: Final = {
 }
 
 
-def timed(name: str, action: Callable[[], Any]) -> None:
+def timed(name, action):
     """Print the medians of RUNS calls, after one that is not counted: time passed, and the processor's."""
     passed, used = [], []
     for _ in range(RUNS + 1):
@@ -45,7 +44,7 @@ def timed(name: str, action: Callable[[], Any]) -> None:
     print(f"{name}: {wall:.0f} ms, {cpu:.0f} of them of the processor")
 
 
-def indexed(study: Any) -> tuple[float, int]:
+def indexed(study):
     """Make the study's index, and a snapshot that has nothing but counts: seconds, and bytes."""
     from leaderboard.comparisons import stored
     from leaderboard.models import Snapshot
@@ -72,8 +71,7 @@ def indexed(study: Any) -> tuple[float, int]:
     return taken, len(payload)
 
 
-def measure(study: Any) -> None:
-    """Print the time of the pages, and of finding alone."""
+def measure(study):
     from django.test import Client
 
     from leaderboard.comparisons import stored
@@ -90,7 +88,7 @@ def measure(study: Any) -> None:
     timed("one pair, with its neighbours", lambda: client.get(one))
 
 
-def main() -> None:
+def main():
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     import django
 

@@ -12,9 +12,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -45,7 +44,7 @@ ANALYZE;
 SIDES: Final = {"scored": "rating > 0", "tie": "rating > 0 AND tie", "side": "rating > 0 AND NOT tie"}
 
 
-def milliseconds(action: Callable[[], Any]) -> tuple[float, Any]:
+def milliseconds(action):
     """The median of the processor's time over RUNS calls, and what the last one returned."""
     taken = []
     for _ in range(RUNS):
@@ -55,8 +54,7 @@ def milliseconds(action: Callable[[], Any]) -> tuple[float, Any]:
     return statistics.median(taken), found
 
 
-def written(index: Any, database: sqlite3.Connection) -> None:
-    """Write the rows of an index into TABLES."""
+def written(index, database):
     spread = np.nan_to_num(index.spread, nan=-1.0)
     pairs = (index.pair, index.prompt, index.first, index.second, index.newest, spread)
     flags = [(index.flags & bit > 0).astype(int) for bit in (1, 2, 4, 8)]
@@ -69,8 +67,7 @@ def written(index: Any, database: sqlite3.Connection) -> None:
     database.commit()
 
 
-def conditions(question: Any) -> Iterator[str]:
-    """What a question asks of pairs, as SQL."""
+def conditions(question):
     from leaderboard.comparisons.index import REASONS
 
     if question.prompts is not None:
@@ -91,7 +88,7 @@ def conditions(question: Any) -> Iterator[str]:
         yield f"pair IN (SELECT pair FROM answer WHERE {' AND '.join(asked)})"  # noqa: S608 - ids and constants
 
 
-def selected(database: sqlite3.Connection, question: Any) -> int:
+def selected(database, question):
     """How many pairs there are, after reading the first ten of them."""
     where = " AND ".join(conditions(question)) or "1"
     order = "spread DESC, newest DESC" if question.widest else "newest DESC"
@@ -100,7 +97,7 @@ def selected(database: sqlite3.Connection, question: Any) -> int:
     return found
 
 
-def main() -> None:
+def main():
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     import django
 

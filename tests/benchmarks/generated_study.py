@@ -8,9 +8,8 @@ Run with: python -m tests.benchmarks.generated_study COMPARISONS, with DATABASE_
 """
 
 import sys
-from collections.abc import Iterator
 from itertools import combinations, islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -29,14 +28,14 @@ WORDS: Final = ("rain", "roof", "river", "stone", "letter", "window", "garden", 
 class Maker:
     """Makes the rows of one study; ``rng`` is the only source of chance."""
 
-    def __init__(self, study: Any, contestants: Any, people: Any, judges: Any, seed: int) -> None:
+    def __init__(self, study, contestants, people, judges, seed):
         self.study, self.contestants, self.people, self.judges = study, contestants, people, judges
         self.rng = np.random.default_rng(seed)
         self.skill = np.linspace(-1.0, 1.0, CONTESTANTS)
         self.taste = np.random.default_rng(1).normal(0.0, 0.3, (len(CATEGORIES), CONTESTANTS))
 
     @classmethod
-    def new(cls, name: str, seed: int = 0) -> "Maker":
+    def new(cls, name, seed=0):
         """The maker of a study that has contestants and raters, and no prompts."""
         from arena.models import Contestant, Rater, Study
 
@@ -60,7 +59,7 @@ class Maker:
         return cls(study, contestants, people, judges, seed)
 
     @classmethod
-    def of(cls, study: Any) -> "Maker":
+    def of(cls, study):
         """The maker that adds to a study which another one began."""
         from arena.models import Contestant, Rater
 
@@ -69,13 +68,13 @@ class Maker:
         contestants = list(Contestant.objects.filter(study=study).order_by("pk"))
         return cls(study, contestants, people, judges, seed=study.comparisons.count())
 
-    def grow(self, comparisons: int) -> None:
+    def grow(self, comparisons):
         """Add prompts with so many comparisons altogether, rounded up to whole prompts."""
         prompts = -(-comparisons // COMPARISONS_OF_A_PROMPT)
         for start in range(0, prompts, 250):
             self._some_prompts(min(250, prompts - start))
 
-    def repeat(self, comparisons: int) -> None:
+    def repeat(self, comparisons):
         """Add so many ratings by people, once more on pairs drawn from all of the study."""
         from arena.models import Comparison, Pair
 
@@ -90,14 +89,14 @@ class Maker:
             rows.append(row)
         Comparison.objects.bulk_create(rows)
 
-    def _ahead(self, pair: Any) -> float:
+    def _ahead(self, pair):
         """How much better the pair's first completion is."""
         number = {contestant.pk: place for place, contestant in enumerate(self.contestants)}
         strength = self.skill + self.taste[CATEGORIES.index(pair.prompt.category)]
         first, second = (strength[number[side.contestant_id]] for side in (pair.first, pair.second))
         return float(first - second)
 
-    def _some_prompts(self, count: int) -> None:
+    def _some_prompts(self, count):
         from arena.models import Comparison, Completion, Pair, Prompt
 
         before = Prompt.objects.filter(study=self.study).count()
@@ -135,10 +134,10 @@ class Maker:
         while some := list(islice(rows, AT_ONCE)):
             Comparison.objects.bulk_create(some, batch_size=AT_ONCE)
 
-    def _text(self, words: int) -> str:
+    def _text(self, words):
         return " ".join(WORDS[i] for i in self.rng.integers(len(WORDS), size=words).tolist())
 
-    def _comparisons(self, pairs: list[Any]) -> Iterator[Any]:
+    def _comparisons(self, pairs):
         for pair in pairs:
             ahead = self._ahead(pair)
             people = [self.people[i] for i in self.rng.permutation(PEOPLE)[:2].tolist()]
@@ -153,7 +152,7 @@ class Maker:
                 for swapped in (False, True):
                     yield self._comparison(pair, rater, swapped, ahead)
 
-    def _comparison(self, pair: Any, rater: Any, swapped: bool, ahead: float) -> Any:
+    def _comparison(self, pair, rater, swapped, ahead):
         from arena.models import Comparison
 
         judge = rater.kind == "judge"
@@ -178,14 +177,14 @@ class Maker:
         )
 
 
-def make(comparisons: int, name: str = "") -> Maker:
+def make(comparisons, name=""):
     """A new study with so many comparisons; its maker can add more."""
     made = Maker.new(name or f"generated-{comparisons}")
     made.grow(comparisons)
     return made
 
 
-def main() -> None:
+def main():
     import os
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")

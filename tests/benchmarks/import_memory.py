@@ -12,9 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 LIMIT: Final = 500_000_000
 """Bytes an import may hold at its peak, Python and Django included."""
@@ -24,19 +23,18 @@ CONTESTANTS: Final = 20
 WORDS: Final = ("rain", "roof", "river", "stone", "letter", "window", "garden", "number", "answer", "morning")
 
 
-def _text(rng: random.Random, characters: int) -> str:
+def _text(rng, characters):
     return " ".join(rng.choices(WORDS, k=characters // 6))
 
 
-def prompts(size: int) -> Iterator[dict[str, Any]]:
-    """Few prompts with long texts."""
+def prompts(size):
     rng = random.Random(1)
     length = 200_000
     for number in range(size // length):
         yield {"id": f"long{number}", "instruction": _text(rng, length)}
 
 
-def completions(size: int) -> Iterator[dict[str, Any]]:
+def completions(size):
     """Answers of about 1 kB, by ever more contestants to the same prompts."""
     rng = random.Random(2)
     for number in range(size // 1050):
@@ -44,7 +42,7 @@ def completions(size: int) -> Iterator[dict[str, Any]]:
         yield {"prompt": f"p{prompt}", "contestant": f"contestant-{contestant}", "text": _text(rng, 1000)}
 
 
-def comparisons(size: int, *, ids: bool = True) -> Iterator[dict[str, Any]]:
+def comparisons(size, *, ids=True):
     """Votes of about 150 bytes on all pairs of CONTESTANTS."""
     rng = random.Random(3)
     for number in range(size // (151 if ids else 135)):
@@ -60,13 +58,13 @@ def comparisons(size: int, *, ids: bool = True) -> Iterator[dict[str, Any]]:
         yield row | {"id": f"vote-{number}"} if ids else row
 
 
-def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
+def write(path, rows):
     with path.open("w") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
     return path
 
 
-def measure(path: Path, *, dry_run: bool = False) -> int:
+def measure(path, *, dry_run=False):
     """Import in a process of its own, print what it took and return its peak memory in bytes."""
     command = [sys.executable, "manage.py", "import_data", "memory", str(path)]
     size = path.stat().st_size / 1e6
@@ -85,7 +83,7 @@ def measure(path: Path, *, dry_run: bool = False) -> int:
     return peak
 
 
-def main() -> None:
+def main():
     size = int(float(sys.argv[1] if len(sys.argv) > 1 else 200) * 1_000_000)
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], check=True)
     kinds = {

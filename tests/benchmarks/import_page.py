@@ -11,10 +11,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from playwright.sync_api import sync_playwright
 
@@ -32,13 +31,12 @@ Study.objects.create(slug="large", name="Large")
 """
 
 
-def processes(root: int) -> list[int]:
-    """The process and its descendants."""
+def processes(root):
     children = Path(f"/proc/{root}/task/{root}/children").read_text().split()
     return [root, *(found for child in children for found in processes(int(child)))]
 
 
-def memory(root: int) -> int:
+def memory(root):
     """Bytes that the processes hold; what they share is counted once."""
     total = 0
     for process in processes(root):
@@ -53,25 +51,24 @@ def memory(root: int) -> int:
 class Gauge:
     """The highest memory since it was last asked, looked at five times a second."""
 
-    def __init__(self, root: int) -> None:
+    def __init__(self, root):
         self._root, self.highest, self._peak = root, 0, 0
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def _watch(self) -> None:
+    def _watch(self):
         while os.path.exists(f"/proc/{self._root}"):
             self._peak = max(self._peak, memory(self._root))
             self.highest = max(self.highest, self._peak)
             time.sleep(0.2)
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
+    def step(self, name):
         self._peak, started = memory(self._root), time.perf_counter()
         yield
         print(f"{name}: {time.perf_counter() - started:.0f} s, peak {self._peak / 1e6:.0f} MB", flush=True)
 
 
-def walk(page: Any, url: str, files: list[Path], gauge: Gauge) -> None:
-    """Sign in, upload, check, apply."""
+def walk(page, url, files, gauge):
     page.set_default_timeout(HOUR)
     page.goto(f"{url}/admin/login/")
     page.fill("#id_username", "operator")
@@ -90,7 +87,7 @@ def walk(page: Any, url: str, files: list[Path], gauge: Gauge) -> None:
         page.wait_for_selector("text=Look at the board")
 
 
-def main() -> None:
+def main():
     size = int(float(sys.argv[1] if len(sys.argv) > 1 else 190) * 1_000_000)
     kind = sys.argv[2] if len(sys.argv) > 2 else "completions"
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:

@@ -18,12 +18,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Final
+from typing import Final
 
 from openai import OpenAI
 
@@ -127,7 +126,7 @@ class Load:
     pages: list[float] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)
 
-    def __str__(self) -> str:
+    def __str__(self):
         cpu = self.cpu_web + self.cpu_worker
         return (
             f"start {self.start:.2f} s, {IN_FLIGHT} in flight after {self.filled:.2f} s, "
@@ -143,7 +142,7 @@ class Load:
 class LoadedArena(Arena):
     """An arena for this benchmark; on PostgreSQL with a worker of its own, over Redis."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder, **environment):
         super().__init__(
             folder,
             **{
@@ -155,7 +154,7 @@ class LoadedArena(Arena):
         )
         self._worker: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self):
         super().start()
         if "BROKER_URL" in self.environment:
             self._worker = subprocess.Popen(
@@ -166,22 +165,21 @@ class LoadedArena(Arena):
             )
             time.sleep(5)
 
-    def kill(self) -> None:
+    def kill(self):
         super().kill()
         if self._worker:
             os.killpg(self._worker.pid, signal.SIGKILL)
             self._worker.wait()
             self._worker = None
 
-    def processor_seconds(self) -> tuple[float, float]:
+    def processor_seconds(self):
         """Of the web's processes, and of the worker's, since they were started."""
         assert self._server
         worker = _seconds_below(self._worker.pid) if self._worker else 0.0
         return _seconds_below(self._server.pid), worker
 
 
-def _seconds_below(parent: int) -> float:
-    """Processor time of a process and all below it."""
+def _seconds_below(parent):
     total = 0.0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -195,7 +193,7 @@ def _seconds_below(parent: int) -> float:
 
 
 @contextmanager
-def model(delay: float) -> Iterator[str]:
+def model(delay):
     """The URL of a model in another process that answers after so many seconds."""
     port = free_port()
     command = [
@@ -217,11 +215,11 @@ def model(delay: float) -> Iterator[str]:
         process.wait()
 
 
-def bare_call() -> float:
+def bare_call():
     """Milliseconds of processor time that the official client takes for a request of usual length."""
     with model(delay=0.0) as url, OpenAI(base_url=url, api_key="none", max_retries=0) as client:
 
-        def ask() -> None:
+        def ask():
             client.chat.completions.create(model="m", messages=[{"role": "user", "content": "word " * 600}])
 
         for _ in range(20):
@@ -232,9 +230,7 @@ def bare_call() -> float:
         return 1000 * (time.process_time() - started) / BARE_CALLS
 
 
-def measure(
-    folder: Path, *, database: str, assignments: int, seconds: float, before: int = 0, boards: bool = False
-) -> Load:
+def measure(folder, *, database, assignments, seconds, before=0, boards=False):
     """Start a run of so many assignments in a study that holds ``before`` comparisons, and watch it.
 
     boards: those of the study are computed meanwhile, which they are not otherwise: calls are measured.
@@ -265,7 +261,7 @@ def measure(
         return load
 
 
-def _watched(arena: LoadedArena, seconds: float) -> Load:
+def _watched(arena, seconds):
     load = Load()
     token = arena.manage("shell", "-v0", "-c", OPERATOR).strip()
     page = f"{arena.url}/studies/pairs/"
@@ -292,7 +288,7 @@ def _watched(arena: LoadedArena, seconds: float) -> Load:
     return load
 
 
-def _watch_pages(url: str, taken: list[float], over: Event) -> None:
+def _watch_pages(url, taken, over):
     while not over.is_set():
         started = time.perf_counter()
         _fetch(url)
@@ -300,18 +296,17 @@ def _watch_pages(url: str, taken: list[float], over: Event) -> None:
         over.wait(0.05)
 
 
-def _fetch(url: str) -> None:
+def _fetch(url):
     urllib.request.urlopen(url, timeout=60).read()  # noqa: S310
 
 
-def _post(url: str, token: str, body: dict[str, Any]) -> None:
+def _post(url, token, body):
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310
     urllib.request.urlopen(request, timeout=60).read()  # noqa: S310
 
 
-def main() -> None:
-    """Measure once and print it."""
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("database", choices=["sqlite", "postgresql"])
     parser.add_argument("--assignments", type=int, default=10_000)
@@ -320,14 +315,7 @@ def main() -> None:
     parser.add_argument("--boards", action="store_true", help="compute boards meanwhile, as arenas do")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="arena-load-") as folder:
-        load = measure(
-            Path(folder),
-            database=given.database,
-            assignments=given.assignments,
-            seconds=given.seconds,
-            before=given.before,
-            boards=given.boards,
-        )
+        load = measure(Path(folder), **vars(given))
     print(f"{given.database}, {given.assignments:,} assignments, {given.before:,} before: {load}")
 
 

@@ -10,7 +10,6 @@ libraries check one of these each.
 import os
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
@@ -28,7 +27,7 @@ CALLS = 1024
 TOKENS = 500
 
 
-def microseconds(step: Callable[[int], object], calls: int) -> float:
+def microseconds(step, calls):
     """For each call, where a step is about so many of them."""
     started = time.perf_counter()
     for number in range(CALLS // calls):
@@ -36,10 +35,10 @@ def microseconds(step: Callable[[int], object], calls: int) -> float:
     return 1e6 * (time.perf_counter() - started) / CALLS
 
 
-def ours(store: limits.Store, together: int) -> float:
+def ours(store, together):
     limiter = limits.Limiter(store)
 
-    def step(number: int) -> None:
+    def step(number):
         calls = [
             limits.StartingCall("j", "e", f"{number}/{one}", LIMITS, TOKENS, 60.0) for one in range(together)
         ]
@@ -49,23 +48,23 @@ def ours(store: limits.Store, together: int) -> float:
     return microseconds(step, together)
 
 
-def sliding_window(kept: storage.Storage) -> float:
+def sliding_window(kept):
     window = strategies.SlidingWindowCounterRateLimiter(kept)
     requests, tokens = RateLimitItemPerMinute(10**8), RateLimitItemPerMinute(10**9)
     return microseconds(lambda _: (window.hit(requests, "j"), window.hit(tokens, "t", cost=TOKENS)), 1)
 
 
-def leaky_bucket(bucket: Callable[[str], object]) -> float:
+def leaky_bucket(bucket):
     requests, tokens = Limiter(bucket("j")), Limiter(bucket("t"))
     return microseconds(lambda _: (requests.try_acquire("j"), tokens.try_acquire("t", weight=TOKENS)), 1)
 
 
-def breaker(kept: pybreaker.CircuitBreakerStorage) -> float:
+def breaker(kept):
     circuit = pybreaker.CircuitBreaker(fail_max=5, reset_timeout=5, state_storage=kept)
     return microseconds(lambda _: circuit.call(int), 1)
 
 
-def main() -> None:
+def main():
     with tempfile.TemporaryDirectory(prefix="limits-") as folder:
         socket = Path(folder) / "redis.sock"
         server = start_redis(socket)

@@ -18,7 +18,7 @@ class Rival:
     updates: float
 
 
-def race(title: str, ours: Rival, *others: Rival, repeats: int = 5) -> dict[str, float]:
+def race(title, ours, *others, repeats=5):
     """Print the time per update of each and return how many times slower than ours the others are."""
     rivals = (ours, *others)
     taken: dict[str, list[float]] = {rival.name: [] for rival in rivals}

@@ -13,7 +13,7 @@ and the slope of the estimates on the true strengths: 1 would be unbiased.
 
 import argparse
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Final
@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from arena.rating import pairing, possible_pairs
-from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, Text
+from arena.rating.possible_pairs import Candidates, Text
 
 ELO: Final = 400 / np.log(10)
 EVERY: Final = 20
@@ -59,7 +59,7 @@ SETTINGS: Final = (
 class Run:
     """One simulated study while its pairs are chosen one after the other."""
 
-    def __init__(self, setting: Setting, number: int) -> None:
+    def __init__(self, setting, number):
         self.rng = random.Random(number)
         self._chance = np.random.default_rng(number)
         self._setting = setting
@@ -75,7 +75,7 @@ class Run:
                 free = (self.load < 1) & ~apart
                 self.play(pairing.balanced(self.candidates(free), self.rng))
 
-    def _texts(self) -> Iterator[Text]:
+    def _texts(self):
         setting = self._setting
         for prompt in range(setting.prompts):
             for contestant in range(setting.contestants):
@@ -83,55 +83,49 @@ class Run:
                     continue
                 yield Text(prompt * setting.contestants + contestant + 1, prompt, "all", contestant)
 
-    def candidates(self, free: BoolArray) -> Candidates:
-        """The pairs as a strategy sees them."""
+    def candidates(self, free):
         return Candidates(self.possible, self.load, free, self.worth)
 
-    def play(self, place: int | None) -> None:
-        """Let somebody compare the pair at this place."""
+    def play(self, place):
         assert place is not None
         a, b = self.possible.a[place], self.possible.b[place]
         a_wins = self._chance.random() < 1 / (1 + np.exp(self.strengths[b] - self.strengths[a]))
         self.wins[(a, b) if a_wins else (b, a)] += 1
         self.load[place] += 1
 
-    def worth(self) -> FloatArray:
+    def worth(self):
         """What the arena would go by: fitted again when comparisons have grown by a hundredth."""
         games = float(self.wins.sum())
         if self._fitted < 0 or games - self._fitted > possible_pairs.REFIT * self._fitted:
             self._worth, self._fitted = possible_pairs.worth(self.wins), games
         return self._worth
 
-    def intervals(self) -> tuple[FloatArray, FloatArray]:
+    def intervals(self):
         """Estimates and half widths in logits, relative to the mean strength."""
         found = possible_pairs.fit(self.wins, deviation=10.0)
         centre = np.eye(len(self.wins)) - 1 / len(self.wins)
         variances = np.diag(centre @ found.covariance @ centre)
         return found.strengths - found.strengths.mean(), 1.96 * np.sqrt(variances)
 
-    def width(self) -> float:
+    def width(self):
         """What is to become small: the mean interval, or that of who joined late."""
         _, half = self.intervals()
         return float(2 * ELO * (half[-1] if self._setting.joins_late else half.mean()))
 
 
-def balanced(run: Run) -> int | None:
-    """As a balanced study chooses."""
+def balanced(run):
     return pairing.balanced(run.candidates(run.load < 1), run.rng)
 
 
-def uniform(run: Run) -> int | None:
-    """Any pair that is free."""
+def uniform(run):
     return run.candidates(run.load < 1).draw(run.rng)
 
 
-def adaptive_only(run: Run) -> int | None:
-    """As an adaptive study without a control share chooses."""
+def adaptive_only(run):
     return pairing.adaptive(run.candidates(run.load < 1), run.rng)
 
 
-def with_control(run: Run) -> int | None:
-    """As an adaptive study chooses."""
+def with_control(run):
     return uniform(run) if run.rng.random() < CONTROL else adaptive_only(run)
 
 
@@ -145,7 +139,7 @@ class Outcome:
     slope: float
 
 
-def simulate(setting: Setting, number: int, choose: Choose, target: float | None) -> Outcome:
+def simulate(setting, number, choose, target):
     """Choose until intervals are as narrow as the target, or without one for as long as the setting says."""
     run, done = Run(setting, number), 0
     most = setting.comparisons if target is None else 4 * setting.comparisons
@@ -168,8 +162,7 @@ WAYS: Final[dict[str, Choose]] = {
 }
 
 
-def report(setting: Setting, studies: int) -> Iterator[str]:
-    """Lines of a Markdown table about one kind of study."""
+def report(setting, studies):
     base = [simulate(setting, number, balanced, None) for number in range(studies)]
     width = mean(one.width for one in base)
     yield _row(f"{setting.name} (±{width / 2:.0f})", "balanced", base, [1.0] * studies)
@@ -179,7 +172,7 @@ def report(setting: Setting, studies: int) -> Iterator[str]:
         yield _row("", name, found, ratios)
 
 
-def _row(setting: str, way: str, found: list[Outcome], ratios: list[float]) -> str:
+def _row(setting, way, found, ratios):
     needed, held, slope = (
         mean(values)
         for values in zip(*((one.comparisons, one.held, one.slope) for one in found), strict=True)
@@ -189,8 +182,7 @@ def _row(setting: str, way: str, found: list[Outcome], ratios: list[float]) -> s
     return f"| {setting} | {way} | {needed:,.0f} | {ratio} | {held:.1%} | {slope:.3f} |"
 
 
-def main() -> None:
-    """Print the table."""
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--studies", type=int, default=40, help="simulated studies of each kind")
     parser.add_argument("--only", choices=[setting.name for setting in SETTINGS])

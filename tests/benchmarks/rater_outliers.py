@@ -14,7 +14,7 @@ CONTESTANTS = 6
 RATERS = 40
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     rounds = parser.parse_args().rounds
@@ -33,7 +33,7 @@ def main() -> None:
                 )
 
 
-def flagged(gap: float, votes: int, kind: str, rounds: int, *, oriented: bool) -> tuple[float, float]:
+def flagged(gap, votes, kind, rounds, *, oriented):
     """The share of honest raters and of dishonest ones that the test flags."""
     rng = np.random.default_rng([round(100 * gap), votes, rounds])
     honest, dishonest = [], []

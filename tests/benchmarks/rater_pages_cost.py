@@ -13,7 +13,7 @@ from typing import Final
 ROUNDS: Final = 15
 
 
-def measure(slug: str) -> None:
+def measure(slug):
     """Print a line for each page: median over ROUNDS requests after a first one."""
     from django.db import connection
     from django.test import Client
@@ -39,7 +39,7 @@ def measure(slug: str) -> None:
         print(f"{page:32} {statistics.median(spent):6.1f} ms {size / 1024:6.0f} kB {len(captured):4} queries")
 
 
-def main() -> None:
+def main():
     import os
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")

@@ -9,10 +9,9 @@ import argparse
 import os
 import random
 import time
-from typing import Any
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--comparisons", type=int, default=100_000)
     parser.add_argument("--raters", type=int, default=500)
@@ -32,7 +31,7 @@ def main() -> None:
     _measure(chosen.comparisons, chosen.raters, chosen.pairs)
 
 
-def _measure(comparisons: int, raters: int, pairs: int) -> None:
+def _measure(comparisons, raters, pairs):
     from django.test import Client
     from django.test.utils import setup_test_environment
 
@@ -56,14 +55,14 @@ def _measure(comparisons: int, raters: int, pairs: int) -> None:
         print(f"{name:<14} {times[0]:6.2f} s, then {times[1]:6.2f} s")
 
 
-def _asked(client: Any, address: str) -> float:
+def _asked(client, address):
     began = time.process_time()
     response = client.get(address)
     assert response.status_code == 200, response.status_code
     return time.process_time() - began
 
 
-def simulated_study(comparisons: int, raters: int, pairs: int) -> tuple[Any, Any]:
+def simulated_study(comparisons, raters, pairs):
     """A study and one of its raters; opinions are drawn at random about a quality of each pair."""
     from arena.models import Comparison, Completion, Membership, Pair, Prompt, Rater
     from tests import factories as make

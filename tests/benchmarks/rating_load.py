@@ -16,7 +16,6 @@ import re
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -87,8 +86,6 @@ print(json.dumps({
 
 @dataclass
 class Seen:
-    """What one simulated rater did and how long each request took."""
-
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     answers: dict[str, int] = field(default_factory=dict)
     did: Counter[str] = field(default_factory=Counter)
@@ -96,9 +93,7 @@ class Seen:
 
 
 class Person(Thread):
-    """A simulated rater with a connection of its own."""
-
-    def __init__(self, number: int, port: int, user: int, session: str, think: float, over: Event) -> None:
+    def __init__(self, number, port, user, session, think, over):
         super().__init__(daemon=True)
         self.seen = Seen()
         self._rng = random.Random(number)
@@ -107,8 +102,7 @@ class Person(Thread):
         self._token = ""
         self._connection: HTTPConnection | None = None
 
-    def run(self) -> None:
-        """Rate until it is over."""
+    def run(self):
         self._over.wait(self._rng.uniform(0, ARRIVAL_SECONDS))
         try:
             self._token = self._ask("token", "GET", "/account/token/")["token"]
@@ -120,7 +114,7 @@ class Person(Thread):
         except Exception as error:  # told at the end
             self.seen.trouble.append(repr(error))
 
-    def _one_pair(self, on_screen: str) -> str:
+    def _one_pair(self, on_screen):
         """Do what a person does with a pair; the one that is on screen then."""
         address = f"/rate/pairs/next/?after={on_screen}&seen=0.1"
         following = str(self._ask("ahead", "GET", address)["assignment"])
@@ -144,7 +138,7 @@ class Person(Thread):
                 self._answer(again)
         return following
 
-    def _answer(self, assignment: str, rating: int | None = None) -> None:
+    def _answer(self, assignment, rating=None):
         rating = rating or self._rng.randint(1, 8)
         reply = self._send("submit", assignment, rating=rating, seconds=1)
         if reply["status"] in ("stored", "same"):
@@ -152,12 +146,12 @@ class Person(Thread):
         else:
             self.seen.trouble.append(str(reply))
 
-    def _send(self, what: str, assignment: str, **more: Any) -> dict[str, Any]:
+    def _send(self, what, assignment, **more):
         self.seen.did[what] += 1
         path = "/rate/pairs/" if what == "submit" else f"/rate/pairs/{what}/"
         return self._ask(what, "POST", path, {"assignment": assignment, "rater": self._user, **more})
 
-    def _ask(self, what: str, method: str, path: str, form: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _ask(self, what, method, path, form=None):
         headers = {
             "Accept": "application/json",
             "Cookie": f"sessionid={self._session}; csrftoken={self._token[:32]}",
@@ -185,9 +179,7 @@ class Person(Thread):
             return {"token": found[1]}
         return json.loads(text) if text else {}
 
-    def _exchange(
-        self, method: str, path: str, body: str | None, headers: dict[str, str]
-    ) -> tuple[int, str, str]:
+    def _exchange(self, method, path, body, headers):
         self._connection = self._connection or HTTPConnection("127.0.0.1", self._port, timeout=30)
         self._connection.request(method, path, body, headers)
         reply = self._connection.getresponse()
@@ -196,8 +188,6 @@ class Person(Thread):
 
 @dataclass
 class Load:
-    """What was measured and counted."""
-
     people: list[Seen]
     rows: dict[str, Any]
     wanted: int
@@ -205,8 +195,7 @@ class Load:
     seconds: float
     processor: float
 
-    def problems(self) -> Iterator[str]:
-        """Everything that must not be."""
+    def problems(self):
         for seen in self.people:
             yield from seen.trouble
         stored = {name: rating for name, rating, *_ in self.rows["current"]}
@@ -229,7 +218,7 @@ class Load:
         if wrong := [pair for pair, n in self.rows["counted"] if ratings[pair] != n]:
             yield f"{len(wrong)} pairs are counted wrongly"
 
-    def __str__(self) -> str:
+    def __str__(self):
         taken: dict[str, list[float]] = defaultdict(list)
         did = Counter[str]()
         for seen in self.people:
@@ -271,19 +260,19 @@ class Load:
 
 
 def measure(
-    folder: Path,
+    folder,
     *,
-    database: str,
-    raters: int = 100,
-    seconds: float = 60.0,
-    pairs: int = 2000,
-    wanted: int = 3,
-    think: float = 3.0,
-    pairing: str = "balanced",
-    hidden: float = 0.0,
-    boards: bool = False,
-    processes: int = 2,
-) -> Load:
+    database,
+    raters=100,
+    seconds=60.0,
+    pairs=2000,
+    wanted=3,
+    think=3.0,
+    pairing="balanced",
+    hidden=0.0,
+    boards=False,
+    processes=2,
+):
     """Let so many simulated raters rate for a while, and count what came of it."""
     with ExitStack() as stack:
         environment = {
@@ -325,8 +314,7 @@ def measure(
         return Load([person.seen for person in people], rows, wanted, pairs, lasted, processor)
 
 
-def main() -> None:
-    """Measure once and print it."""
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("database", choices=["sqlite", "postgresql"])
     parser.add_argument("--raters", type=int, default=100)

@@ -16,7 +16,7 @@ GAMES_OF_A_PROMPT = 190
 GENERATED_AT_ONCE = 100_000
 
 
-def arrays(games: int) -> tuple[np.ndarray, ...]:
+def arrays(games):
     """Both contestants, score and prompt of so many random games, made without large temporaries."""
     generator = np.random.default_rng(0)
     a, b, prompt = (np.empty(games, dtype=np.int64) for _ in range(3))
@@ -31,13 +31,12 @@ def arrays(games: int) -> tuple[np.ndarray, ...]:
     return a, b, score, prompt
 
 
-def peak() -> float:
+def peak():
     """Highest memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-def main(games: int, unit: str, backend: str) -> None:
-    """Print the megabytes added."""
+def main(games, unit, backend):
     bootstrap_elo([0], [1], [1], 2, rounds=2, backend=backend)
     a, b, score, prompt = arrays(games)
     cluster = prompt if unit == "prompts" else None

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +19,7 @@ MORE: Final = 1000
 PAGES: Final = 20
 
 
-def costs(comparisons: int, *arguments: str) -> dict[str, Any]:
-    """Measure in a new process on a new database."""
+def costs(comparisons, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
         for step in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
@@ -34,32 +32,32 @@ def costs(comparisons: int, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def timed(action: Callable[[], object]) -> tuple[float, float]:
+def timed(action):
     """Seconds on the clock, and of the processors."""
     clock, processor = time.perf_counter(), time.process_time()
     action()
     return round(time.perf_counter() - clock, 2), round(time.process_time() - processor, 2)
 
 
-def peak() -> int:
+def peak():
     """The most memory this process has held so far, in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
 
 
-def milliseconds(ask: Callable[[], object]) -> float:
+def milliseconds(ask):
     """The median of PAGES answers, after one that is not counted."""
     times = [timed_once(ask) for _ in range(PAGES + 1)][1:]
     return round(1000 * statistics.median(times), 1)
 
 
-def timed_once(action: Callable[[], object]) -> float:
+def timed_once(action):
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
 
 
-def pages(slug: str) -> dict[str, float]:
+def pages(slug):
     """Server time of the board, and of the answer that nothing changed."""
     from django.test import Client
 
@@ -75,7 +73,7 @@ def pages(slug: str) -> dict[str, float]:
     }
 
 
-def measure() -> dict[str, Any]:
+def measure():
     """A full refresh, one after MORE ratings by people, one after MORE by everybody, and pages."""
     from arena.models import Study
     from leaderboard.refreshing import services
@@ -85,7 +83,7 @@ def measure() -> dict[str, Any]:
     maker = Maker.of(study)
     found: dict[str, Any] = {"before_mb": peak()}
 
-    def refreshed(name: str, **options: Any) -> None:
+    def refreshed(name, **options):
         clock, processor = timed(lambda: services.refresh(study, **options))
         found[f"{name}_s"], found[f"{name}_processor_s"] = clock, processor
 
@@ -107,7 +105,7 @@ def measure() -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main():
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     import django
 

@@ -1,7 +1,5 @@
 """FastChat, which is installed with the benchmarks, reads the votes we export; run by ``make bench``."""
 
-from pathlib import Path
-
 import pandas
 import pytest
 
@@ -9,12 +7,12 @@ from leaderboard.files import interchange
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
-from tests.benchmarks.fastchat import rating_module
+from tests.benchmarks.rivals import rating_module
 from tests.leaderboard.rows import HandMade
 
 
 @pytest.mark.django_db
-def test_one_pass_of_elo_by_fastchat_over_our_file_is_one_pass_of_ours(tmp_path: Path) -> None:
+def test_one_pass_of_elo_by_fastchat_over_our_file_is_one_pass_of_ours(tmp_path):
     made = HandMade("Alpha", "=Beta", "Gamma", categories=("coding", "poems"))
     bob = factories.make_rater(name="Bob")
     made.rate("Alpha", "=Beta", 2)

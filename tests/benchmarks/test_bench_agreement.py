@@ -17,7 +17,7 @@ FIELDS = [
 ]
 
 
-def opinions(prompts: int) -> Opinions:
+def opinions(prompts):
     """Ten pairs to a prompt, each rated by two of forty people and in both orders by three judges."""
     generator = np.random.default_rng(0)
     quality = generator.normal(size=(prompts, 5))
@@ -40,7 +40,7 @@ def opinions(prompts: int) -> Opinions:
 
 
 @pytest.mark.parametrize("comparisons", [10_000, 100_000, 1_000_000])
-def test_bench_agreement(comparisons: int) -> None:
+def test_bench_agreement(comparisons):
     read = opinions(comparisons // 80)
     assert len(read) == comparisons
     start = time.process_time()

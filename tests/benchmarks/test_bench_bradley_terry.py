@@ -1,30 +1,27 @@
 """Speed of bootstrapped Bradley-Terry and Davidson against a fit per round; run by ``make bench``."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import Games, bootstrap_bradley_terry, bootstrap_davidson
-from tests.benchmarks.bradley_terry_rivals import by_distinct_rows, by_fastchat, by_win_matrix
+from leaderboard.stats import bootstrap_bradley_terry, bootstrap_davidson
 from tests.benchmarks.paired import Rival, race
-from tests.benchmarks.rivals import ROUNDS
+from tests.benchmarks.rivals import ROUNDS, by_distinct_rows, by_fastchat, by_win_matrix
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 
 TIES = 0.2
 SIZES = [(4, 1_962), (20, 2_000), (20, 20_000), (100, 200_000)]
 
 
-def games_of(contestants: int, wanted: int) -> Games:
+def games_of(contestants, wanted):
     """About ``wanted`` games, a fifth of them ties."""
     ratings = PUBLISHED if contestants == 4 else tuple(np.linspace(800.0, 1200.0, contestants))
     pairs = contestants * (contestants - 1) // 2
     return simulated_games(round(wanted / pairs), ratings, tie_share=TIES)
 
 
-def samples(bootstrap: Callable[..., Any], games: Games, rounds: int = ROUNDS, threads: int | None = None):
+def samples(bootstrap, games, rounds=ROUNDS, threads=None):
     return bootstrap(
         games.a,
         games.b,
@@ -36,12 +33,12 @@ def samples(bootstrap: Callable[..., Any], games: Games, rounds: int = ROUNDS, t
     ).samples
 
 
-def once_per_round(name: str, fit: Callable[[Games, int], np.ndarray], games: Games, rounds: int) -> Rival:
+def once_per_round(name, fit, games, rounds):
     return Rival(f"{name} ({rounds} rounds)", partial(fit, games, rounds), rounds)
 
 
 @pytest.mark.parametrize(("contestants", "wanted"), SIZES)
-def test_a_fit_per_round(contestants: int, wanted: int) -> None:
+def test_a_fit_per_round(contestants, wanted):
     games = games_of(contestants, wanted)
     few = max(2, 40_000 // len(games))
     ours = partial(samples, bootstrap_bradley_terry, games)
@@ -61,7 +58,7 @@ def test_a_fit_per_round(contestants: int, wanted: int) -> None:
     assert ours().mean(axis=0) == pytest.approx(by_fastchat(games, 2).mean(axis=0), abs=45)
 
 
-def test_growth_with_the_number_of_games() -> None:
+def test_growth_with_the_number_of_games():
     for clustered in (False, True):
         unit = "prompts" if clustered else "games"
         for prompts in (330, 3_300, 33_000):

@@ -7,11 +7,9 @@ import json
 import random
 import time
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 
-from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Pair, Study
 
@@ -20,7 +18,7 @@ PROMPTS = 100
 RATERS = 40
 
 
-def write_study(folder: Path, comparisons: int) -> None:
+def write_study(folder, comparisons):
     """Prompts, completions and comparisons as files; no rater sees a pair twice."""
     rng = random.Random(1)
     names = [f"contestant-{number}" for number in range(CONTESTANTS)]
@@ -43,13 +41,13 @@ def write_study(folder: Path, comparisons: int) -> None:
             out.write(json.dumps(row) + "\n")
 
 
-def timed_import(folder: Path) -> tuple[ImportReport, float]:
+def timed_import(folder):
     start = time.perf_counter()
     report = import_files("bench", [folder])
     return report, time.perf_counter() - start
 
 
-def time_bare_writes() -> float:
+def time_bare_writes():
     """Seconds to write the imported comparisons once more, straight from memory."""
     rows = list(Comparison.objects.all())
     pairs = list(Pair.objects.values_list("pk", flat=True))
@@ -66,7 +64,7 @@ def time_bare_writes() -> float:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("comparisons", [20_000, 100_000])
-def test_import_comparisons(tmp_path: Path, comparisons: int) -> None:
+def test_import_comparisons(tmp_path, comparisons):
     write_study(tmp_path, comparisons)
     report, seconds = timed_import(tmp_path)
     assert report.counts["comparisons"].added == comparisons

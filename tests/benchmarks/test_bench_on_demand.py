@@ -26,7 +26,7 @@ SETTINGS = (
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("size", [10_000, 100_000, 1_000_000])
-def test_settings_on_demand(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_on_demand(size, monkeypatch):
     """Prints seconds, of the processors in brackets, from claim to stored tables."""
     monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
     study = make(size).study

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from leaderboard.stats import Ratings, bootstrap_ordinal, ordinal
+from leaderboard.stats import bootstrap_ordinal, ordinal
 from tests.benchmarks.paired import Rival, race
 from tests.leaderboard.stats.ordinal_studies import simulated_ratings
 
@@ -15,7 +15,7 @@ ROUNDS = 1000
 ADJUSTED = {"adjust": ["length"]}
 
 
-def ordered_logit(ratings: Ratings) -> np.ndarray:
+def ordered_logit(ratings):
     """statsmodels' fit of the same ratings: thresholds free, position in them, otherwise the same model."""
     design = np.zeros((len(ratings), ratings.contestants))
     design[np.arange(len(ratings)), ratings.first] -= 1
@@ -23,12 +23,12 @@ def ordered_logit(ratings: Ratings) -> np.ndarray:
     return OrderedModel(ratings.rating, design[:, 1:], distr="logit").fit(method="bfgs", disp=0).params
 
 
-def bootstrapped(ratings: Ratings, **options: object) -> np.ndarray:
+def bootstrapped(ratings, **options):
     return bootstrap_ordinal(ratings, rounds=ROUNDS, **options).samples
 
 
 @pytest.mark.parametrize("prompts", [10, 80])
-def test_bootstrap_against_a_fit_per_round(prompts: int) -> None:
+def test_bootstrap_against_a_fit_per_round(prompts):
     ratings = simulated_ratings(prompts, theta=TWENTY)
     race(
         f"Ordinal model, 20 contestants, {len(ratings)} ratings on 8 points (update: a round)",
@@ -39,7 +39,7 @@ def test_bootstrap_against_a_fit_per_round(prompts: int) -> None:
     )
 
 
-def test_growth_with_the_number_of_ratings() -> None:
+def test_growth_with_the_number_of_ratings():
     for prompts in (10, 105, 1053):
         ratings = simulated_ratings(prompts, theta=TWENTY)
         race(

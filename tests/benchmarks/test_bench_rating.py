@@ -4,13 +4,12 @@ import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import Games, bootstrap_elo
+from leaderboard.stats import bootstrap_elo
 from tests.benchmarks.paired import Rival, race
 from tests.benchmarks.rivals import ROUNDS, elo_by_index_matrix, evalica_elo, fastchat_elo, games_of_20
 
@@ -19,24 +18,24 @@ MOST_MEMORY = 150
 
 
 @pytest.fixture(autouse=True)
-def whole_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def whole_rounds(monkeypatch):
     """Play every game of a round, as the others do: what is measured is the time of an update."""
     module = "leaderboard.stats.elo.games_remembered"
     monkeypatch.setattr(module, lambda outcomes, *_: len(outcomes.of_game))
 
 
-def our_elo(games: Games, rounds: int = ROUNDS, **options: object) -> np.ndarray:
+def our_elo(games, rounds=ROUNDS, **options):
     return bootstrap_elo(
         games.a, games.b, games.score, games.contestants, rounds=rounds, cluster=games.cluster, **options
     ).samples
 
 
-def rival(name: str, games: Games, rounds: int = ROUNDS, **options: object) -> Rival:
+def rival(name, games, rounds=ROUNDS, **options):
     return Rival(name, partial(our_elo, games, rounds, **options), len(games) * rounds)
 
 
 @pytest.mark.parametrize("n", [1_962, 20_000, 200_000])
-def test_bootstrapped_elo(n: int) -> None:
+def test_bootstrapped_elo(n):
     games, steps, few = games_of_20(n), min(n, 20_000), max(1, 10_000 // n)
     race(
         f"Bootstrapped Elo, 20 contestants, {n} games, {ROUNDS} rounds",
@@ -54,7 +53,7 @@ def test_bootstrapped_elo(n: int) -> None:
     )
 
 
-def test_all_of_them_compute_the_same_thing() -> None:
+def test_all_of_them_compute_the_same_thing():
     games = games_of_20(1_962)
     ours, theirs = (
         np.median(found, axis=0) for found in (our_elo(games), elo_by_index_matrix(games, ROUNDS))
@@ -65,7 +64,7 @@ def test_all_of_them_compute_the_same_thing() -> None:
 
 
 @pytest.mark.parametrize("n", [20_000, 200_000, 2_000_000])
-def test_growth_with_the_number_of_games(n: int) -> None:
+def test_growth_with_the_number_of_games(n):
     rounds = ROUNDS if n < 1_000_000 else 128
     by_unit = {unit: games_of_20(n, clustered=unit == "prompts") for unit in ("games", "prompts")}
     rivals = [
@@ -77,7 +76,7 @@ def test_growth_with_the_number_of_games(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1_962, 20_000])
-def test_numpy_alone(n: int) -> None:
+def test_numpy_alone(n):
     by_unit = {unit: games_of_20(n, clustered=unit == "prompts") for unit in ("games", "prompts")}
     rivals = [
         rival(f"resampling {unit}, {threads} thread(s)", games, backend="numpy", threads=threads)
@@ -99,7 +98,7 @@ print(perf_counter() - start)
 """
 
 
-def test_the_first_call_of_a_process(tmp_path: Path) -> None:
+def test_the_first_call_of_a_process(tmp_path):
     print("\nFirst bootstrap of a process, 4 contestants, 1962 games, 1000 rounds")
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     for name, backend in (("NumPy", "numpy"), ("numba, not compiled", "numba"), ("numba, compiled", "numba")):
@@ -114,7 +113,7 @@ def test_the_first_call_of_a_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("backend", "n"), [("numba", 20_000), ("numba", 2_000_000), ("numba", 20_000_000), ("numpy", 20_000)]
 )
-def test_memory(backend: str, n: int, unit: str) -> None:
+def test_memory(backend, n, unit):
     command = [sys.executable, "-m", "tests.benchmarks.rating_memory", str(n), unit, backend]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     added = float(done.stdout)

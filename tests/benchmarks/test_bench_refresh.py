@@ -1,9 +1,7 @@
 """Speed of refreshing a study's snapshot and of the pages made from it; run by ``make bench``."""
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -19,14 +17,14 @@ from tests.benchmarks.refresh_cost import PAGES, costs, milliseconds
 SIZES = (10_000, 100_000, 1_000_000)
 
 
-def seconds(action: Callable[[], object]) -> float:
+def seconds(action):
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
 
 
 @contextmanager
-def as_served() -> Iterator[None]:
+def as_served():
     """Without what tests note down of every template, which is a tenth of a page's time."""
     teardown_test_environment()
     try:
@@ -35,7 +33,7 @@ def as_served() -> Iterator[None]:
         setup_test_environment()
 
 
-def one_more_vote(study: Study) -> None:
+def one_more_vote(study):
     """Add a copy of the study's last comparison by a person, as a repeat."""
     vote = Comparison.objects.filter(study=study, rater__kind="person").latest("pk")
     Comparison.objects.create(
@@ -48,7 +46,7 @@ def one_more_vote(study: Study) -> None:
     )
 
 
-def measure(study: Study) -> None:
+def measure(study):
     """Print the times of one study; every refresh must publish what it read."""
     Study.objects.filter(pk=study.pk).update(visibility="public")
     reading = seconds(lambda: opinions(study))
@@ -70,19 +68,19 @@ def measure(study: Study) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_refresh_demo() -> None:
+def test_refresh_demo():
     measure(load_demo().study)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_refresh_llmfao(reference_data: Path) -> None:
+def test_refresh_llmfao(reference_data):
     call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
     measure(Study.objects.get(slug="llmfao"))
 
 
 @pytest.mark.parametrize("numba", ["numba", "numpy"])
 @pytest.mark.parametrize("size", SIZES)
-def test_refresh_generated(size: int, numba: str) -> None:
+def test_refresh_generated(size, numba):
     """One size alone: ``-k "1000000 and numba"``. The seconds of the processors are in brackets."""
     found = costs(size, *([] if numba == "numba" else ["numpy"]))
     steps = {

@@ -8,10 +8,8 @@ from statistics import median
 from time import perf_counter
 
 import pytest
-from django.http import HttpResponse
-from django.test import Client
 
-from arena.models import Assignment, Comparison, Membership, Pair, Study
+from arena.models import Assignment, Comparison, Membership, Pair
 from tests import factories
 
 CONTESTANTS = 8
@@ -20,7 +18,7 @@ RATINGS_OF_A_PAIR = 2
 SHOWN = 30
 
 
-def rated_study(comparisons: int) -> Study:
+def rated_study(comparisons):
     """A study in which every pair has two ratings by others and wants three."""
     prompts = comparisons // (PAIRS_OF_A_PROMPT * RATINGS_OF_A_PAIR)
     study = factories.make_small_study(prompts, CONTESTANTS, ratings_per_pair_people=3)
@@ -44,14 +42,14 @@ def rated_study(comparisons: int) -> Study:
     return study
 
 
-def timed(times: list[float], response: HttpResponse, start: float) -> None:
+def timed(times, response, start):
     times.append(perf_counter() - start)
     assert response.status_code == 200
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("comparisons", [1_000, 10_000, 50_000])
-def test_rating_page(comparisons: int, client: Client) -> None:
+def test_rating_page(comparisons, client):
     study = rated_study(comparisons)
     rater = factories.make_member(study)
     Membership.objects.update(guidelines_read_at=study.created_at)

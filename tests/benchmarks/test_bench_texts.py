@@ -14,15 +14,14 @@ ROUNDS = 5
 
 
 @pytest.fixture(scope="module")
-def texts() -> list[str]:
-    """Texts of words from this project's documents."""
+def texts():
     docs = Path(__file__).parents[2] / "docs"
     words = " ".join(page.read_text() for page in sorted(docs.glob("*.md"))).split()
     rng = random.Random(1)
     return [" ".join(rng.choices(words, k=WORDS)) for _ in range(TEXTS)]
 
 
-def test_sizes_of_texts(benchmark, texts: list[str]) -> None:
+def test_sizes_of_texts(benchmark, texts):
     size_of(["the tokenizer is loaded once"])
     began = process_time()
     benchmark.pedantic(lambda: [size_of([text]) for text in texts], rounds=ROUNDS)
@@ -31,7 +30,7 @@ def test_sizes_of_texts(benchmark, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["a", " ", "\n", ".", "😀", "हि", "e\u0301"])
-def test_one_text_of_five_million_bytes(benchmark, text: str) -> None:
+def test_one_text_of_five_million_bytes(benchmark, text):
     long = text * (5_000_000 // len(text.encode()))
     found = benchmark.pedantic(size_of, ([long],), rounds=1)
     assert found.characters == len(long)

@@ -12,8 +12,6 @@ from scipy.special import ndtr, ndtri
 
 from leaderboard.stats.agreement_estimates import z_intervals
 from leaderboard.stats.agreement_opinions import (
-    Measure,
-    OpinionRows,
     Topics,
     opinion_rows,
     pair_sums,
@@ -40,7 +38,7 @@ MEASURES = (
 KINDS = ("percentiles", "BCa", "z")
 
 
-def simulated(prompts: int, seed: int, noise: float) -> list[tuple[Measure, np.ndarray]]:
+def simulated(prompts, seed, noise):
     """All measures of four contestants, three people and a judge with a taste of its own, with their values.
 
     How good each completion is differs from prompt to prompt, so the six pairs of a prompt depend on each
@@ -54,7 +52,7 @@ def simulated(prompts: int, seed: int, noise: float) -> list[tuple[Measure, np.n
     pairs = len(truth)
     topics = Topics(np.repeat(np.arange(prompts), 6), np.zeros(prompts, dtype=np.int64), ("",))
 
-    def rated(values: np.ndarray, raters: int) -> OpinionRows:
+    def rated(values, raters):
         pair = np.tile(np.arange(pairs), raters)
         opinion = values[pair] + generator.normal(0.0, noise, len(pair))
         rating = np.clip(np.rint((opinion / 5 + 0.5) * 7) + 1, 1, 8)
@@ -73,13 +71,13 @@ def simulated(prompts: int, seed: int, noise: float) -> list[tuple[Measure, np.n
     return found + [(measure, measure.estimate) for measure in others]
 
 
-def chosen(values: list[np.ndarray]) -> np.ndarray:
+def chosen(values):
     """The MEASURES from the values of all of them, along the first axis."""
     correlations, ceiling, kappa, within = values
     return np.concatenate((correlations[:3], ceiling[:1], kappa[:2], within[[0, 2]]))
 
 
-def bca(value: np.ndarray, samples: np.ndarray, without: np.ndarray) -> np.ndarray:
+def bca(value, samples, without):
     """Ends of shape (2, measures) of Efron's BCa at 95 %; ``without`` leaves out one prompt at a time."""
     below = (samples < value[:, None]).mean(axis=1) + (samples == value[:, None]).mean(axis=1) / 2
     bias = ndtri(np.clip(below, 1 / ROUNDS, 1 - 1 / ROUNDS))
@@ -92,7 +90,7 @@ def bca(value: np.ndarray, samples: np.ndarray, without: np.ndarray) -> np.ndarr
     return np.array(ends)
 
 
-def intervals(prompts: int, seed: int, noise: float) -> dict[str, np.ndarray]:
+def intervals(prompts, seed, noise):
     """Ends of shape (2, measures) of every kind of interval of one study."""
     found = simulated(prompts, seed, noise)
     measures = [measure for measure, _ in found]
@@ -107,7 +105,7 @@ def intervals(prompts: int, seed: int, noise: float) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.5])
-def test_coverage_of_agreement(noise: float) -> None:
+def test_coverage_of_agreement(noise):
     """Shares of 95 % intervals that hold the value of 40,000 prompts."""
     truth = chosen([values[0] for _, values in simulated(40_000, 999_999, noise)])
     print(f"\n\nnoise {noise}, {STUDIES} studies each; true values:")
@@ -130,7 +128,7 @@ def test_coverage_of_agreement(noise: float) -> None:
 
 
 @pytest.mark.parametrize("prompts", [5, 10, 20])
-def test_coverage_of_a_category(prompts: int) -> None:
+def test_coverage_of_a_category(prompts):
     """The same where the prompts are a category of a study of 100, and rounds draw from all of these."""
     truth = chosen([values[0] for _, values in simulated(40_000, 999_999, 1.0)])
     held = []
@@ -145,7 +143,7 @@ def test_coverage_of_a_category(prompts: int) -> None:
     assert (np.mean(held, axis=0) > 0.925).all()
 
 
-def among(measure: Measure, prompts: int) -> Measure:
+def among(measure, prompts):
     """The same measure in a study of more prompts, on which nothing was rated."""
     sums = measure.sums
     wider = csr_array((sums.data, sums.indices, sums.indptr), shape=(sums.shape[0], prompts))

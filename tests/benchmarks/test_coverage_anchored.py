@@ -2,15 +2,14 @@
 
 import csv
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import Anchored, make_ratings
+from leaderboard.stats import make_ratings
 from leaderboard.stats.anchored import anchor_pairs
-from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
-from tests.leaderboard.stats.anchored_studies import JUDGES, Design, Outcome, coverage
+from leaderboard.stats.anchored_pairs import rated_pairs
+from tests.leaderboard.stats.anchored_studies import JUDGES, Design, coverage
 
 STUDIES = 1000
 STUDIES_OF_MANY = 200
@@ -30,7 +29,7 @@ DESIGNS = {
 HEADER = ("judge", "anchored", "farthest", "people", "judge", "width", "worth", "gain", "power")
 
 
-def row(name: str, found: Outcome) -> str:
+def row(name, found):
     shares = (found.anchored, found.worst, found.human, found.judge)
     numbers = (
         *(f"{100 * share:.1f}" for share in shares),
@@ -40,7 +39,7 @@ def row(name: str, found: Outcome) -> str:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_coverage(name: str) -> None:
+def test_coverage(name):
     """Shares of 95 % intervals in percent, for each judge; seeds are fixed, so the numbers are too."""
     design = DESIGNS[name]
     lowest, highest = (0.93, 0.97) if design.rated >= 100 else (0.92, 0.98)
@@ -56,7 +55,7 @@ def test_coverage(name: str) -> None:
         assert found.width < 1.02
 
 
-def pairs_of_llmfao(folder: Path, judge: str) -> RatedPairs:
+def pairs_of_llmfao(folder, judge):
     """A public study: crowd workers on 13 prompts and 59 models, and what a judge said of the same pairs."""
     rows = [
         (row, by_judge)
@@ -71,7 +70,7 @@ def pairs_of_llmfao(folder: Path, judge: str) -> RatedPairs:
     return rated_pairs(ratings, ~of_judge, of_judge)
 
 
-def surprises(pairs: RatedPairs, found: Anchored) -> float:
+def surprises(pairs, found):
     """Correlation of people's and the judge's scores of a pair, each less what its own ratings expect."""
     both, left = pairs.both, []
     for score, estimate in ((pairs.human, found.human), (pairs.judge, found.judge)):
@@ -81,7 +80,7 @@ def surprises(pairs: RatedPairs, found: Anchored) -> float:
 
 
 @pytest.mark.parametrize("judge", ["gpt4", "gpt3"])
-def test_hidden_people(judge: str, reference_data: Path) -> None:
+def test_hidden_people(judge, reference_data):
     """How far from everybody's ratings one gets with some of the people's pairs, in points."""
     pairs = pairs_of_llmfao(reference_data, judge)
     everybody = anchor_pairs(pairs)

@@ -18,7 +18,7 @@ RATERS = 3
 CUTS = np.array([-2.1, -1.4, -0.7, 0.0, 0.7, 1.4, 2.1])
 
 
-def rated(seed: int, prompts: int, lean: float, orders: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rated(seed, prompts, lean, orders):
     """Ratings on 8 points, their prompts and whether they were swapped.
 
     ``orders`` is "each" where the order is drawn for every rating, "pair" where all raters of a pair see the
@@ -37,7 +37,7 @@ def rated(seed: int, prompts: int, lean: float, orders: str) -> tuple[np.ndarray
     return (np.searchsorted(CUTS, seen) + 1).ravel(), prompt.ravel(), swapped.ravel()
 
 
-def truth(lean: float, orders: str) -> tuple[float, float]:
+def truth(lean, orders):
     """The share preferring the first and the mean rating of infinitely many prompts."""
     spread = np.sqrt(2.0 + 0.49 + (0.64 if orders == "taste" else 0.0))
     above = 1.0 - ndtr((CUTS + lean) / spread)  # the chance of a rating beyond each cut
@@ -46,7 +46,7 @@ def truth(lean: float, orders: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("prompts", [10, 30, 100])
 @pytest.mark.parametrize("orders", ["each", "pair", "taste"])
-def test_position(prompts: int, orders: str) -> None:
+def test_position(prompts, orders):
     line = []
     for lean in (0.0, 0.6):
         share, mean = truth(lean, orders)
@@ -68,7 +68,7 @@ def test_position(prompts: int, orders: str) -> None:
     assert min(line) > 92
 
 
-def hotelling(counts: np.ndarray) -> float:
+def hotelling(counts):
     """The Wald test with the covariance between prompts, as Hotelling's T squared."""
     difference = (counts - counts[:, ::-1])[:, :4]
     difference = difference[:, difference.any(axis=0)]
@@ -80,7 +80,7 @@ def hotelling(counts: np.ndarray) -> float:
 
 @pytest.mark.parametrize("prompts", [6, 10, 30, 100])
 @pytest.mark.parametrize("orders", ["each", "pair", "taste"])
-def test_mirror_test_without_bias(prompts: int, orders: str) -> None:
+def test_mirror_test_without_bias(prompts, orders):
     """How often tests at 5 % find a bias that is not there."""
     found = []
     for seed in range(STUDIES):
@@ -98,10 +98,10 @@ def test_mirror_test_without_bias(prompts: int, orders: str) -> None:
 
 
 @pytest.mark.parametrize("prompts", [10, 30, 100])
-def test_flips(prompts: int) -> None:
+def test_flips(prompts):
     """Every rater rates every pair in both orders."""
 
-    def study(seed: int, prompts: int):
+    def study(seed, prompts):
         rng = np.random.default_rng(seed)
         quality = rng.normal(0, 1.4, (prompts, PAIRS, 1))
         lean = rng.normal(0.3, 0.5, (prompts, 1, 1))
@@ -123,7 +123,7 @@ def test_flips(prompts: int) -> None:
     assert np.mean(held) > 0.92
 
 
-def compared(seed: int, prompts: int, slope: float) -> tuple[np.ndarray, ...]:
+def compared(seed, prompts, slope):
     """Lengths of both completions, points and prompts; prompts differ in how much length counts."""
     rng = np.random.default_rng(seed)
     words = np.exp(rng.normal(5, 0.6, (prompts, 4))).astype(int) + 1
@@ -139,7 +139,7 @@ def compared(seed: int, prompts: int, slope: float) -> tuple[np.ndarray, ...]:
 
 @pytest.mark.parametrize("prompts", [10, 30, 100])
 @pytest.mark.parametrize("slope", [0.0, 0.6])
-def test_length(prompts: int, slope: float) -> None:
+def test_length(prompts, slope):
     large = length_effect(*compared(10**6, 60_000, slope))
     held = []
     for seed in range(STUDIES):

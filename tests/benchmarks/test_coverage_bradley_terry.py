@@ -41,7 +41,7 @@ STUDIED = [
 ]
 
 
-def units(unit: str, design: Design) -> tuple[int, str]:
+def units(unit, design):
     """How many things a round draws (the fewer of two kinds), and all of it in words."""
     number = {"prompts": design.prompts, "raters": design.raters}.get(unit, 6 * design.prompts)
     if unit == BOTH:
@@ -50,7 +50,7 @@ def units(unit: str, design: Design) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_coverage(method: str) -> None:
+def test_coverage(method):
     """Shares of 90 % and 95 % intervals in percent: percentile bootstrap, sandwich, sandwich with t."""
     print(f"\n\n{method}: {STUDIES} studies each, {ROUNDS} rounds")
     print(

@@ -31,7 +31,7 @@ NOT_FOR_ALL = [
 ]
 
 
-def test_coverage_of_95_percent_intervals() -> None:
+def test_coverage_of_95_percent_intervals():
     print(f"\nOrdinal model, 95 % intervals, {STUDIES} studies, {ROUNDS} rounds: share that holds the truth")
     print(f"{'':36}bootstrap: rating, position, effect; standard errors: the same")
     for setting in HOLDING + NOT_FOR_ALL:
@@ -44,7 +44,7 @@ def test_coverage_of_95_percent_intervals() -> None:
 
 
 @pytest.mark.parametrize("points", [2, 3, 5, 8])
-def test_efficiency_of_the_whole_scale(points: int) -> None:
+def test_efficiency_of_the_whole_scale(points):
     """The same simulated raters, read as ordinal, as games with ties off and as games with ties as halves."""
     fits = {"ordinal": [], "ties off": [], "ties as half": []}
     for seed in range(400):
@@ -63,7 +63,7 @@ def test_efficiency_of_the_whole_scale(points: int) -> None:
     assert precision["ordinal"] > {2: 0.999, 3: 0.95, 5: 1.1, 8: 1.1}[points] * precision["ties as half"]
 
 
-def told_apart(ratings: np.ndarray) -> float:
+def told_apart(ratings):
     """How well neighbours are told apart: squared difference over its variance, averaged over neighbours.
 
     A method that draws all ratings together, as ties as halves do, gains nothing by it here.
@@ -72,7 +72,7 @@ def told_apart(ratings: np.ndarray) -> float:
     return float(np.mean(gaps.mean(axis=0) ** 2 / gaps.var(axis=0)))
 
 
-def test_bias_where_order_and_length_are_uneven() -> None:
+def test_bias_where_order_and_length_are_uneven():
     """The weaker of two writes longer and mostly stands first; raters like both."""
     found = {"Bradley-Terry": [], "ordinal": [], "ordinal, no position": [], "ordinal, length adjusted": []}
     for seed in range(300):

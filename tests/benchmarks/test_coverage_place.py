@@ -7,14 +7,14 @@ Judges see differences of strengths in Elo points, plus bias, plus noise, over s
 import numpy as np
 import pytest
 
-from leaderboard.stats import Ratings, make_ratings
+from leaderboard.stats import make_ratings
 from leaderboard.stats.position_bias import cuts, place_worth
 
 STUDIES = 1000
 STRENGTHS = np.array([-150.0, -50.0, 50.0, 150.0])
 
 
-def rated(seed: int, prompts: int, bias: float, noise: float, *, both: bool, spread: float = 0) -> Ratings:
+def rated(seed, prompts, bias, noise, *, both, spread=0):
     """Every pair of every prompt, in both orders or in one that is drawn by lot."""
     rng = np.random.default_rng(seed)
     one, other = np.triu_indices(4, 1)
@@ -34,7 +34,7 @@ def rated(seed: int, prompts: int, bias: float, noise: float, *, both: bool, spr
 
 @pytest.mark.parametrize("prompts", [5, 10, 30, 100])
 @pytest.mark.parametrize("both", [True, False])
-def test_place(prompts: int, both: bool) -> None:
+def test_place(prompts, both):
     for bias, noise, spread in ((0, 200, 0), (60, 200, 0), (-150, 100, 0), (300, 400, 0), (60, 200, 150)):
         fits = [
             place_worth(rated(seed, prompts, bias, noise, both=both, spread=spread))

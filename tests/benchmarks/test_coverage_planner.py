@@ -15,20 +15,20 @@ STUDIES = 400
 TIES = 0.2
 
 
-def strengths(contestants: int) -> tuple[float, ...]:
+def strengths(contestants):
     """Two contestants to be told apart, the others between them."""
     return (1040.0, 960.0, *(1000.0,) * (contestants - 2))
 
 
 @cache
-def true_gap(contestants: int, prompt_sd: float) -> float:
+def true_gap(contestants, prompt_sd):
     """What a very large study shows: ties and prompts bring the two closer than 80 points."""
     games = simulated_games(150_000, strengths(contestants), seed=99, tie_share=TIES, prompt_effect=prompt_sd)
     rating = bradley_terry(games).rating
     return float(rating[0] - rating[1])
 
 
-def share_told_apart(prompts: int, contestants: int, prompt_sd: float, raters: int, level: float) -> float:
+def share_told_apart(prompts, contestants, prompt_sd, raters, level):
     """How often the bootstrap of prompts tells the two apart."""
     told = []
     for seed in range(STUDIES):
@@ -61,9 +61,7 @@ def share_told_apart(prompts: int, contestants: int, prompt_sd: float, raters: i
         (4, 300.0, 5, 95.0, 80.0),
     ],
 )
-def test_plans_from_assumptions(
-    contestants: int, prompt_sd: float, raters: int, level: float, power: float
-) -> None:
+def test_plans_from_assumptions(contestants, prompt_sd, raters, level, power):
     gap = true_gap(contestants, prompt_sd)
     plan = plan_from_assumptions(
         gap, raters=raters, level=level, power=power, ties=TIES, prompt_sd=prompt_sd, contestants=contestants
@@ -77,7 +75,7 @@ def test_plans_from_assumptions(
 
 
 @pytest.mark.parametrize(("had", "raters"), [(2, 2), (2, 1), (2, 4)])
-def test_plans_from_pilots(had: int, raters: int) -> None:
+def test_plans_from_pilots(had, raters):
     """60 pilots of 60 prompts; then studies of new prompts alone with the median number planned."""
     gap = true_gap(4, 150.0)
     needs = []

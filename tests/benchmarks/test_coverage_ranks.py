@@ -22,7 +22,7 @@ TRUTHS = {
 }
 
 
-def bootstrap(ratings: tuple[float, ...], prompts: int, seed: int) -> np.ndarray:
+def bootstrap(ratings, prompts, seed):
     games = simulated_games(prompts, ratings, seed=seed, clustered=True)
     found = bootstrap_bradley_terry(
         games.a, games.b, games.score, len(ratings), rounds=ROUNDS, cluster=games.cluster, seed=seed
@@ -30,7 +30,7 @@ def bootstrap(ratings: tuple[float, ...], prompts: int, seed: int) -> np.ndarray
     return found.samples
 
 
-def percentiles_of_ranks(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def percentiles_of_ranks(samples):
     """The obvious interval, for comparison: percentiles of the rank in each round."""
     rank = 1 + (samples[:, None, :] > samples[:, :, None]).sum(axis=2)
     low, high = np.percentile(rank, (2.5, 97.5), axis=0)
@@ -38,7 +38,7 @@ def percentiles_of_ranks(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", TRUTHS)
-def test_ranks(name: str) -> None:
+def test_ranks(name):
     truth = np.array(TRUTHS[name])
     best = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
     worst = len(truth) - (truth[None, :] < truth[:, None]).sum(axis=1)
@@ -68,7 +68,7 @@ def test_ranks(name: str) -> None:
 
 
 @pytest.mark.parametrize("spread", [200.0, 50.0])
-def test_probability_of_being_above(spread: float) -> None:
+def test_probability_of_being_above(spread):
     generator = np.random.default_rng(int(spread))
     said, true = [], []
     for seed in range(400):

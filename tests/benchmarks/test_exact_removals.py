@@ -11,7 +11,7 @@ STUDIES = 150
 
 
 @pytest.mark.parametrize("unit", ["games", "prompts"])
-def test_against_enumeration(unit: str) -> None:
+def test_against_enumeration(unit):
     generator = np.random.default_rng(0)
     exact = more = missed = 0
     for _ in range(STUDIES):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import Ratings, make_ratings, ordinal
+from leaderboard.stats import make_ratings, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from tests.leaderboard.stats.ordinal_studies import THETA, simulated_ratings
 
@@ -11,7 +11,7 @@ STUDIES = 400
 TRUTH = 1000 + POINTS_PER_UNIT * (np.array(THETA) - np.mean(THETA))
 
 
-def with_some_of(main: Ratings, other: Ratings, few: int, seed: int) -> Ratings:
+def with_some_of(main, other, few, seed):
     """The main ratings and a few of the others, drawn at random."""
     drawn = np.random.default_rng(seed).choice(len(other), few, replace=False)
     columns = (
@@ -23,7 +23,7 @@ def with_some_of(main: Ratings, other: Ratings, few: int, seed: int) -> Ratings:
 
 @pytest.mark.parametrize("points", [2, 3, 5])
 @pytest.mark.parametrize("few", [1, 3, 10, 30])
-def test_they_do_no_harm(points: int, few: int) -> None:
+def test_they_do_no_harm(points, few):
     errors, moves, held = [], [], []
     for seed in range(STUDIES):
         main = simulated_ratings(10, seed=seed)

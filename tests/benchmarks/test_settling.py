@@ -8,7 +8,7 @@ from leaderboard.stats import EloParameters
 RUNS = 400
 
 
-def share_of_the_spread(k: float, contestants: int, spread: float, games_each: float) -> float:
+def share_of_the_spread(k, contestants, spread, games_each):
     """Mean share of the true distances that one pass of Elo shows after so many games per contestant."""
     generator = np.random.default_rng(0)
     true = np.linspace(spread / 2, -spread / 2, contestants)
@@ -26,7 +26,7 @@ def share_of_the_spread(k: float, contestants: int, spread: float, games_each: f
 @pytest.mark.parametrize("spread", [100.0, 400.0, 800.0])
 @pytest.mark.parametrize("contestants", [4, 20])
 @pytest.mark.parametrize("k", [32.0, 16.0])
-def test_the_games_asked_for(k: float, contestants: int, spread: float) -> None:
+def test_the_games_asked_for(k, contestants, spread):
     needed = EloParameters(k=k).settling_games
     few, asked, twice = (
         share_of_the_spread(k, contestants, spread, part * needed) for part in (0.25, 1.0, 2.0)

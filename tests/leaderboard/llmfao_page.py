@@ -1,16 +1,13 @@
 """What docs/llmfao.md shows, computed from the public data: votes, rankings and the tables made of them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
-from arena.models import Study
-from leaderboard.snapshots.opinions import Opinions, style_covariates
-from leaderboard.stats import EloParameters, Method, Ratings, Standing, Standings, ordinal, rank_ratings
+from leaderboard.snapshots.opinions import style_covariates
+from leaderboard.stats import EloParameters, Method, Ratings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
 LABELS = {PEOPLE: "people", GPT4: "GPT-4", GPT35: "GPT-3.5"}
@@ -54,67 +51,63 @@ class Votes:
     ratings: Ratings
 
     @classmethod
-    def read(cls, study: Study, opinions: Opinions) -> "Votes":
+    def read(cls, study, opinions):
         players = opinions.present()
         return cls(players.names, players.ratings(style_covariates(study, players)))
 
-    def ranked(self, method: Method) -> Standings:
+    def ranked(self, method):
         return rank_ratings(self.ratings, self.names, method)
 
-    def without_position(self) -> Scores:
+    def without_position(self):
         """Ratings by the ordinal model that knows nothing of who stood first."""
         return dict(zip(self.names, ordinal(self.ratings, position=False).rating.tolist(), strict=True))
 
-    def of(self, name: str) -> np.ndarray[Any, Any]:
-        """Which ratings are about a contestant."""
+    def of(self, name):
         number = self.names.index(name)
         return (self.ratings.first == number) | (self.ratings.second == number)
 
-    def shown_first(self, name: str) -> float:
-        """The share of its comparisons in which a contestant stood first."""
+    def shown_first(self, name):
         return float(np.mean(self.ratings.first[self.of(name)] == self.names.index(name)))
 
-    def only(self, kept: np.ndarray[Any, Any]) -> "Votes":
+    def only(self, kept):
         own = self.ratings
         columns = {name: getattr(own, name)[kept] for name in ("first", "second", "rating", "points")}
         return Votes(self.names, replace(own, **columns, prompt=None, rater=None, covariates={}))
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def table(header, rows, left=1):
     rule = ["---" if column < left else "--:" for column in range(len(header))]
     lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
     return "\n".join([lines[0], f"|{'|'.join(rule)}|", *lines[1:]])
 
 
-def scores(standings: Standings) -> Scores:
+def scores(standings):
     return {row.contestant: row.rating for row in standings.standings if row.rating is not None}
 
 
-def placed(standings: Standings) -> dict[str, str]:
+def placed(standings):
     return {row.contestant: f"{row.rank} ({row.rating:.0f})" for row in standings.standings}
 
 
-def alike(one: Scores, other: Scores) -> tuple[float, float]:
+def alike(one, other):
     """Kendall's tau-b and Spearman's rho over the contestants both rate."""
     both = sorted(one.keys() & other.keys())
     x, y = ([ratings[name] for name in both] for ratings in (one, other))
     return float(kendalltau(x, y).statistic), float(spearmanr(x, y).statistic)
 
 
-def method_table(found: dict[str, Standings]) -> str:
-    """Rank and rating by people, by every method."""
+def method_table(found):
     columns = [placed(found[label]) for label in SHOWN]
     order = [row.contestant for row in found["Bradley-Terry"].standings]
     rows = [[name, *(column[name] for column in columns)] for name in (*order[:10], *TELLING)]
     return table(["model", *SHOWN], rows)
 
 
-def ranks(ratings: Scores) -> dict[str, int]:
+def ranks(ratings):
     return {name: rank for rank, name in enumerate(sorted(ratings, key=lambda n: (-ratings[n], n)), start=1)}
 
 
-def likeness_table(found: dict[str, Scores]) -> str:
-    """How every other method ranks compared with Bradley-Terry."""
+def likeness_table(found):
     reference = found["Bradley-Terry"]
     before, rows = ranks(reference), []
     for label, own in found.items():
@@ -129,13 +122,11 @@ def likeness_table(found: dict[str, Scores]) -> str:
     return table(["people's votes by", "Kendall", "Spearman", "same top ten", "moves most"], rows)
 
 
-def inseparable(standings: Standings) -> set[frozenset[str]]:
-    """The pairs of contestants that share a letter."""
+def inseparable(standings):
     return {frozenset(pair) for group in standings.groups or () for pair in combinations(group, 2)}
 
 
-def certainty_row(label: str, drawn: str, standings: Standings) -> list[str]:
-    """What the intervals say, as numbers."""
+def certainty_row(label, drawn, standings):
     rows = standings.standings
     half = np.mean([(row.high - row.low) / 2 for row in rows])
     apart = 1 - len(inseparable(standings)) / (len(rows) * (len(rows) - 1) / 2)
@@ -144,7 +135,7 @@ def certainty_row(label: str, drawn: str, standings: Standings) -> list[str]:
     return [label, drawn, f"{half:.0f}", f"{100 * first:.0f} %", str(best), f"{100 * apart:.0f} %"]
 
 
-def certainty_table(people: Votes, found: dict[str, Standings]) -> str:
+def certainty_table(people, found):
     """How sure people's ranking looks by what is drawn; ``found`` drew prompts."""
     rows = []
     for label in ("Elo", "Elo, K=4", "Bradley-Terry"):
@@ -157,7 +148,7 @@ def certainty_table(people: Votes, found: dict[str, Standings]) -> str:
     return table(header, rows, left=2)
 
 
-def rater_table(same: dict[str, Votes], anchored: Scores) -> str:
+def rater_table(same, anchored):
     """The same pairs rated by people and judges: Bradley-Terry, and the ordinal model for the judges."""
     columns = {
         "people": same[PEOPLE].ranked(FIT),
@@ -179,7 +170,7 @@ def rater_table(same: dict[str, Votes], anchored: Scores) -> str:
     return table(["model", *columns, "anchored"], rows)
 
 
-def agreement_table(same: dict[str, Votes]) -> str:
+def agreement_table(same):
     """How alike raters rank, and how alike halves of the same people do."""
     people, rows = same[PEOPLE], []
     for one, other in combinations(LABELS, 2):
@@ -191,7 +182,7 @@ def agreement_table(same: dict[str, Votes]) -> str:
     return table(["rankings by", "Kendall", "Spearman", "Kendall, ordinal", "Spearman, ordinal"], rows)
 
 
-def _likeness(one: Votes, other: Votes) -> list[str]:
+def _likeness(one, other):
     found = []
     for method in (FIT, ORDINAL):
         both = [votes.ranked(method) for votes in (one, other)]
@@ -200,8 +191,7 @@ def _likeness(one: Votes, other: Votes) -> list[str]:
     return found
 
 
-def effect_table(everything: dict[str, Votes]) -> str:
-    """What moves raters beside the model: place, length and Markdown."""
+def effect_table(everything):
     rows = []
     for rater, votes in everything.items():
         details = votes.ranked(replace(ORDINAL, rounds=1000, intervals="sandwich", adjust=STYLE)).details
@@ -212,7 +202,7 @@ def effect_table(everything: dict[str, Votes]) -> str:
     return table(["rater", "first / tie / second, %", "shown first", "longer", "more Markdown"], rows)
 
 
-def board_table(by_raters: dict[str, Standings]) -> str:
+def board_table(by_raters):
     """People's first ten as their board shows them, with the ranks the judges give the same models."""
     rows = {
         label: {row.contestant: row for row in found.standings if row.rating is not None}
@@ -226,7 +216,7 @@ def board_table(by_raters: dict[str, Standings]) -> str:
     )
 
 
-def _on_board(row: Standing | None) -> str:
+def _on_board(row):
     if row is None or row.rating is None or row.low is None or row.high is None:
         return "–"
     return f"{row.rank} ({row.rating:.0f} +{row.high - row.rating:.0f}/−{row.rating - row.low:.0f})"

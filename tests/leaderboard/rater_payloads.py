@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import SnapshotSlice
 from leaderboard.snapshots.canonical import canonical
 
 
-def position(**overrides: Any) -> dict[str, Any]:
+def position(**overrides):
     """Of the histogram of ``scale``: 60 of 100 ratings with a side prefer the first."""
     return {
         "n": 110,
@@ -26,7 +26,7 @@ def position(**overrides: Any) -> dict[str, Any]:
     }
 
 
-def scale(**overrides: Any) -> dict[str, Any]:
+def scale(**overrides):
     return {
         "points": 8,
         "counts": [20, 15, 15, 10, 10, 10, 10, 10],
@@ -39,7 +39,7 @@ def scale(**overrides: Any) -> dict[str, Any]:
     }
 
 
-def flips(**overrides: Any) -> dict[str, Any]:
+def flips(**overrides):
     return {
         "pairs": 40,
         "flipped": 10,
@@ -53,7 +53,7 @@ def flips(**overrides: Any) -> dict[str, Any]:
     }
 
 
-def scores(**overrides: Any) -> dict[str, Any]:
+def scores(**overrides):
     return {
         "n": 50,
         "bins": [-2.0, -1.0, 0.0, 1.0, 2.0],
@@ -67,12 +67,12 @@ def scores(**overrides: Any) -> dict[str, Any]:
     }
 
 
-def ratings(*scales: dict[str, Any], **overrides: Any) -> dict[str, Any]:
+def ratings(*scales, **overrides):
     found = list(scales) or [scale()]
     return {"comparisons": 100, "swapped": 50, "scales": found, "flips": None, "scores": None, **overrides}
 
 
-def measure(name: str = "words", **overrides: Any) -> dict[str, Any]:
+def measure(name="words", **overrides):
     bins = [
         {"low": -90, "high": -51, "n": 30, "win_rate": 0.3, "win_low": 0.2, "win_high": 0.4},
         {"low": -50, "high": 50, "n": 60, "win_rate": 0.5, "win_low": 0.4, "win_high": 0.6},
@@ -92,11 +92,11 @@ def measure(name: str = "words", **overrides: Any) -> dict[str, Any]:
     }
 
 
-def length(**overrides: Any) -> dict[str, Any]:
+def length(**overrides):
     return {"n": 100, "unknown": 3, "measures": [measure(), measure("unique_words")], **overrides}
 
 
-def correlation_row(category: str | None = None, r: float | None = 0.6, **overrides: Any) -> dict[str, Any]:
+def correlation_row(category=None, r=0.6, **overrides):
     found: dict[str, Any] = {"category": category, "n": 45, "prompts": 20, "raters": 5, "reason": None}
     for place, name in enumerate(("pearson", "spearman", "kendall")):
         value = None if r is None else round(r - 0.05 * place, 3)
@@ -105,11 +105,11 @@ def correlation_row(category: str | None = None, r: float | None = 0.6, **overri
     return {**found, **overrides}
 
 
-def correlation(*rows: dict[str, Any]) -> dict[str, Any]:
+def correlation(*rows):
     return {"level": 90.0, "rounds": 100, "seed": 0, "resample": "prompts", "rows": list(rows)}
 
 
-def kappa_row(category: str | None = None, kappa: float | None = 0.45, **overrides: Any) -> dict[str, Any]:
+def kappa_row(category=None, kappa=0.45, **overrides):
     return {
         "category": category,
         "n": 90,
@@ -127,7 +127,7 @@ def kappa_row(category: str | None = None, kappa: float | None = 0.45, **overrid
     }
 
 
-def entry(raters: str, *rows: dict[str, Any], **overrides: Any) -> dict[str, Any]:
+def entry(raters, *rows, **overrides):
     return {
         "raters": raters,
         "rows": list(rows) or [kappa_row()],
@@ -137,7 +137,7 @@ def entry(raters: str, *rows: dict[str, Any], **overrides: Any) -> dict[str, Any
     }
 
 
-def within_row(**overrides: Any) -> dict[str, Any]:
+def within_row(**overrides):
     return {
         "category": None,
         "raters": 5,
@@ -155,12 +155,12 @@ def within_row(**overrides: Any) -> dict[str, Any]:
     }
 
 
-def agreement(*others: dict[str, Any], within: dict[str, Any] | None = None) -> dict[str, Any]:
+def agreement(*others, within=None):
     rows = [within_row()] if within is None else [within]
     return {"points": 8, "others": list(others), "within": {"rows": rows}}
 
 
-def store(snapshot: Snapshot, kind: str, raters: str, content: dict[str, Any], category: str = "") -> None:
+def store(snapshot, kind, raters, content, category=""):
     """Put a table into a snapshot in place of the one it has."""
     place = {"snapshot": snapshot, "kind": kind, "raters": raters, "category": category}
     SnapshotSlice.objects.filter(**place).delete()

@@ -1,8 +1,6 @@
 """Small studies made by hand, for the tests of the leaderboard."""
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ from tests import factories
 
 
 @contextmanager
-def few_rounds(number: int) -> Iterator[None]:
+def few_rounds(number):
     """Snapshots with a bootstrap of so few rounds, for tests that are not about rounds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(services, "ROUNDS", number)
@@ -22,7 +20,7 @@ def few_rounds(number: int) -> Iterator[None]:
 class HandMade:
     """A public study with named contestants; ``rate`` adds one comparison at a time."""
 
-    def __init__(self, *names: str, categories: tuple[str, ...] = ("coding",), **overrides: Any) -> None:
+    def __init__(self, *names, categories=("coding",), **overrides):
         self.study: Study = factories.make_study(**{"visibility": "public", **overrides})
         self.contestants: dict[str, Contestant] = {
             name: factories.make_contestant(study=self.study, name=name) for name in names
@@ -32,20 +30,20 @@ class HandMade:
         ]
         self.person: Rater = factories.make_rater(name="Ada")
 
-    def judge(self, slug: str, **overrides: Any) -> Rater:
+    def judge(self, slug, **overrides):
         return factories.make_rater(kind="judge", slug=slug, name=slug.upper(), **overrides)
 
-    def completion(self, name: str, prompt: Prompt) -> Completion:
+    def completion(self, name, prompt):
         found = Completion.objects.filter(prompt=prompt, contestant=self.contestants[name]).first()
         return found or factories.make_completion(prompt=prompt, contestant=self.contestants[name])
 
-    def pair(self, one: str, other: str, prompt: int = 0) -> Pair:
+    def pair(self, one, other, prompt=0):
         about = self.prompts[prompt]
         first, second = sorted((self.completion(name, about) for name in (one, other)), key=lambda c: c.pk)
         found = Pair.objects.filter(first=first, second=second).first()
         return found or factories.make_pair(prompt=about, first=first, second=second)
 
-    def rate(self, shown_first: str, shown_second: str, rating: int | None, **overrides: Any) -> Comparison:
+    def rate(self, shown_first, shown_second, rating, **overrides):
         """A comparison of two contestants as they were shown; ``rating`` None needs a ``reason``."""
         pair = self.pair(shown_first, shown_second, overrides.pop("prompt", 0))
         swapped = pair.second.contestant_id == self.contestants[shown_first].pk

@@ -25,7 +25,7 @@ print(json.dumps(list(sys.modules)))
 """
 
 
-def test_the_web_process_loads_nothing_that_computes() -> None:
+def test_the_web_process_loads_nothing_that_computes():
     # In a process of its own: the modules of this one were loaded by other tests.
     found = subprocess.run(
         [sys.executable, "-c", LOAD_EVERY_VIEW],

@@ -1,5 +1,3 @@
-"""Tables of correlation and agreement of a study made of arrays."""
-
 import json
 from dataclasses import replace
 
@@ -57,7 +55,7 @@ def opinions():
     return study(rows, PEOPLE, JUDGE, OTHER, choice("group:g", ANN, STRICT))
 
 
-def test_every_two_kinds_are_there_once_and_groups_meet_people_only(opinions):
+def test_who_is_compared_with_whom(opinions):
     found = tables(opinions)
     others = {
         raters: [each["raters"] for each in content["others"]]
@@ -71,9 +69,15 @@ def test_every_two_kinds_are_there_once_and_groups_meet_people_only(opinions):
         "group:g": ["people"],
     }
     assert [raters for kind, raters in found if kind == "correlation"] == ["people", "judge:a", "judge:b"]
+    row = found["agreement", "judge:b"]["within"]["rows"][0]
+    assert (row["alpha"], row["fleiss"], row["pairs"]) == (None, None, 0)
+    assert row["reason"] == "no pair has two ratings"
+    (entry,) = found["agreement", "group:g"]["others"]
+    # Ann once and the judge twice, against Ben and Cal.
+    assert entry["rows"][0]["n"] == 40 * 3 * 2
 
 
-def test_rows_have_values_inside_their_intervals(opinions):
+def test_values_lie_inside_their_intervals_and_what_they_count(opinions):
     found = tables(opinions)
     lists = [content["rows"] for (kind, _), content in found.items() if kind == "correlation"]
     lists += [found["agreement", raters]["within"]["rows"] for raters in ("people", "judge:a", "group:g")]
@@ -82,17 +86,9 @@ def test_rows_have_values_inside_their_intervals(opinions):
         assert row["reason"] is None
         for name in [name.removesuffix("_low") for name in row if name.endswith("_low")]:
             assert -1 <= row[f"{name}_low"] < row[name] < row[f"{name}_high"] <= 1
-
-
-def test_what_a_correlation_counts(opinions):
-    found = tables(opinions)
     content = found["correlation", "judge:a"]
-    assert (content["level"], content["rounds"], content["seed"], content["resample"]) == (
-        95,
-        40,
-        0,
-        "prompts",
-    )
+    drawn = [content[name] for name in ("level", "rounds", "seed", "resample")]
+    assert drawn == [95, 40, 0, "prompts"]
     counted = [[row[name] for name in ("category", "n", "prompts", "raters")] for row in content["rows"]]
     assert counted == [
         [None, 40, 20, 3],
@@ -102,10 +98,6 @@ def test_what_a_correlation_counts(opinions):
     rows = {row["category"]: row for row in content["rows"]}
     assert rows["-coding"]["pearson"] == rows["poems"]["pearson"]
     assert found["correlation", "people"]["rows"][0]["n"] == 40
-
-
-def test_what_kappa_and_alpha_count(opinions):
-    found = tables(opinions)
     (entry,) = found["agreement", "judge:a"]["others"]
     counted = [[row[name] for name in ("category", "n", "pairs", "prompts")] for row in entry["rows"]]
     # Two ratings by the judge and three by people on each pair.
@@ -119,18 +111,6 @@ def test_what_kappa_and_alpha_count(opinions):
     assert [within[name] for name in names] == [3, 40, 120, 40, 3]
     own = found["agreement", "judge:a"]["within"]["rows"][0]
     assert [own[name] for name in names] == [1, 40, 80, 40, 2], "both orders of one judge"
-
-
-def test_a_judge_that_answered_once_does_not_agree_with_itself(opinions):
-    row = tables(opinions)["agreement", "judge:b"]["within"]["rows"][0]
-    assert (row["alpha"], row["fleiss"], row["pairs"]) == (None, None, 0)
-    assert row["reason"] == "no pair has two ratings"
-
-
-def test_a_group_meets_the_people_who_are_not_in_it(opinions):
-    (entry,) = tables(opinions)["agreement", "group:g"]["others"]
-    # Ann once and the judge twice, against Ben and Cal.
-    assert entry["rows"][0]["n"] == 40 * 3 * 2
 
 
 def test_all_but_takes_prompts_without_a_category_too():
@@ -147,7 +127,7 @@ def test_all_but_takes_prompts_without_a_category_too():
     assert counted == {None: 60, "coding": 20, "poems": 20, "-coding": 40, "-poems": 40}
 
 
-def test_kinds_that_share_no_pair_say_so():
+def test_kinds_that_share_no_pair_or_have_unscored_replies_alone():
     found = tables(study([(0, ANN, 1, 3, False), (1, STRICT, 1, 3, False)], PEOPLE, JUDGE))
     row = found["correlation", "judge:a"]["rows"][0]
     assert (row["n"], row["pearson"], row["pearson_low"]) == (0, None, None)
@@ -158,6 +138,10 @@ def test_kinds_that_share_no_pair_say_so():
     ceiling = found["correlation", "people"]["rows"][0]
     assert (ceiling["n"], ceiling["raters"]) == (0, 0)
     assert ceiling["reason"] == "fewer than 3 pairs rated by two people"
+    assert tables(study([(0, ANN, 0, 8, False), (0, STRICT, 0, 8, True)], PEOPLE, JUDGE)) == {}
+    found = tables(study([(0, ANN, 3, 8, False), (0, STRICT, 0, 8, True)], PEOPLE, JUDGE))
+    assert set(found) == {("correlation", "people"), ("correlation", "judge:a"), ("agreement", "people")}
+    assert found["correlation", "judge:a"]["rows"][0]["n"] == 0
 
 
 def test_a_judge_that_always_takes_the_middle_has_no_correlation():
@@ -201,19 +185,8 @@ def test_scales_may_differ():
     assert tables(study([(0, ANN, 1, 8, False)], PEOPLE))["agreement", "people"]["points"] == 8
 
 
-def test_unscored_replies_alone_have_no_tables():
-    assert tables(study([(0, ANN, 0, 8, False), (0, STRICT, 0, 8, True)], PEOPLE, JUDGE)) == {}
-
-
-def test_a_choice_with_unscored_replies_alone_has_correlations_with_a_reason_only():
-    found = tables(study([(0, ANN, 3, 8, False), (0, STRICT, 0, 8, True)], PEOPLE, JUDGE))
-    assert set(found) == {("correlation", "people"), ("correlation", "judge:a"), ("agreement", "people")}
-    assert found["correlation", "judge:a"]["rows"][0]["n"] == 0
-
-
 def test_the_level_widens_intervals_and_the_same_seed_gives_the_same_text(opinions):
     again, narrow = tables(opinions), tables(opinions, replace(METHOD, interval=80.0))
-    assert again == tables(opinions)
     row, less = (found["correlation", "judge:a"]["rows"][0] for found in (again, narrow))
     assert row["pearson"] == less["pearson"]
     assert row["pearson_low"] < less["pearson_low"]
@@ -227,6 +200,6 @@ def test_neither_the_names_of_completions_nor_the_order_of_answers_change_a_numb
     backwards = opinions.rows.copy()
     # Within a rater the order stays: of two ratings the first one counts.
     backwards = backwards[np.argsort(-backwards["rater"], kind="stable")]
-    for rows in (turned, backwards):
-        found = tables(replace(opinions, rows=rows))
-        assert found == tables(opinions)
+    expected = tables(opinions)
+    for rows in (opinions.rows, turned, backwards):
+        assert tables(replace(opinions, rows=rows)) == expected

@@ -1,7 +1,6 @@
 """Agreement of raters on a public crowd study, against other programs that read its files themselves."""
 
 import json
-from pathlib import Path
 
 import krippendorff
 import numpy as np
@@ -20,7 +19,7 @@ ROUNDS = 400
 FILES = {"people": "crowd", "judge:gpt-4": "gpt4", "judge:gpt-3.5": "gpt3"}
 
 
-def votes(folder: Path, name: str) -> pd.DataFrame:
+def votes(folder, name):
     """One row for a vote and orientation: who, on which prompt, on which two models, -1, 0 or 1."""
     found = pd.read_csv(folder / f"{name}-comparisons.csv")
     found = found.assign(
@@ -35,27 +34,27 @@ PAIR = ["prompt", "left", "right"]
 
 
 @pytest.fixture(scope="module")
-def read(reference_data: Path) -> dict[str, pd.DataFrame]:
+def read(reference_data):
     return {selector: votes(reference_data / "llmfao", name) for selector, name in FILES.items()}
 
 
 @pytest.fixture
-def found(reference_data: Path, db) -> dict:
+def found(reference_data, db):
     call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
     study = Study.objects.get(slug="llmfao")
     made = agreement(opinions(study), Method(rounds=ROUNDS))
     return {(table.kind, table.raters): json.loads(table.payload) for table in made}
 
 
-def coefficients(x: pd.Series, y: pd.Series) -> list[float]:
+def coefficients(x, y):
     return [f(x, y).statistic for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
 
 
-def own(row: dict) -> list[float]:
+def own(row):
     return [row[name] for name in ("pearson", "spearman", "kendall")]
 
 
-def test_agreement_equals_other_programs(found: dict, read: dict[str, pd.DataFrame]) -> None:
+def test_agreement_equals_other_programs(found, read):
     people = read["people"]
     for judge in ("judge:gpt-4", "judge:gpt-3.5"):
         check_correlation(found["correlation", judge]["rows"][0], people, read[judge])
@@ -65,7 +64,7 @@ def test_agreement_equals_other_programs(found: dict, read: dict[str, pd.DataFra
     check_within(found["agreement", "people"]["within"]["rows"][0], people)
 
 
-def check_correlation(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> None:
+def check_correlation(row, people, judge):
     means = pd.concat([each.groupby(PAIR).value.mean() for each in (people, judge)], axis=1, join="inner")
     means.columns = ["x", "y"]
     assert row["n"] * 2 == len(means)
@@ -85,7 +84,7 @@ def check_correlation(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> N
     assert [row["pearson_low"], row["pearson_high"]] == pytest.approx(expected, abs=0.01)
 
 
-def check_kappa(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> None:
+def check_kappa(row, people, judge):
     both = people.merge(judge, on=PAIR)
     assert row["n"] * 2 == len(both)
     counted = pd.crosstab(both.value_y, both.value_x).to_numpy()
@@ -95,7 +94,7 @@ def check_kappa(row: dict, people: pd.DataFrame, judge: pd.DataFrame) -> None:
     assert row["confusion"]["counts"] == counted.tolist()
 
 
-def check_ceiling(row: dict, people: pd.DataFrame) -> None:
+def check_ceiling(row, people):
     each = people.groupby([*PAIR, "worker"]).value.agg(["sum", "count"])
     all_of_pair = each.groupby(PAIR).transform("sum")
     rest = all_of_pair - each
@@ -105,7 +104,7 @@ def check_ceiling(row: dict, people: pd.DataFrame) -> None:
     assert row["n"] * 2 == len(y[kept].groupby(PAIR).size())
 
 
-def check_within(row: dict, people: pd.DataFrame) -> None:
+def check_within(row, people):
     first = people.drop_duplicates([*PAIR, "worker"])
     several = first[first.groupby(PAIR).value.transform("size") > 1]
     assert (row["pairs"] * 2, row["ratings"] * 2) == (several.groupby(PAIR).ngroups, len(several))

@@ -1,5 +1,3 @@
-"""Position, length and texts in the tables of a snapshot, against numbers worked out by hand."""
-
 import json
 
 import pytest
@@ -20,7 +18,6 @@ FAST = Method(rounds=20)
 
 
 def table(study, kind, raters="people", category=""):
-    """The content of the one table of this kind and place."""
     read = opinions(study)
     (found,) = [
         row
@@ -30,8 +27,8 @@ def table(study, kind, raters="people", category=""):
     return json.loads(found.payload)
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows):
     """Two prompts; alpha answers in four words, beta in one, gamma in nobody knows how many."""
     made = HandMade("alpha", "beta", "gamma", categories=("coding", "poems"))
     made.prompts[0].subset = "easy"
@@ -56,8 +53,9 @@ def rated(made):
     return made
 
 
-def test_position_statistics_stand_with_each_scale(rated):
-    (scale,) = table(rated.study, "ratings")["scales"]
+def test_position_statistics_stand_with_each_scale_and_flips_are_of_one_rater(rated):
+    ratings = table(rated.study, "ratings")
+    (scale,) = ratings["scales"]
     found = scale["position"]
     # Ratings 1, 1 on one prompt and 4, 8, 2 on the other.
     assert (found["n"], found["sided"], found["prompts"], found["neutral_mean"]) == (5, 5, 2, 4.5)
@@ -68,20 +66,11 @@ def test_position_statistics_stand_with_each_scale(rated):
     assert found["p"] >= found["p_independent"] > 0.4
     assert found["share_first_low"] < 0.8 < found["share_first_high"]
     assert found["mean_low"] < 3.2 < found["mean_high"]
-
-
-def test_flips_of_one_rater(rated):
-    found = table(rated.study, "ratings")["flips"]
+    found = ratings["flips"]
     # 1 then 1: to the first. 4 (a tie) then 8 (alpha, shown second): to the second.
     assert (found["pairs"], found["flipped"], found["rate"], found["prompts"]) == (2, 2, 1, 2)
     assert (found["to_first"], found["to_second"], found["exact"]) == (1, 1, 0)
     assert table(rated.study, "ratings", category="coding")["flips"]["low"] is None
-
-
-def test_two_raters_with_one_order_each_are_no_flip(made):
-    made.rate("alpha", "beta", 1)
-    made.rate("beta", "alpha", 1, rater=made.judge("strict"))
-    assert table(made.study, "ratings")["flips"] is None
 
 
 def test_differences_of_scores(made):
@@ -111,12 +100,8 @@ def test_the_effect_of_length_leaves_out_unknown_texts(rated):
     # log2(5 / 2) doublings: the slope makes 0.625 of them.
     assert 1 / (1 + 2.5 ** (-words["slope"] / 0.6931471805599453)) == pytest.approx(0.625, abs=1e-5)
     assert table(rated.study, "length", category="coding")["n"] == 2
-
-
-def test_length_without_known_texts(made):
-    made.rate("gamma", "beta", 2)
-    found = table(made.study, "length")
-    assert (found["n"], found["unknown"], found["measures"]) == (0, 1, [])
+    kinds = set(services.refresh(rated.study).snapshot.slices.values_list("kind", "raters"))
+    assert {("length", "people"), ("data", ""), ("ratings", "people")} <= kinds
 
 
 def test_lengths_by_category_and_subset(rated):
@@ -199,12 +184,13 @@ def test_how_often_pairs_were_rated(rated):
     ]
 
 
-def test_a_study_that_was_never_rated_still_has_its_texts(made):
+def test_nothing_rated_in_both_orders_or_without_known_texts(made):
     found = table(made.study, "data", raters="")
     assert (found["coverage"], found["unscored"]) == ([], [])
     assert found["groups"][0]["prompts"] == 2
-
-
-def test_a_refresh_stores_them(rated):
-    kinds = set(services.refresh(rated.study).snapshot.slices.values_list("kind", "raters"))
-    assert {("length", "people"), ("data", ""), ("ratings", "people")} <= kinds
+    made.rate("gamma", "beta", 2)
+    found = table(made.study, "length")
+    assert (found["n"], found["unknown"], found["measures"]) == (0, 1, [])
+    made.rate("alpha", "beta", 1)
+    made.rate("beta", "alpha", 1, rater=made.judge("strict"))
+    assert table(made.study, "ratings")["flips"] is None

@@ -1,7 +1,3 @@
-"""The category matrix: ranks, tints, order, figure and page."""
-
-import csv
-import io
 import re
 
 import pytest
@@ -14,9 +10,12 @@ from leaderboard.categories.table import CategoryMatrix, Standing
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
 from tests.leaderboard.pages.test_charts import check
-from tests.leaderboard.pages.test_tables import standing, standings
+from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade
+from tests.leaderboard.standings.test_table import standing, standings
 
+pytestmark = pytest.mark.django_db
+ROUNDS = 200
 HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 
@@ -55,21 +54,15 @@ def test_tints_follow_the_best_possible_rank(changes, medal):
     assert place(**changes).medal == medal
 
 
-def test_the_matrix_has_everybody_who_plays_anywhere(matrix):
+def test_the_matrix_its_order_and_its_table(matrix):
     assert matrix.contestants == ("b", "a", "c")
     assert matrix.categories == ("", "coding", "poems")
     assert matrix.standings["c", "coding"].provisional == "fewer than 30 games"
     assert ("a", "poems") not in matrix.standings
-
-
-def test_the_order_by_category_leaves_those_without_games_last(matrix):
     assert matrix.ordered("") == ("b", "a", "c")
     assert matrix.ordered("coding") == ("a", "c", "b")
     assert matrix.ordered("coding", best_first=False) == ("b", "c", "a")
     assert matrix.ordered("poems", best_first=False) == ("b", "a", "c")
-
-
-def test_the_table_has_every_number_with_its_interval_and_n(matrix):
     table = matrix.table("95 % interval")
     assert table.columns[8:15] == (
         *("coding: rank", "coding: rank (UB)", "coding: rating", "coding: low (95 % interval)"),
@@ -88,7 +81,7 @@ def test_a_cell_says_rank_rating_interval_and_games():
     assert Place.of(None).rank == ""
 
 
-def test_the_figure_has_ranks_and_says_the_rest(matrix):
+def test_the_figure_has_ranks_and_says_the_rest_as_text(matrix):
     figure = rank_map(matrix, "95 %")
     check(figure)
     (trace,) = figure["data"]
@@ -96,18 +89,14 @@ def test_the_figure_has_ranks_and_says_the_rest(matrix):
     assert trace["hovertext"][2][1] == "c<br>coding: rank 2, rating 1000 (95 %: 990 to 1020), 3 games"
     assert trace["hovertext"][1][2] == "a<br>poems: no games"
     assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
-
-
-def test_names_in_the_figure_are_text():
     board = {**standings(standing(HOSTILE, 1000.0)), "games": 1}
     figure = rank_map(CategoryMatrix.of({"": board, HOSTILE: board}), "95 %")
     assert "<img" not in str(figure)
 
 
-@pytest.fixture
-def made(db, monkeypatch):
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
     """Beta wins poems, alpha the rest; the judge rated coding alone."""
-    monkeypatch.setattr(services, "ROUNDS", 200)
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "coding", "poems", "poems"))
     for prompt, order in ((0, "alpha beta"), (1, "alpha beta"), (2, "beta alpha"), (3, "beta alpha")):
         best, second = order.split()
@@ -121,14 +110,13 @@ def made(db, monkeypatch):
 
 
 def cells(client, query=""):
-    """The rank in each cell of the page, by contestant."""
     page = client.get(f"/studies/small/categories/{query}").content.decode()
     body = page[page.index('id="category-table"') : page.index("</table>")]
     rows = re.findall(r"<bdi>(.*?)</bdi>(.*?)</tr>", body, re.DOTALL)
     return {name: re.findall(r"<b>(\d+)", rest) for name, rest in rows}
 
 
-def test_the_page_shows_the_ranks_of_the_snapshot(client, made):
+def test_the_page_shows_the_ranks_of_the_snapshot_sorted_by_a_category(client, made):
     found = cells(client, "?method=bradley-terry")
     for column, category in enumerate(("", "coding", "poems")):
         stored = SnapshotSlice.objects.get(
@@ -139,12 +127,13 @@ def test_the_page_shows_the_ranks_of_the_snapshot(client, made):
         }
     assert found["beta"][2] == "1"
     assert found["alpha"][1] == "1"
-
-
-def test_the_page_is_sorted_by_a_category(client, made):
     assert next(iter(cells(client, "?sort=poems"))) == "beta"
     assert next(iter(cells(client, "?sort=-poems"))) == "gamma"
     assert list(cells(client, "?sort=nothing")) == list(cells(client))
+    page = client.get("/studies/small/categories/?raters=judge:strict").content.decode()
+    head = page[page.index("<thead>") : page.index("</thead>")]
+    assert "coding" in head
+    assert "poems" not in head
 
 
 def test_the_switches_but_category_are_there(client, made):
@@ -168,7 +157,7 @@ class TestAnySetting:
         assert computing.compute_next(made.study.pk)
         page = client.get(f"/studies/small/categories/{wanted}").content.decode()
         assert "People, Bradley-Terry, ties (2-7) count half. 97.5 % intervals over games" in page
-        table = categories_csv(client, wanted)
+        table = records(client, f"/studies/small/categories/tables/categories.csv{wanted}")
         for category in ("", "coding", "poems"):
             board = f"/studies/small/standings.json{wanted}&category={category}"
             client.get(board)
@@ -180,20 +169,9 @@ class TestAnySetting:
                 for row in client.get(board).json()["standings"]
             }
 
-    def test_what_is_drawn_is_said_in_words(self, client, made):
-        where = "/studies/small/categories/?resample=prompts-and-raters"
-        client.get(where)
-        assert computing.compute_next(made.study.pk)
-        assert "95 % intervals over prompts and raters. n counts games" in client.get(where).content.decode()
-
-    def test_files_are_told_when_to_come_back(self, client, made):
-        where = "/studies/small/categories/tables/categories.csv?band=3-6"
-        waiting = client.get(where)
-        assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
-        assert computing.compute_next(made.study.pk)
-        assert client.get(where).status_code == 200
-
-    def test_models_only(self, client, made):
+    def test_models_only_and_a_level_for_which_the_rounds_are_few_are_computed(
+        self, client, made, monkeypatch
+    ):
         made.contestants["gamma"].kind = "people"
         made.contestants["gamma"].save()
         made.study.touch()
@@ -201,8 +179,6 @@ class TestAnySetting:
         client.get("/studies/small/categories/?contestants=models")
         assert computing.compute_next(made.study.pk)
         assert set(cells(client, "?contestants=models")) == {"alpha", "beta"}
-
-    def test_a_level_for_which_the_rounds_are_few_is_computed(self, client, made, monkeypatch):
         monkeypatch.setattr(services, "ROUNDS", 10)
         made.rate("alpha", "gamma", 1)
         services.refresh(made.study)
@@ -218,36 +194,20 @@ class TestAnySetting:
         with CaptureQueriesContext(connection) as captured:
             client.get("/studies/small/categories/?band=3-6")
         assert len(captured) == len(stored) == 5
-
-
-def test_raters_without_games_in_a_category_have_no_column_there(client, made):
-    page = client.get("/studies/small/categories/?raters=judge:strict").content.decode()
-    head = page[page.index("<thead>") : page.index("</thead>")]
-    assert "coding" in head
-    assert "poems" not in head
-
-
-def categories_csv(client, query=""):
-    text = client.get(f"/studies/small/categories/tables/categories.csv{query}").content.decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text)))
+        where = "/studies/small/categories/?resample=prompts-and-raters"
+        client.get(where)
+        assert computing.compute_next(made.study.pk)
+        assert "95 % intervals over prompts and raters. n counts games" in client.get(where).content.decode()
+        where = "/studies/small/categories/tables/categories.csv?band=2-7"
+        waiting = client.get(where)
+        assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+        assert computing.compute_next(made.study.pk)
+        assert client.get(where).status_code == 200
 
 
 def test_the_matrix_as_csv_and_figure(client, made):
-    rows = categories_csv(client)
+    rows = records(client, "/studies/small/categories/tables/categories.csv")
     assert {row["Contestant"] for row in rows} == {"alpha", "beta", "gamma"}
     assert [row["poems: rank"] for row in rows if row["Contestant"] == "beta"] == ["1"]
     figure = client.get("/studies/small/categories/figures/categories.json").json()
     assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
-
-
-def test_the_page_asks_the_same_queries_whatever_the_numbers(client, made):
-    def queries():
-        with CaptureQueriesContext(connection) as captured:
-            client.get("/studies/small/categories/")
-        return len(captured)
-
-    before = queries()
-    for rating in range(1, 9):
-        made.rate("alpha", "gamma", rating, prompt=3)
-    services.refresh(made.study)
-    assert queries() == before <= 5

@@ -1,6 +1,6 @@
 """Answers as the leaderboard reads them, made by hand for tests of the comparison browser."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Answer(NamedTuple):
     prompt: int = 1
 
 
-def rows(*answers: Answer) -> Any:
+def rows(*answers):
     """The structured array of Opinions. The texts of pair p are 10 p + 1 (its first) and 10 p + 2."""
     found = np.zeros(len(answers), dtype=_DTYPE)
     for row, answer in zip(found, answers, strict=True):

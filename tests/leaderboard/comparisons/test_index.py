@@ -1,9 +1,6 @@
-"""The index against hand-made answers, and against the same rules written out plainly."""
-
 import math
 from collections import defaultdict
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -17,16 +14,15 @@ PEOPLE = {1, 2, 3}
 JUDGE, OTHER_JUDGE = 8, 9
 
 
-def built(*answers: Answer) -> Index:
+def built(*answers):
     return build(rows(*answers), PEOPLE, {})
 
 
-def flags(*answers: Answer) -> list[int]:
-    """The flags by answer, in the order of their ids."""
+def flags(*answers):
     return built(*answers).flags.tolist()
 
 
-def test_pairs_and_answers_stand_sorted_with_their_facts() -> None:
+def test_pairs_and_answers_stand_sorted_with_their_facts_and_packing_keeps_them():
     found = build(
         rows(
             Answer(7, 5, 1, 2, prompt=30),
@@ -46,20 +42,14 @@ def test_pairs_and_answers_stand_sorted_with_their_facts() -> None:
     assert found.rating.tolist() == [3, 0, 2]
     assert found.points.tolist() == [5, 8, 8]
     assert [REASONS[number] for number in found.reason] == ["", "refused", ""]
-
-
-def test_nothing_at_all() -> None:
     assert [len(array) for array in vars(built()).values()] == [0] * 12
-
-
-def test_packing_keeps_everything() -> None:
     found = built(Answer(1, 1, 1, 8), Answer(2, 1, JUDGE, 1), Answer(3, 2, 1, 0, reason="empty"))
     again = Index.unpacked(found.packed())
     for name, array in vars(found).items():
         np.testing.assert_array_equal(getattr(again, name), array)
 
 
-def test_ties_are_the_band_of_the_scale() -> None:
+def test_ties_are_the_band_of_the_scale():
     answers = [Answer(r, r, 1, r) for r in range(1, 9)]
     answers += [Answer(10 + r, 10 + r, 1, r, points=5) for r in range(1, 6)]
     answers += [Answer(20 + r, 20 + r, 1, r, points=2) for r in (1, 2)]
@@ -67,7 +57,7 @@ def test_ties_are_the_band_of_the_scale() -> None:
     assert tied == [4, 5, 13]
 
 
-def test_flipped_is_another_verdict_in_the_other_order() -> None:
+def test_flipped_is_another_verdict_in_the_other_order():
     always_first = (Answer(1, 1, JUDGE, 1), Answer(2, 1, JUDGE, 1, swapped=True))
     assert flags(*always_first) == [FLIPPED, FLIPPED]
     mirrored = (Answer(1, 1, JUDGE, 1), Answer(2, 1, JUDGE, 8, swapped=True))
@@ -82,46 +72,40 @@ def test_flipped_is_another_verdict_in_the_other_order() -> None:
     assert flags(*no_answer) == [0, 0]
 
 
-def test_a_judge_is_unlike_the_mean_of_the_people() -> None:
+def test_a_judge_is_unlike_the_mean_of_the_people():
     answers = (
         *(Answer(1, 1, 1, 1), Answer(2, 1, 2, 2), Answer(3, 1, 3, 5)),
         *(Answer(4, 1, JUDGE, 1, swapped=True), Answer(5, 1, OTHER_JUDGE, 8, swapped=True)),
     )
     differ = PEOPLE_DIFFER | UNLIKE_PEOPLE
     assert flags(*answers) == [differ, differ, differ | TIE, UNLIKE_PEOPLE, 0]
-
-
-def test_without_people_no_judge_is_unlike_them() -> None:
     assert flags(Answer(1, 1, JUDGE, 1), Answer(2, 1, OTHER_JUDGE, 8)) == [0, 0]
 
 
-def test_spread_is_the_widest_distance_between_raters() -> None:
+def test_spread_is_the_widest_distance_between_raters():
     found = built(
         *(Answer(1, 1, 1, 1), Answer(2, 1, JUDGE, 1, swapped=True)),
         *(Answer(3, 2, 1, 4), Answer(4, 2, JUDGE, 5)),
         *(Answer(5, 3, 1, 4), Answer(6, 3, JUDGE, 0, reason="empty")),
     )
     np.testing.assert_allclose(found.spread, [2, 2 / 7, math.nan], rtol=1e-6)
-
-
-def test_means_that_differ_in_their_last_bits_are_equal() -> None:
     # As floats (-1 + 1/7) / 2 is not -3/7.
     found = built(Answer(1, 1, 1, 1), Answer(2, 1, 1, 5), Answer(3, 1, JUDGE, 3))
     assert found.spread.tolist() == [0.0]
 
 
-def plainly(answers: list[Answer]) -> tuple[dict[int, int], dict[int, float]]:
+def plainly(answers):
     """The flags of each answer and the spread of each pair, by the rules as a reader would write them."""
     scored = [answer for answer in answers if answer.rating]
 
-    def preference(answer: Answer) -> Fraction:
+    def preference(answer):
         value = Fraction(2 * answer.rating - answer.points - 1, answer.points - 1)
         return -value if answer.swapped else value
 
-    def mean(of: list[Any]) -> Fraction:
+    def mean(of):
         return sum(of, Fraction()) / len(of)
 
-    def verdict(value: Fraction) -> int:
+    def verdict(value):
         return 0 if abs(value) <= Fraction(1, 7) else 1 if value > 0 else -1
 
     by_rater: dict[tuple[int, int], list[Answer]] = defaultdict(list)
@@ -155,7 +139,7 @@ SINGLE = {"rtol": 1e-6, "atol": 1e-9}
 
 
 @st.composite
-def studies(draw: Any) -> list[Answer]:
+def studies(draw):
     found = []
     for number in range(draw(st.integers(0, 25))):
         points = draw(st.sampled_from([2, 3, 5, 8]))
@@ -174,9 +158,9 @@ def studies(draw: Any) -> list[Answer]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(studies())
-def test_any_study_by_the_plain_rules(answers: list[Answer]) -> None:
+def test_any_study_by_the_plain_rules(answers):
     found = built(*answers)
     flags_by_id, spreads = plainly(answers)
     ordered = sorted(answers, key=lambda answer: (answer.pair, answer.rater, answer.id))
@@ -185,9 +169,9 @@ def test_any_study_by_the_plain_rules(answers: list[Answer]) -> None:
         np.testing.assert_allclose(spread, spreads[pair], **SINGLE)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(studies())
-def test_which_completion_has_the_smaller_id_changes_nothing(answers: list[Answer]) -> None:
+def test_which_completion_has_the_smaller_id_changes_nothing(answers):
     turned = [answer._replace(swapped=not answer.swapped) for answer in answers]
     one, other = built(*answers), built(*turned)
     np.testing.assert_array_equal(one.flags, other.flags)

@@ -1,8 +1,6 @@
-"""What is found for a question, and in which order."""
-
 import pytest
 
-from leaderboard.comparisons.index import Index, Question, build, places
+from leaderboard.comparisons.index import Question, build, places
 from tests.leaderboard.comparisons.answers import Answer, rows
 
 ALPHA, BETA, GAMMA = 100, 200, 300
@@ -10,7 +8,7 @@ PERSON, JUDGE = 1, 8
 
 
 @pytest.fixture
-def index() -> Index:
+def index():
     """Pairs 1 to 4; pair 1: alpha, beta; 2: alpha, gamma; 3: gamma, beta; 4: texts without author."""
     texts = {11: ALPHA, 12: BETA, 21: ALPHA, 22: GAMMA, 31: GAMMA, 32: BETA}
     answers = rows(
@@ -54,11 +52,11 @@ def index() -> Index:
         (Question(raters=[PERSON], answer="refused"), []),
     ],
 )
-def test_what_is_found(index: Index, question: Question, pairs: list[int]) -> None:
+def test_what_is_found(index, question, pairs):
     assert index.pair[places(index, question)].tolist() == pairs
 
 
-def test_nothing_is_found_in_nothing() -> None:
+def test_nothing_is_found_in_nothing():
     empty = build(rows(), set(), {})
     for question in (Question(), Question(raters=[1], only="flipped", widest=True), Question(prompts=[1])):
         assert len(places(empty, question)) == 0

@@ -1,5 +1,3 @@
-"""The index of a study in the database and in memory."""
-
 import pytest
 from django.utils import timezone
 
@@ -12,16 +10,7 @@ from tests.leaderboard.rows import HandMade
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "ROUNDS", 10)
-
-
-def test_a_study_without_a_snapshot_has_none() -> None:
-    assert stored.newest(HandMade("alpha").study) is None
-
-
-def test_a_refresh_makes_it_of_what_it_read() -> None:
+def test_a_refresh_makes_it_of_what_it_read():
     made = HandMade("alpha", "beta", categories=("coding", "poems"))
     strict = made.judge("strict")
     first = made.rate("alpha", "beta", 1)
@@ -38,7 +27,7 @@ def test_a_refresh_makes_it_of_what_it_read() -> None:
     assert {*index.first.tolist(), *index.second.tolist()} == {alpha, beta}
 
 
-def test_retired_contestants_are_found_still() -> None:
+def test_retired_contestants_are_found_still():
     made = HandMade("alpha", "beta")
     made.rate("alpha", "beta", 1)
     gone = made.contestants["beta"]
@@ -50,7 +39,7 @@ def test_retired_contestants_are_found_still() -> None:
     assert len(places(index, Question(contestants=(gone.pk,)))) == 1
 
 
-def test_the_next_refresh_replaces_it_and_memory_follows(django_assert_num_queries) -> None:
+def test_the_next_refresh_replaces_it_and_memory_follows(django_assert_num_queries):
     made = HandMade("alpha", "beta", categories=("coding", "poems"))
     made.rate("alpha", "beta", 1)
     services.refresh(made.study)
@@ -65,7 +54,7 @@ def test_the_next_refresh_replaces_it_and_memory_follows(django_assert_num_queri
     assert ComparisonIndex.objects.count() == 1
 
 
-def test_few_studies_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_studies_stay_in_memory(monkeypatch):
     monkeypatch.setattr(stored, "IN_MEMORY", 1)
     studies = []
     for _ in range(2):
@@ -76,3 +65,4 @@ def test_few_studies_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [stored.newest(study) for study in studies]
     assert stored.newest(studies[1]) is found[1]
     assert stored.newest(studies[0]) is not found[0]
+    assert stored.newest(HandMade("alpha").study) is None

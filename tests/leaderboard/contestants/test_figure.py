@@ -1,5 +1,3 @@
-"""Figures of one contestant."""
-
 from datetime import UTC, datetime
 
 from leaderboard.contestants.figure import history, places, win_rates
@@ -11,7 +9,7 @@ PLACES = [
 ]
 
 
-def test_places_are_dots_with_arms_from_the_top() -> None:
+def test_places_are_dots_with_arms_from_the_top():
     figure = places(PLACES, 90.0)
     (trace,) = figure["data"]
     assert trace["x"] == [1100.0, 1010.0]
@@ -23,7 +21,11 @@ def test_places_are_dots_with_arms_from_the_top() -> None:
     assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
 
 
-def test_names_are_text() -> None:
+def test_win_rates_stand_on_the_whole_axis_and_names_are_text():
+    figure = win_rates([Opponent("b", 10, 6, 2, 0.7, 0.4, 0.9)], 95.0)
+    assert figure["data"][0]["text"] == ["b: 0.70 (95 %: 0.40 to 0.90)<br>10 games"]
+    assert figure["layout"]["shapes"][0]["x0"] == 0.5
+    assert figure["layout"]["xaxis"]["range"] == [-0.02, 1.02]
     figure = places(PLACES, 90.0)
     assert "&lt;b&gt;" in figure["data"][0]["text"][1]
     assert figure["layout"]["yaxis"]["ticktext"][1] == "&lt;b&gt;poems&lt;/b&gt;"
@@ -31,14 +33,7 @@ def test_names_are_text() -> None:
     assert "<img>" not in str(hostile)
 
 
-def test_win_rates_stand_on_the_whole_axis_with_a_line_in_the_middle() -> None:
-    figure = win_rates([Opponent("b", 10, 6, 2, 0.7, 0.4, 0.9)], 95.0)
-    assert figure["data"][0]["text"] == ["b: 0.70 (95 %: 0.40 to 0.90)<br>10 games"]
-    assert figure["layout"]["shapes"][0]["x0"] == 0.5
-    assert figure["layout"]["xaxis"]["range"] == [-0.02, 1.02]
-
-
-def test_history_marks_what_other_methods_made() -> None:
+def test_history_marks_what_other_methods_made():
     moments = [
         Moment(datetime(2026, 2, day, tzinfo=UTC), methodology, PLACES[0])
         for day, methodology in ((1, "2"), (2, "3"), (3, "3"))

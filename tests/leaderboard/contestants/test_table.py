@@ -1,5 +1,3 @@
-"""Tables of one contestant, against numbers worked by hand and Wilson's interval of statsmodels."""
-
 from datetime import UTC, datetime
 
 import pytest
@@ -51,13 +49,7 @@ MATRICES = {
 }
 
 
-def test_a_place_among_those_it_can_be_compared_with() -> None:
-    apart = {**STANDINGS["standings"][1], "contestant": "d", "rank": 1, "component": 1}
-    found = [placed("All", {"standings": [*STANDINGS["standings"], apart]}, name) for name in "abd"]
-    assert [(each.rank, each.of) for each in found if each] == [(1, 2), (2, 2), (1, 1)]
-
-
-def test_a_place_among_those_with_a_rating() -> None:
+def test_a_place_among_those_with_a_rating():
     first, second = (placed("All", STANDINGS, name) for name in "ab")
     assert first is not None
     assert second is not None
@@ -67,15 +59,18 @@ def test_a_place_among_those_with_a_rating() -> None:
     assert table.columns[4] == "Low (90 % interval)"
     assert table.rows[0] == ("All", 1, 2, 1100.0, 1050.0, 1150.0, 40, 50.0, 25.0, "")
     assert table.rows[1][4] is None
+    apart = {**STANDINGS["standings"][1], "contestant": "d", "rank": 1, "component": 1}
+    found = [placed("All", {"standings": [*STANDINGS["standings"], apart]}, name) for name in "abd"]
+    assert [(each.rank, each.of) for each in found if each] == [(1, 2), (2, 2), (1, 1)]
 
 
 @pytest.mark.parametrize("name", ["c", "nobody"])
-def test_no_place_without_a_rating(name: str) -> None:
+def test_no_place_without_a_rating(name):
     assert placed("All", STANDINGS, name) is None
     assert placed("All", None, name) is None
 
 
-def test_opponents_with_their_games_best_first() -> None:
+def test_opponents_with_their_games_best_first():
     found = opponents(MATRICES, "a", 95.0)
     assert [(each.name, each.games, each.wins, each.ties, each.losses, each.rate) for each in found] == [
         ("b", 10, 6, 2, 2, 0.7),
@@ -91,7 +86,7 @@ def test_opponents_with_their_games_best_first() -> None:
     assert opponents_table("a", found, 95.0).rows[0][:6] == ("b", 10, 6, 2, 2, 0.7)
 
 
-def test_history_is_a_row_for_each_snapshot() -> None:
+def test_history_is_a_row_for_each_snapshot():
     place = placed("", STANDINGS, "a")
     assert place is not None
     table = history_table([Moment(datetime(2026, 2, 3, 4, 5, tzinfo=UTC), "3", place)], 95.0)

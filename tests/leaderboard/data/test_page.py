@@ -1,14 +1,7 @@
-"""About the data: what the page says, its tables and figures, and what it never shows."""
-
-import csv
-import io
 import json
 import math
-from copy import deepcopy
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.data.importing.texts import digest_of
@@ -26,18 +19,13 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from leaderboard.stats.style import tokenizer_name
 from tests import factories
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.reading import records
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 ADDRESS = "/studies/small/data/"
 SECRET = "zanzibar"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(10):
-        yield
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -64,18 +52,11 @@ def shared(shared_rows, rounds):
     return made
 
 
-@pytest.fixture
-def made(shared):
-    return deepcopy(shared)
-
-
 def rows_of(client, panel, query="", address=ADDRESS):
-    response = client.get(f"{address}tables/{panel}.csv{query}")
-    assert response["Content-Type"].startswith("text/csv")
-    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
+    return records(client, f"{address}tables/{panel}.csv{query}")
 
 
-def test_the_page_names_everything_and_shows_no_text(made, client):
+def test_the_page_tables_and_figures_name_everything_and_show_no_text(made, client):
     page = client.get(ADDRESS).content.decode()
     for words in ("Length in words", "Completions of each contestant", "How often pairs were rated"):
         assert words in page
@@ -83,6 +64,11 @@ def test_the_page_names_everything_and_shows_no_text(made, client):
     assert SECRET not in page
     assert "<img src=x" not in page
     assert page.count("<th scope=") > 20
+    for measure in ("words", "tokens", "unique_words", "characters"):
+        for panel in ("lengths", "all-lengths", "contestants", "coverage", "unscored"):
+            for kind in ("tables/{}.csv", "tables/{}/", "figures/{}.json"):
+                response = client.get(ADDRESS + kind.format(panel) + f"?measure={measure}")
+                assert SECRET not in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -94,15 +80,7 @@ def test_the_page_says_what_becomes_of_answers_that_name_their_author(made, clie
     assert said in client.get(ADDRESS).content.decode().partition("Answers that tell who wrote them")[2][:80]
 
 
-def test_no_table_or_figure_shows_a_text(made, client):
-    for measure in ("words", "tokens", "unique_words", "characters"):
-        for panel in ("lengths", "all-lengths", "contestants", "coverage", "unscored"):
-            for kind in ("tables/{}.csv", "tables/{}/", "figures/{}.json"):
-                response = client.get(ADDRESS + kind.format(panel) + f"?measure={measure}")
-                assert SECRET not in response.content.decode()
-
-
-def test_lengths_against_those_counted_by_hand(made, client):
+def test_lengths_coverage_and_unscored_replies_by_hand(made, client):
     found = {(row["Part"], row["Texts"]): row for row in rows_of(client, "lengths")}
     everything = found["All prompts", "Completions"]
     assert {name: everything[name] for name in ("n", "Unknown", "Mean", "Min", "Median", "Max")} == {
@@ -118,34 +96,32 @@ def test_lengths_against_those_counted_by_hand(made, client):
     assert found["coding", "Demonstrations"]["Mean"] == "3"  # two words by a contestant, four in a reference
     assert found[HOSTILE, "Demonstrations"]["n"] == "1"
     assert ("Subset easy", "Prompts") in found
+    found = {row["Contestant"]: row for row in rows_of(client, "contestants")}
+    assert [found[name]["Mean words"] for name in ("alpha", "beta", "people")] == ["4", "1", "2"]
+    assert [found[name]["Kind"] for name in ("alpha", "people")] == ["model", "people"]
+    people, judge = rows_of(client, "coverage")
+    assert list(people.values())[:1] == ["People"]
+    assert [people[f"{number}"] for number in ("0 ratings", "1 rating", "2 ratings")] == ["0", "1", "1"]
+    assert (judge["Raters"], judge["0 ratings"]) == ("STRICT (simulated)", "2")
+    people, judge = rows_of(client, "unscored")
+    assert (people["Unscored"], judge["Unscored"], judge["Out of range"]) == ("0", "1", "1")
+    assert judge["Share, %"] == "100.0"
 
 
-def test_the_measure_is_chosen_in_the_address(made, client):
+def test_the_measure_is_chosen_in_the_address_and_a_file_has_every_measure(made, client):
     page = client.get(f"{ADDRESS}?measure=tokens").content.decode()
     assert f"Length in tokens of {tokenizer_name()}" in page
     assert f"Tokens are those of {tokenizer_name()}." in page
     assert f'href="{ADDRESS}tables/lengths.csv?measure=tokens"' in page
-    (people,) = [
-        row
-        for row in rows_of(client, "lengths", "?measure=characters")
-        if (row["Part"], row["Texts"]) == ("All prompts", "Prompts")
-    ]
-    assert people["Mean"] == str(len(f"Say {SECRET} please"))
+    first = rows_of(client, "lengths", "?measure=characters")[0]
+    assert (first["Part"], first["Texts"]) == ("All prompts", "Prompts")
+    assert first["Mean"] == str(len(f"Say {SECRET} please"))
     assert client.get(f"{ADDRESS}?measure=pages").status_code == 404
-
-
-def test_the_file_of_every_measure(made, client):
     found = rows_of(client, "all-lengths")
     assert {row["Measure"] for row in found} == {"words", "tokens", "unique words", "characters"}
     page = client.get(ADDRESS).content.decode()
     assert f'href="{ADDRESS}tables/all-lengths.csv"' in page
     assert 'id="all-lengths"' not in page
-
-
-def test_contestants_with_their_lengths(made, client):
-    found = {row["Contestant"]: row for row in rows_of(client, "contestants")}
-    assert [found[name]["Mean words"] for name in ("alpha", "beta", "people")] == ["4", "1", "2"]
-    assert [found[name]["Kind"] for name in ("alpha", "people")] == ["model", "people"]
 
 
 def test_lengths_that_tell_who_wrote_a_text_are_sealed_while_people_rate(made, client, admin_client):
@@ -199,20 +175,6 @@ def test_references_are_no_secret_where_no_people_are_compared(made, client):
     assert lengths["All prompts", "Demonstrations"]["Mean"] == "4"
 
 
-def test_coverage_and_unscored_replies(made, client):
-    people, judge = rows_of(client, "coverage")
-    assert (people["Raters"], people["0 ratings"], people["1 rating"], people["2 ratings"]) == (
-        "People",
-        "0",
-        "1",
-        "1",
-    )
-    assert (judge["Raters"], judge["0 ratings"]) == ("STRICT (simulated)", "2")
-    people, judge = rows_of(client, "unscored")
-    assert (people["Unscored"], judge["Unscored"], judge["Out of range"]) == ("0", "1", "1")
-    assert judge["Share, %"] == "100.0"
-
-
 def test_agreement_stands_here_where_pairs_were_rated_twice(made, client):
     page = client.get(ADDRESS).content.decode()
     assert "Do raters of a kind agree?" in page
@@ -240,14 +202,11 @@ def test_a_study_without_texts_says_so(client):
     assert [row["Unknown"] for row in rows_of(client, "lengths", address=address)[:2]] == ["1", "2"]
 
 
-def test_a_study_with_some_unknown_texts_counts_them(made, client):
+def test_unknown_texts_are_counted_and_an_older_snapshot_fills_at_the_next_refresh(made, client):
     prompt = factories.make_prompt(study=made.study, turns=[], category="coding")
     services.refresh(made.study, anew=True)
     assert "1 text of this study is not known here" in client.get(ADDRESS).content.decode()
     assert prompt.turns == []
-
-
-def test_an_older_snapshot_has_nothing_to_show_yet(made, client):
     SnapshotSlice.objects.filter(kind="data").delete()
     response = client.get(ADDRESS)
     assert response.status_code == 200
@@ -255,32 +214,7 @@ def test_an_older_snapshot_has_nothing_to_show_yet(made, client):
     assert client.get(f"{ADDRESS}tables/lengths.csv").status_code == 404
 
 
-def test_private_studies_are_for_staff_alone(made, client, admin_client):
-    Study.objects.update(visibility="private")
-    assert client.get(ADDRESS).status_code == 404
-    assert admin_client.get(ADDRESS).status_code == 200
-
-
-def test_the_page_takes_few_queries_however_many_prompts(made, client):
-    with CaptureQueriesContext(connection) as few:
-        client.get(ADDRESS)
-    for number in range(12):
-        prompt = factories.make_prompt(study=made.study, category=f"category {number}")
-        made.prompts.append(prompt)
-        made.rate("alpha", "beta", 3, prompt=len(made.prompts) - 1)
-    services.refresh(made.study)
-    with CaptureQueriesContext(connection) as many:
-        client.get(ADDRESS)
-    assert len(many) == len(few) <= 8
-
-
-def test_a_browser_that_has_the_page_gets_304(made, client):
-    response = client.get(ADDRESS)
-    assert client.get(ADDRESS, headers={"If-None-Match": response["ETag"]}).status_code == 304
-
-
 def content(**changes):
-    """A small payload written by hand."""
     row = {
         "count": 2,
         "unknown": 1,

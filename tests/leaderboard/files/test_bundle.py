@@ -6,10 +6,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
-from copy import deepcopy
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -19,23 +15,18 @@ from leaderboard.files.bundle import archive as bundle_archive
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import BundleError, Reader
 from leaderboard.files.bundle.making import make
-from leaderboard.files.bundle.recomputing import Verdict, differences, recompute
+from leaderboard.files.bundle.recomputing import Report, Verdict, differences, recompute, sentences
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
+ROUNDS = 20
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rounds() -> Iterator[None]:
-    with few_rounds(20):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def shared(shared_rows: None, rounds: None) -> HandMade:
+def shared(shared_rows, rounds):
     """Two people, a judge with scores, a group; both orders, a refusal, a revised rating, a retired one."""
     names = ("Alpha", "=Beta", "Gamma", "Old")
     made = HandMade(*names, slug="made", name="Made", categories=("coding", "poems", "coding"))
@@ -56,27 +47,26 @@ def shared(shared_rows: None, rounds: None) -> HandMade:
     return made
 
 
-@pytest.fixture
-def made(shared: HandMade) -> HandMade:
-    return deepcopy(shared)
-
-
-def bundle(made: HandMade, **options: Any) -> io.BytesIO:
+def bundle(made, **options):
     file = io.BytesIO()
     make(made.study, file, **options)
     file.seek(0)
     return file
 
 
-def test_every_published_table_comes_out_to_the_last_character(made: HandMade) -> None:
+def test_every_published_table_comes_out_to_the_last_character(made):
     report = recompute(Reader(bundle(made)))
     assert report.verdict.differences == []
     assert report.verdict.same == SnapshotSlice.objects.count() > 20
     assert report.published_digest == report.digest
     assert report.study == "made"
+    file = bundle(made, with_texts=True)
+    lines = zipfile.ZipFile(file).read(bundle_archive.PROMPT_TEXTS).splitlines()
+    assert [json.loads(line)["turns"] for line in lines] == [prompt.turns for prompt in made.prompts]
+    assert recompute(Reader(file)).verdict.is_equal
 
 
-def test_equal_studies_make_equal_bundles_that_name_no_person(made: HandMade) -> None:
+def test_equal_studies_make_equal_bundles_that_name_no_person(made):
     first = bundle(made).getvalue()
     assert bundle(made).getvalue() == first
     archive = zipfile.ZipFile(io.BytesIO(first))
@@ -87,36 +77,24 @@ def test_equal_studies_make_equal_bundles_that_name_no_person(made: HandMade) ->
     assert b"Instruction" not in everything, "texts only where they are asked for"
 
 
-def test_texts_come_along_where_asked_for(made: HandMade) -> None:
-    file = bundle(made, with_texts=True)
-    lines = zipfile.ZipFile(file).read(bundle_archive.PROMPT_TEXTS).splitlines()
-    assert [json.loads(line)["turns"] for line in lines] == [prompt.turns for prompt in made.prompts]
-    assert recompute(Reader(file)).verdict.is_equal
-
-
-def test_ratings_given_since_do_not_count_and_other_changes_are_refused(made: HandMade) -> None:
+def test_later_ratings_and_completions_do_not_count_and_other_changes_are_refused(made, monkeypatch):
     made.rate("Alpha", "Gamma", 1)
     assert recompute(Reader(bundle(made))).verdict.is_equal
-    made.study.touch()
-    with pytest.raises(BundleError, match="older than the data"):
-        bundle(made)
-
-
-def test_a_completion_added_while_it_is_packed_is_left_out(
-    made: HandMade, monkeypatch: pytest.MonkeyPatch
-) -> None:
     measured = making.texts
 
-    def measure(study: Any) -> Any:
+    def measure(study):
         found = measured(study)
         factories.make_completion(prompt=made.prompts[0], contestant=None)
         return found
 
     monkeypatch.setattr(making, "texts", measure)
     assert recompute(Reader(bundle(made, with_texts=True))).verdict.is_equal
+    made.study.touch()
+    with pytest.raises(BundleError, match="older than the data"):
+        bundle(made)
 
 
-def test_a_study_without_numbers_has_no_bundle() -> None:
+def test_a_study_without_numbers_has_no_bundle():
     study = factories.make_study(slug="new")
     with pytest.raises(BundleError, match="no numbers yet"):
         make(study, io.BytesIO())
@@ -125,8 +103,8 @@ def test_a_study_without_numbers_has_no_bundle() -> None:
         make(study, io.BytesIO())
 
 
-def test_a_changed_result_is_found_and_named(made: HandMade) -> None:
-    def change(name: str, content: bytes) -> bytes:
+def test_a_changed_result_is_found_and_named(made):
+    def change(name, content):
         if name != bundle_archive.RESULTS:
             return content
         lines = [json.loads(line) for line in content.splitlines()]
@@ -145,8 +123,8 @@ def test_a_changed_result_is_found_and_named(made: HandMade) -> None:
     assert report.digest != report.published_digest
 
 
-def test_a_changed_vote_changes_the_board(made: HandMade) -> None:
-    def change(name: str, content: bytes) -> bytes:
+def test_a_changed_vote_changes_the_board(made):
+    def change(name, content):
         lines = content.split(b"\n")
         place = lines[0].split(b",").index(b"rating") if name == bundle_archive.COMPARISONS else None
         if place is not None:
@@ -158,7 +136,7 @@ def test_a_changed_vote_changes_the_board(made: HandMade) -> None:
     assert not recompute(Reader(rebuilt(bundle(made), change))).verdict.is_equal
 
 
-def rebuilt(file: io.BytesIO, change: Any, *, manifest: Any = None) -> io.BytesIO:
+def rebuilt(file, change, *, manifest=None):
     """The bundle with changed files and, where they are to be believed, their digests."""
     old, out = zipfile.ZipFile(file), io.BytesIO()
     files = {name: change(name, old.read(name)) for name in old.namelist() if name != bundle_archive.MANIFEST}
@@ -178,11 +156,12 @@ def rebuilt(file: io.BytesIO, change: Any, *, manifest: Any = None) -> io.BytesI
 
 
 class TestDifferences:
-    def test_the_last_digit_is_no_difference(self) -> None:
+    def test_equal_values_and_the_last_digit_are_no_difference(self):
         verdict = Verdict()
         verdict.add(("standings",), {"a": [1.000001]}, {"a": [1.000002]}, same_text=False)
         assert verdict.is_equal
         assert (verdict.same, verdict.rounded_otherwise, verdict.numbers) == (0, 1, 1)
+        assert list(differences({"a": [1, 2.5, None, "x"]}, {"a": [1, 2.5, None, "x"]})) == []
 
     @pytest.mark.parametrize(
         ("published", "computed"),
@@ -196,20 +175,17 @@ class TestDifferences:
             ({}, {"a": 1}),
         ],
     )
-    def test_anything_else_is_one(self, published: Any, computed: Any) -> None:
+    def test_anything_else_is_one(self, published, computed):
         verdict = Verdict()
         verdict.add(("standings", "people"), published, computed, same_text=False)
         assert not verdict.is_equal
         assert verdict.differences[0].startswith("standings people: a was published as")
 
-    def test_equal_values_differ_in_nothing(self) -> None:
-        assert list(differences({"a": [1, 2.5, None, "x"]}, {"a": [1, 2.5, None, "x"]})) == []
-
 
 class TestCommands:
     def test_a_fresh_process_without_database_and_with_other_instructions_computes_the_same(
-        self, made: HandMade, tmp_path: Path
-    ) -> None:
+        self, made, tmp_path
+    ):
         out = tmp_path / "made.zip"
         said = io.StringIO()
         call_command("bundle", "made", out=str(out), stdout=said)
@@ -220,9 +196,7 @@ class TestCommands:
             assert done.stdout.endswith("EQUAL\n")
             assert "DIFFER" not in done.stdout
 
-    def test_exit_code_1_where_it_does_not_come_out(
-        self, made: HandMade, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_exit_code_1_where_it_does_not_come_out(self, made, tmp_path, capsys):
         file = rebuilt(
             bundle(made), lambda name, content: b"" if name == bundle_archive.RESULTS else content
         ).getvalue()
@@ -232,7 +206,7 @@ class TestCommands:
         assert ended.value.code == 1
         assert capsys.readouterr().out.endswith("NOT EQUAL\n")
 
-    def test_what_cannot_be_written_or_read_is_said(self, made: HandMade, tmp_path: Path) -> None:
+    def test_what_cannot_be_written_or_read_is_said(self, made, tmp_path):
         with pytest.raises(CommandError, match="cannot be written"):
             call_command("bundle", "made", out=str(tmp_path / "none" / "made.zip"))
         with pytest.raises(CommandError, match="This is no bundle"):
@@ -240,7 +214,7 @@ class TestCommands:
         assert Snapshot.objects.exists()
 
 
-def recomputed(file: Path, folder: Path, disabled: str) -> subprocess.CompletedProcess[str]:
+def recomputed(file, folder, disabled):
     """The command in a process of its own, whose database could not even be opened."""
     environment = {
         **os.environ,
@@ -259,7 +233,7 @@ def recomputed(file: Path, folder: Path, disabled: str) -> subprocess.CompletedP
     )
 
 
-def usable(parts: str) -> str:
+def usable(parts):
     """The features whose names have one of the parts in them, and that NumPy uses here.
 
     X86_V4 stands for AVX-512 and X86_V3 for AVX2 and FMA; older NumPy names them one by one.
@@ -268,3 +242,31 @@ def usable(parts: str) -> str:
 
     used = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
     return " ".join(name for name in used if any(part in name for part in parts.split()))
+
+
+def said(verdict):
+    return "\n".join(sentences(Report("demo", "3", {}, verdict, "aa", "bb")))
+
+
+def test_a_number_rounded_the_other_way_is_told_and_is_no_difference():
+    text = said(Verdict(same=193, rounded_otherwise=1, numbers=1))
+    assert "194 tables computed again." in text
+    assert "1 more are equal, with 1 number whose sixth decimal was rounded the other way" in text
+    assert text.endswith("\nEQUAL")
+
+
+def test_differences_are_listed():
+    verdict = Verdict(same=2)
+    verdict.missing(("standings", "people", "on", "", "elo"), "was not published")
+    text = said(verdict)
+    assert "1 DIFFER from the published ones:\n  standings people on elo: was not published" in text
+    assert text.endswith("\nNOT EQUAL")
+
+
+def test_names_in_a_bundle_do_not_write_the_outcome():
+    verdict = Verdict()
+    verdict.missing(("standings", "group:\x1b[2J\nEQUAL"), "was not published")
+    lines = list(sentences(Report("demo\nEQUAL\x1b[2J\ud800", "3", {}, verdict, "aa", "bb")))
+    assert all(line.isprintable() for line in lines)
+    assert lines[-1] == "NOT EQUAL"
+    assert "EQUAL" not in lines

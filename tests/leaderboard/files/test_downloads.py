@@ -1,13 +1,9 @@
-"""The operator's export page and its downloads."""
-
 import io
 import json
 import zipfile
-from typing import Any
 
 import pytest
 import time_machine
-from django.test import Client
 
 from arena.data import writing
 from leaderboard.files import interchange
@@ -21,27 +17,21 @@ PAGE = "/studies/small/export/"
 FILE = "/studies/small/export/file/"
 
 
-@pytest.fixture
-def made() -> HandMade:
+@pytest.fixture(scope="module")
+def shared(shared_rows):
     made = HandMade("=alpha", "beta", slug="small", visibility="private")
     made.rate("=alpha", "beta", 1)
     made.rate("beta", "=alpha", 4)
     return made
 
 
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make.make_user(is_staff=True))
-    return client
-
-
-def body(response: Any) -> bytes:
+def body(response):
     return b"".join(response.streaming_content)
 
 
 @pytest.mark.parametrize("visibility", ["private", "public"])
 @pytest.mark.parametrize("path", [PAGE, f"{FILE}?what=completions&format=csv", "/studies/none/export/"])
-def test_only_operators_come_in(made: HandMade, client: Client, path: str, visibility: str) -> None:
+def test_only_operators_come_in(made, client, path, visibility):
     made.study.visibility = visibility
     made.study.save()
     answer = client.get(path)
@@ -53,43 +43,16 @@ def test_only_operators_come_in(made: HandMade, client: Client, path: str, visib
     assert b"alpha" not in answer.content
 
 
-def test_the_page_counts_rows_and_offers_every_form(made: HandMade, staff: Client) -> None:
+def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should_know(made, staff):
     page = staff.get(PAGE).content.decode()
-    for what in (
-        "all",
-        "contestants",
-        "raters",
-        "prompts",
-        "completions",
-        "pairs",
-        "comparisons",
-        "standings",
-    ):
-        for form in ("csv", "jsonl", "parquet"):
+    tables = ("contestants", "raters", "prompts", "completions", "pairs", "comparisons")
+    offered = dict.fromkeys(("all", *tables, "standings"), ("csv", "jsonl", "parquet"))
+    for what, forms in (offered | interchange.OTHERS).items():
+        for form in forms:
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
     assert rows == ["", "2", "1", "1", "2", "0", "2", *[""] * 5]
-    for what, forms in interchange.OTHERS.items():
-        for form in forms:
-            assert f'href="{FILE}?what={what}&amp;format={form}"' in page
-
-
-@pytest.mark.parametrize("what", ["leaderboard", "arena", "preferences", "evalica"])
-def test_files_for_other_programs_come_while_the_study_is_open(
-    made: HandMade, staff: Client, what: str
-) -> None:
-    services.refresh(made.study)
-    answer = staff.get(f"{FILE}?what={what}&format=jsonl")
-    assert f'filename="small-{what}-' in answer["Content-Disposition"]
-    assert json.loads(body(answer).splitlines()[0])
-
-
-def test_a_page_without_warning_when_no_text_changed(made: HandMade, staff: Client) -> None:
-    page = staff.get(PAGE).content.decode()
     assert "changed since" not in page
-
-
-def test_the_page_says_what_an_operator_should_know(made: HandMade, staff: Client) -> None:
     made.study.simulated = True
     made.study.save()
     made.study.prompts.get().completions.filter(contestant__name="beta").update(is_current=False)
@@ -98,9 +61,15 @@ def test_the_page_says_what_an_operator_should_know(made: HandMade, staff: Clien
     assert "2 comparisons are about a text that was changed since" in page
 
 
-def test_without_pyarrow_parquet_is_not_offered(
-    made: HandMade, staff: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("what", ["leaderboard", "arena", "preferences", "evalica"])
+def test_files_for_other_programs_come_while_the_study_is_open(made, staff, what):
+    services.refresh(made.study)
+    answer = staff.get(f"{FILE}?what={what}&format=jsonl")
+    assert f'filename="small-{what}-' in answer["Content-Disposition"]
+    assert json.loads(body(answer).splitlines()[0])
+
+
+def test_without_pyarrow_parquet_is_not_offered(made, staff, monkeypatch):
     monkeypatch.setattr(writing, "has_parquet", lambda: False)
     assert "format=parquet" not in staff.get(PAGE).content.decode()
     answer = staff.get(FILE, {"what": "raters", "format": "parquet"})
@@ -116,9 +85,7 @@ def test_without_pyarrow_parquet_is_not_offered(
         ("parquet", "application/vnd.apache.parquet", b"PAR1"),
     ],
 )
-def test_a_table_is_an_attachment_of_a_telling_name(
-    made: HandMade, staff: Client, form: str, media_type: str, start: bytes
-) -> None:
+def test_a_table_is_an_attachment_of_a_telling_name(made, staff, form, media_type, start):
     with time_machine.travel("2025-03-01T23:30:00Z", tick=False):
         staff.force_login(make.make_user(is_staff=True))
         answer = staff.get(FILE, {"what": "contestants", "format": form})
@@ -128,10 +95,8 @@ def test_a_table_is_an_attachment_of_a_telling_name(
     assert body(answer).startswith(start)
 
 
-def test_everything_is_a_zip_that_holds_the_folder(
-    made: HandMade, staff: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(services, "ROUNDS", 10)
+def test_everything_is_a_zip_that_holds_the_folder(made, staff, monkeypatch):
+
     services.refresh(made.study)
     answer = staff.get(FILE, {"what": "all", "format": "jsonl"})
     assert answer["Content-Type"] == "application/zip"
@@ -151,19 +116,13 @@ def test_everything_is_a_zip_that_holds_the_folder(
         ({"what": "standings", "format": "csv"}, "has no snapshot yet"),
     ],
 )
-def test_what_cannot_be_downloaded_is_said_on_the_page(
-    made: HandMade, staff: Client, query: dict[str, str], sentence: str
-) -> None:
+def test_what_cannot_be_downloaded_is_said_on_the_page(made, staff, query, sentence):
     answer = staff.get(FILE, query)
-    assert answer.status_code == 404
+    assert answer.status_code == staff.get("/studies/none/export/").status_code == 404
     assert sentence in answer.content.decode()
 
 
-def test_an_unknown_study_is_not_found(staff: Client) -> None:
-    assert staff.get("/studies/none/export/").status_code == 404
-
-
-def test_the_study_leads_to_the_page(made: HandMade, client: Client) -> None:
+def test_the_study_leads_to_the_page(made, client):
     client.force_login(make.make_user(is_staff=True, is_superuser=True))
     for path in ("/studies/small/", "/operate/small/export/"):
         assert PAGE in client.get(path).content.decode()

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -24,8 +22,8 @@ from tests.leaderboard.rows import HandMade
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def made() -> HandMade:
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
     """Two people and a judge; one reply without a rating; a retired contestant."""
     made = HandMade(
         "Alpha", "=Beta", "Gamma", "Old", slug="made", name="Made", categories=("coding", "poems")
@@ -45,16 +43,16 @@ def made() -> HandMade:
     return made
 
 
-def written(made: HandMade, what: str, form: str = "jsonl", **asked: Any) -> tuple[bytes, dict[str, Any]]:
+def written(made, what, form="jsonl", **asked):
     found = interchange.interchange(made.study, what, form, asked)
     return b"".join(found.pieces), found.note()
 
 
-def rows(content: bytes) -> list[dict[str, Any]]:
+def rows(content):
     return [json.loads(line) for line in content.decode().splitlines()]
 
 
-def test_arena_rows_by_hand(made: HandMade) -> None:
+def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
     content, note = written(made, "arena")
     votes = rows(content)
     assert [(row["model_a"], row["model_b"], row["winner"]) for row in votes] == [
@@ -84,9 +82,6 @@ def test_arena_rows_by_hand(made: HandMade) -> None:
         "rows": 7,
         "left_out": {"unscored: refused": 1},
     }
-
-
-def test_people_have_pseudonyms_that_tell_nothing(made: HandMade) -> None:
     content, _ = written(made, "arena")
     assert made.person.slug.encode() not in content
     assert b"Ada" not in content
@@ -94,7 +89,7 @@ def test_people_have_pseudonyms_that_tell_nothing(made: HandMade) -> None:
     assert pseudonym(made.study, made.person.pk) != pseudonym(other, made.person.pk)
 
 
-def test_choosing_raters_category_and_ties(made: HandMade) -> None:
+def test_choosing_raters_category_and_ties(made):
     assert len(rows(written(made, "arena", raters="judge:judy")[0])) == 1
     assert len(rows(written(made, "arena", category="poems")[0])) == 2
     votes = rows(written(made, "arena", ties="off")[0])
@@ -107,9 +102,7 @@ def test_choosing_raters_category_and_ties(made: HandMade) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_arena_files_import_again_as_battles_with_the_same_games(
-    made: HandMade, form: str, tmp_path: Path
-) -> None:
+def test_arena_files_import_again_as_battles_with_the_same_games(made, form, tmp_path):
     content, _ = written(made, "arena", form)
     (tmp_path / f"votes.{form}").write_bytes(content)
     report = import_files("copy", [tmp_path / f"votes.{form}"], format_name="arena-battles")
@@ -123,14 +116,12 @@ def test_arena_files_import_again_as_battles_with_the_same_games(
     assert [tuple(row[name] for name in columns) for row in again] == expected
 
 
-def written_of(study: Study, what: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def written_of(study, what):
     found = interchange.interchange(study, what, "jsonl", {})
     return rows(b"".join(found.pieces)), found.note()
 
 
-def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
-    made: HandMade, tmp_path: Path
-) -> None:
+def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(made, tmp_path):
     import evalica
     from evalica.__main__ import read_csv
 
@@ -157,9 +148,7 @@ def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(
         assert rank_votes(read_votes(path), method).canonical_json() == board.canonical_json()
 
 
-def test_rank_gives_the_boards_intervals_whatever_the_order_in_which_prompts_were_rated(
-    tmp_path: Path,
-) -> None:
+def test_rank_gives_the_boards_intervals_whatever_the_order_in_which_prompts_were_rated(tmp_path):
     categories = ("coding", "poems", "maths")
     later = HandMade("Alpha", "Beta", "Gamma", slug="later", name="Later", categories=categories)
     for prompt, ratings in ((2, (1, 8, 3)), (0, (2, 2, 5)), (1, (7, 1, 6))):
@@ -176,7 +165,7 @@ def test_rank_gives_the_boards_intervals_whatever_the_order_in_which_prompts_wer
         assert rank_votes(read_votes(path), method).canonical_json() == board.canonical_json()
 
 
-def test_preferences_by_hand(made: HandMade) -> None:
+def test_preferences_by_hand(made):
     content, note = written(made, "preferences")
     found = rows(content)
     texts = {name: made.completion(name, made.prompts[0]).turns[0] for name in ("Alpha", "=Beta", "Old")}
@@ -195,9 +184,11 @@ def test_preferences_by_hand(made: HandMade) -> None:
     assert [(row["n_raters"], row["margin"]) for row in found] == [(2, 0.571429), (2, 0.857143), (1, 1.0)]
     assert note["left_out"] == {"as many raters on one side as on the other, or all tied": 1}
     assert note["raters"] == "people"
+    made.study.prompts.update(category="")
+    assert {row["category"] for row in rows(written(made, "preferences")[0])} == {""}
 
 
-def test_preferences_as_messages_and_simulated_raters(made: HandMade) -> None:
+def test_preferences_as_messages_and_simulated_raters(made):
     made.person.simulated = True
     made.person.save()
     found = rows(written(made, "preferences", conversational="1")[0])
@@ -214,12 +205,7 @@ def test_preferences_as_messages_and_simulated_raters(made: HandMade) -> None:
     assert json.loads(row["chosen"]) == found[0]["chosen"]
 
 
-def test_a_prompt_without_a_category_says_so_with_an_empty_text(made: HandMade) -> None:
-    made.study.prompts.update(category="")
-    assert {row["category"] for row in rows(written(made, "preferences")[0])} == {""}
-
-
-def test_unknown_texts_and_same_texts_are_counted(made: HandMade) -> None:
+def test_unknown_texts_and_same_texts_are_counted(made):
     for name, turns in (("Old", []), ("=Beta", made.completion("Alpha", made.prompts[0]).turns)):
         completion = made.completion(name, made.prompts[0])
         completion.turns = turns
@@ -229,7 +215,7 @@ def test_unknown_texts_and_same_texts_are_counted(made: HandMade) -> None:
     assert left_out["the prompt or a completion has no known text"] == 1
 
 
-def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
+def test_the_leaderboard_has_the_shape_of_the_arenas(made):
     content = json.loads(
         b"".join(interchange.leaderboard_pieces(made.study, "json", {"method": "bradley-terry"}))
     )
@@ -255,7 +241,7 @@ def test_the_leaderboard_has_the_shape_of_the_arenas(made: HandMade) -> None:
     assert len(table) == len(content["full"]) + len(content["coding"]) + len(content["poems"])
 
 
-def test_a_category_named_like_the_whole_keeps_a_place_of_its_own() -> None:
+def test_a_category_named_like_the_whole_keeps_a_place_of_its_own():
     from leaderboard.files.published import key_of
 
     known = ("", "full", "full (category)", "coding")
@@ -263,7 +249,7 @@ def test_a_category_named_like_the_whole_keeps_a_place_of_its_own() -> None:
     assert len({key_of(name, dict.fromkeys(known)) for name in known}) == 4
 
 
-def test_the_command_writes_files_and_says_what_is_left_out(made: HandMade, tmp_path: Path) -> None:
+def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
     said, out = io.StringIO(), tmp_path / "votes.jsonl"
     call_command("export", "made", what="arena", out=str(out), stderr=said)
     assert "7 rows, raters: all." in said.getvalue()

@@ -1,14 +1,10 @@
-"""What is exported gives the same standings where it is imported; the ``export`` command."""
-
 import errno
 import gzip
 import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -22,6 +18,7 @@ from leaderboard.refreshing import services
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
+from tests.leaderboard.reading import refusal
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -38,22 +35,14 @@ Command()._print(iter([b"x" * 100_000] * 100), "jsonl")
 """A program that prints more than a pipe holds."""
 
 
-def run(*arguments: str) -> bytes:
-    """What the command prints."""
+def run(*arguments):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     call_command("export", *arguments, stdout=out, stderr=io.StringIO())
     out.flush()
     return out.buffer.getvalue()  # type: ignore[attr-defined]
 
 
-def refused(*arguments: str) -> str:
-    """What the command says where it cannot do as asked."""
-    with pytest.raises(CommandError) as error:
-        run(*arguments)
-    return str(error.value)
-
-
-def every_standing(study: Study) -> dict[str, str]:
+def every_standing(study):
     """Canonical JSON of the standings of every rater set, with and without ties, by all categories."""
     read = opinions(study)
     found = {}
@@ -69,7 +58,7 @@ def every_standing(study: Study) -> dict[str, str]:
     return found
 
 
-def copied(study: Study, form: str, folder: Path) -> Study:
+def copied(study, form, folder):
     """The study exported into a folder and imported from it under another name."""
     run(study.slug, "--what", "all", "--format", form, "--out", str(folder))
     report = import_files("copy", [folder])
@@ -86,7 +75,7 @@ each_form = pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 class TestTheDemo:
     @pytest.fixture(scope="class")
     @classmethod
-    def demo(cls, shared_rows: None) -> Iterator[Before]:
+    def demo(cls, shared_rows):
         with transaction.atomic():
             call_command("load_demo", verbosity=0)
             study = Study.objects.get()
@@ -94,9 +83,7 @@ class TestTheDemo:
             transaction.set_rollback(True)
 
     @each_form
-    def test_it_has_the_same_standings_after_a_round_trip(
-        self, demo: Before, form: str, tmp_path: Path
-    ) -> None:
+    def test_it_has_the_same_standings_after_a_round_trip(self, demo, form, tmp_path):
         study, before = demo
         copy = copied(study, form, tmp_path)
         assert every_standing(copy) == before
@@ -109,7 +96,7 @@ class TestTheDemo:
 class TestACrowdStudy:
     @pytest.fixture(scope="class")
     @classmethod
-    def crowd(cls, shared_rows: None, reference_data: Path) -> Iterator[Before]:
+    def crowd(cls, shared_rows, reference_data):
         with transaction.atomic():
             folder = str(reference_data / "llmfao")
             call_command("import_data", "llmfao", folder, verbosity=0, stdout=io.StringIO())
@@ -118,16 +105,14 @@ class TestACrowdStudy:
             transaction.set_rollback(True)
 
     @each_form
-    def test_it_has_the_same_standings_after_a_round_trip(
-        self, crowd: Before, form: str, tmp_path: Path
-    ) -> None:
+    def test_it_has_the_same_standings_after_a_round_trip(self, crowd, form, tmp_path):
         study, before = crowd
         assert {key.split()[0] for key in before} == {"people", "judge:gpt-4", "judge:gpt-3.5"}
         assert every_standing(copied(study, form, tmp_path)) == before
 
 
 @pytest.fixture
-def made() -> HandMade:
+def made():
     made = HandMade("=alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
     made.rate("=alpha", "beta", 1)
     made.rate("beta", "gamma", 4)
@@ -135,13 +120,13 @@ def made() -> HandMade:
     return made
 
 
-def published(made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+def published(made, monkeypatch):
     monkeypatch.setattr(services, "ROUNDS", ROUNDS)
     services.refresh(made.study)
 
 
 class TestStandings:
-    def test_every_row_carries_its_method(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rows_carry_their_method_and_guard_names(self, made, monkeypatch):
         published(made, monkeypatch)
         rows = [json.loads(line) for line in run("small", "--what", "standings").splitlines()]
         assert [row["contestant"] for row in rows] == ["=alpha", "gamma", "beta"]
@@ -161,43 +146,31 @@ class TestStandings:
             assert row["methodology"] == snapshot.methodology
             assert row["interval"] == 95
             assert row["low"] <= row["rating"] <= row["high"]
-
-    def test_the_switches_are_those_of_the_board(
-        self, made: HandMade, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        published(made, monkeypatch)
         setting = ("--ties", "off", "--category", "poems", "--method", "bradley-terry")
         rows = [json.loads(line) for line in run("small", "--what", "standings", *setting).splitlines()]
         assert {(row["tie_rule"], row["category"], row["method"]) for row in rows} == {
             ("off", "poems", "bradley-terry")
         }
-
-    def test_csv_guards_names(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
-        published(made, monkeypatch)
         text = run("small", "--what", "standings", "--format", "csv").decode("utf-8-sig")
         assert "\r\n1,1,'=alpha," in text
 
-    def test_what_is_not_there_is_named(self, made: HandMade, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_is_not_there_is_named(self, made, monkeypatch):
         standings = ("small", "--what", "standings")
-        assert refused(*standings) == 'The study "small" has no snapshot yet; make one: refresh small.'
+        assert refusal(run, *standings) == 'The study "small" has no snapshot yet; make one: refresh small.'
         published(made, monkeypatch)
-        answer = refused(*standings, "--raters", "judge:x")
+        answer = refusal(run, *standings, "--raters", "judge:x")
         assert answer == 'This board has no raters "judge:x". It has: people.'
-        answer = refused("small", "--what", "prompts", "--ties", "on")
+        answer = refusal(run, "small", "--what", "prompts", "--ties", "on")
         assert answer == "--ties is for --what standings, leaderboard, arena, evalica, preferences only."
-
-    def test_nothing_rated_has_no_standings(self) -> None:
         services.refresh(factories.make_small_study(slug="new"))
-        answer = refused("new", "--what", "standings")
+        answer = refusal(run, "new", "--what", "standings")
         assert answer == 'The study "new" has no games for this setting, so it has no standings.'
 
 
 class TestCommand:
-    def test_json_lines_go_to_standard_output(self, made: HandMade) -> None:
+    def test_json_lines_go_to_standard_output_and_a_file_may_be_compressed(self, made, tmp_path):
         lines = [json.loads(line) for line in run("small", "--what", "contestants").splitlines()]
         assert [line["name"] for line in lines] == ["=alpha", "beta", "gamma"]
-
-    def test_a_file_may_be_compressed(self, made: HandMade, tmp_path: Path) -> None:
         out = tmp_path / "comparisons.csv.gz"
         assert run("small", "--what", "comparisons", "--format", "csv", "--out", str(out)) == b""
         assert len(gzip.decompress(out.read_bytes()).splitlines()) == 4
@@ -221,53 +194,46 @@ class TestCommand:
             ),
         ],
     )
-    def test_what_cannot_be_is_one_sentence(
-        self, made: HandMade, arguments: tuple[str, ...], message: str
-    ) -> None:
+    def test_what_cannot_be_is_one_sentence(self, made, arguments, message):
         with pytest.raises(CommandError, match=message):
             run(*arguments)
 
-    def test_places_that_cannot_be_written(self, made: HandMade, tmp_path: Path) -> None:
+    def test_places_that_cannot_be_written(self, made, tmp_path):
         prompts = ("small", "--what", "prompts", "--out")
         missing = tmp_path / "none" / "p.jsonl"
-        assert refused(*prompts, str(missing)) == f"{missing} cannot be written (No such file or directory)."
-        assert refused(*prompts, str(tmp_path)) == f"{tmp_path} is a folder; name a file."
+        assert (
+            refusal(run, *prompts, str(missing))
+            == f"{missing} cannot be written (No such file or directory)."
+        )
+        assert refusal(run, *prompts, str(tmp_path)) == f"{tmp_path} is a folder; name a file."
         file = tmp_path / "file"
         file.touch()
-        answer = refused("small", "--what", "all", "--out", str(file))
+        answer = refusal(run, "small", "--what", "all", "--out", str(file))
         assert answer == f"{file} cannot be written (Not a directory)."
 
-    def test_a_folder_without_permission(
-        self, made: HandMade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def deny(path: Path, mode: str) -> NoReturn:  # a folder's mode does not stop root, who runs this too
+    def test_a_folder_without_permission(self, made, tmp_path, monkeypatch):
+        def deny(path, mode):  # a folder's mode does not stop root, who runs this too
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
         out = tmp_path / "p.jsonl"
         monkeypatch.setattr(Path, "open", deny)
-        answer = refused("small", "--what", "prompts", "--out", str(out))
+        answer = refusal(run, "small", "--what", "prompts", "--out", str(out))
         assert answer == f"{out} cannot be written (Permission denied)."
 
-    def test_parquet_is_not_shown_on_a_terminal(self, made: HandMade) -> None:
+    def test_parquet_is_not_for_a_terminal_but_for_a_pipe(self, made, monkeypatch):
         class Terminal(io.StringIO):
-            def isatty(self) -> bool:
+            def isatty(self):
                 return True
 
         with pytest.raises(CommandError) as error:
             call_command("export", "small", "--what", "raters", "--format", "parquet", stdout=Terminal())
         assert str(error.value) == "Parquet is not text for a terminal; name a file with --out."
-
-    def test_parquet_goes_through_a_pipe(self, made: HandMade) -> None:
         assert run("small", "--what", "raters", "--format", "parquet")[:4] == b"PAR1"
-
-    def test_without_pyarrow_it_says_what_to_install(
-        self, made: HandMade, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
         monkeypatch.setattr(writing, "has_parquet", lambda: False)
-        answer = refused("small", "--what", "raters", "--format", "parquet")
+        answer = refusal(run, "small", "--what", "raters", "--format", "parquet")
         assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 
-    def test_a_reader_that_leaves_is_no_error(self) -> None:
+    def test_a_reader_that_leaves_is_no_error(self):
         printing = subprocess.Popen(
             [sys.executable, "-c", PRINTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -278,7 +244,7 @@ class TestCommand:
         complaint = printing.stderr.read().decode()
         assert (complaint, printing.wait()) == ("", 0)
 
-    def test_old_texts_are_mentioned(self, made: HandMade) -> None:
+    def test_old_texts_are_mentioned(self, made):
         made.study.prompts.first().completions.filter(contestant__name="beta").update(is_current=False)  # type: ignore[union-attr]
         err = io.StringIO()
         out = io.TextIOWrapper(io.BytesIO())
@@ -290,9 +256,7 @@ class TestCommand:
 
 
 class TestEverything:
-    def test_a_folder_holds_the_tables_and_the_record(
-        self, made: HandMade, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
+    def test_a_folder_holds_the_tables_and_the_record(self, made, monkeypatch, tmp_path):
         published(made, monkeypatch)
         folder = tmp_path / "out"
         printed = run("small", "--what", "all", "--format", "csv", "--out", f"{folder}/").decode().split()
@@ -303,14 +267,14 @@ class TestEverything:
         assert (record["slug"], record["points"], record["visibility"]) == ("small", 8, "public")
         assert (folder / "for-the-record" / "standings.csv").exists()
 
-    def test_files_of_an_earlier_export_do_not_stay(self, made: HandMade, tmp_path: Path) -> None:
+    def test_files_of_an_earlier_export_do_not_stay_and_comparisons_are_read_before_what_they_name(
+        self, made, tmp_path
+    ):
         (tmp_path / "pairs.csv").write_text("prompt,first,second,gold,gold_source\n")
         (tmp_path / "notes.csv").write_text("mine")
         run("small", "--what", "all", "--format", "csv", "--out", str(tmp_path))
         assert not (tmp_path / "pairs.csv").exists()
         assert (tmp_path / "notes.csv").exists()
-
-    def test_comparisons_are_read_before_what_they_name(self, made: HandMade) -> None:
         names = [name for name, _ in exports.everything(made.study, "jsonl")]
         assert names[:2] == ["comparisons.jsonl", "completions.jsonl"]
         assert names[-1] == "for-the-record/study.json"

@@ -1,8 +1,6 @@
 """Studies in which simulated judges with known bias rated the same pairs."""
 
-from typing import Any
-
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt
 from judging.endpoints.client import Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from tests import factories
@@ -11,7 +9,7 @@ STRENGTHS = {"a": -120.0, "b": 0.0, "c": 120.0}
 ASKED = Request("simulated", [], 1.0)
 
 
-def make_field(prompts: int = 20, **overrides: Any) -> Study:
+def make_field(prompts=20, **overrides):
     """A public study of three contestants, every pair of every prompt; half the prompts in each category."""
     study = factories.make_study(**{"visibility": "public", **overrides})
     for slug in STRENGTHS:
@@ -39,18 +37,7 @@ def make_field(prompts: int = 20, **overrides: Any) -> Study:
     return study
 
 
-def rate(
-    study: Study,
-    rater: Rater,
-    bias: float = 0,
-    noise: float = 200,
-    *,
-    orders: tuple[bool, ...] = (False, True),
-    repeats: int = 1,
-    seed: int = 0,
-    points: int = 8,
-    **overrides: Any,
-) -> list[Comparison]:
+def rate(study, rater, bias=0, noise=200, *, orders=(False, True), repeats=1, seed=0, points=8, **overrides):
     """Answers of the simulated judge with this bias on every pair, asked in these orders so often."""
     simulation = Simulation.from_options({"noise": noise, "position_bias": bias, "strengths": STRENGTHS})
     pairs = Pair.objects.filter(prompt__study=study).select_related("first__contestant", "second__contestant")
@@ -77,5 +64,5 @@ def rate(
     return Comparison.objects.bulk_create(rows)
 
 
-def make_judge_rater(slug: str, **overrides: Any) -> Rater:
+def make_judge_rater(slug, **overrides):
     return factories.make_rater(**{"kind": "judge", "slug": slug, "name": slug.upper(), **overrides})

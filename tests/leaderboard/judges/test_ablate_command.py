@@ -1,5 +1,3 @@
-"""``manage.py ablate``: judges side by side on the same pairs."""
-
 import json
 import re
 from io import StringIO
@@ -14,6 +12,7 @@ from judging.models import JudgeCall, JudgeRun
 from judging.panels.services import create_panel
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
+from tests.leaderboard.reading import printed, refusal
 
 BIAS = {"calm": 0, "leaning": 150}
 pytestmark = pytest.mark.django_db
@@ -21,9 +20,7 @@ KEYS = Path(__file__).parents[3] / "docs" / "ablations.md"
 
 
 def ablate(*arguments):
-    out = StringIO()
-    call_command("ablate", *map(str, arguments), "--rounds", "20", stdout=out)
-    return out.getvalue()
+    return printed("ablate", *arguments, "--rounds", "20")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ class TestTheInstrument:
         assert worth["low"] <= BIAS[slug] <= worth["high"]
         assert worth["high"] - worth["low"] < 120
 
-    def test_the_biased_judge_alone_moves_pairs_and_flips_more(self, found):
+    def test_the_bias_given_to_the_simulated_judges_is_measured_and_moves_pairs_and_flips(self, found):
         calm, leaning = (of(found, f"judge:{slug}") for slug in BIAS)
         assert leaning["place"]["both_orders"]["low"] > 0
         assert leaning["place"]["both_orders"]["value"] == pytest.approx(
@@ -63,33 +60,18 @@ class TestTheInstrument:
 
 
 class TestJson:
-    def test_pairs_are_those_all_judges_rated(self, found):
+    def test_pairs_are_those_all_judges_rated_and_repeats_are_retested(self, found):
         assert (found["pairs"], found["prompts"]) == (60, 20)
         assert [own["pairs"] for own in found["raters"]] == [60, 60, 60]
         assert [own["pairs_in_both_orders"] for own in found["raters"]] == [60, 60, 0]
-
-    def test_standings_are_those_of_the_standings_command(self, found, study):
-        for ties in ("on", "off"):
-            out = StringIO()
-            options = ("--raters", "judge:calm", "--ties", ties, "--rounds", "20", "--format", "json")
-            call_command("standings", study.slug, *options, stdout=out)
-            ranked = json.loads(out.getvalue())["standings"]
-            own = of(found, "judge:calm")["standings"][ties]["standings"]
-            assert [{**row, "kind": "model"} for row in ranked] == own
-
-    def test_repeats_are_retested(self, found):
         retest = of(found, "judge:calm")["retest"]
         assert retest["n"] == 120
         assert 0 < retest["exact_low"] < retest["exact"] < retest["same"] < 1
         assert of(found, "people")["retest"] is None
-
-    def test_correlation_is_by_category_with_intervals(self, found):
         rows = {row["category"]: row for row in of(found, "judge:calm")["correlation"]}
         assert {None, "code", "talk"} <= set(rows)
         assert rows[None]["n"] == 60
         assert rows[None]["pearson_low"] < rows[None]["pearson"] < rows[None]["pearson_high"]
-
-    def test_every_key_is_documented(self, found):
         text = KEYS.read_text()
         keys = set(re.findall(r"`([a-z_0-9]+)`", text))
         assert set(found) <= keys
@@ -97,12 +79,19 @@ class TestJson:
         for part in ("unscored", "place", "retest"):
             assert set(of(found, "judge:calm")[part]) <= keys
 
-    def test_a_file_gets_what_the_terminal_would(self, found, study, tmp_path):
+    def test_standings_are_those_of_the_standings_command_and_a_file_gets_the_same(
+        self, found, study, tmp_path
+    ):
+        for ties in ("on", "off"):
+            out = StringIO()
+            options = ("--raters", "judge:calm", "--ties", ties, "--rounds", "20", "--format", "json")
+            call_command("standings", study.slug, *options, stdout=out)
+            ranked = json.loads(out.getvalue())["standings"]
+            own = of(found, "judge:calm")["standings"][ties]["standings"]
+            assert [{**row, "kind": "model"} for row in ranked] == own
         path = tmp_path / "found.json"
         assert ablate(study.slug, "--judges", "calm,leaning,people", "--json", path) == ""
         assert json.loads(path.read_text()) == found
-
-    def test_a_file_that_cannot_be_written(self, study, tmp_path):
         with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
             ablate(study.slug, "--judges", "calm,leaning", "--json", tmp_path / "no" / "found.json")
 
@@ -120,12 +109,10 @@ class TestTable:
         assert "Elo, ties off" in text
         assert "60 pairs of 20 prompts that every judge rated (CALM: 60, 60 of them in both orders" in text
 
-    def test_one_rule_of_ties(self, study):
+    def test_one_rule_of_ties_and_one_order(self, study):
         text = ablate(study.slug, "--judges", "calm,leaning", "--ties", "off")
         assert "Elo, ties off" in text
         assert "Elo, ties on" not in text
-
-    def test_one_order_only_is_said(self, study):
         rate(study, make_judge_rater("hasty"), orders=(False,), seed=5)
         text = ablate(study.slug, "--judges", "calm,hasty")
         assert "Warning: HASTY rated every pair in one order only, others in both" in text
@@ -133,61 +120,44 @@ class TestTable:
         assert "CALM saw" not in text
 
 
-class TestRefusals:
-    def refused(self, *arguments):
-        with pytest.raises(CommandError) as error:
-            ablate(*arguments)
-        return str(error.value)
-
-    def test_an_unknown_judge(self, study):
-        text = self.refused(study.slug, "--judges", "calm,nobody")
-        assert 'no answers by "judge:nobody"' in text
-        assert "judge:leaning" in text
-
-    def test_one_judge(self, study):
-        text = self.refused(study.slug, "--judges", "calm")
-        assert "one judge alone has nobody to stand beside" in text
-        assert "one judge alone" in self.refused(study.slug, "--judges", "calm,calm")
-
-    def test_no_pair_in_common(self, study):
-        other = make_judge_rater("elsewhere")
-        factories.make_comparison(study=study, pair=Pair.objects.filter(prompt__study=study)[0], rater=other)
-        late = make_judge_rater("late")
-        factories.make_comparison(study=study, pair=Pair.objects.filter(prompt__study=study)[1], rater=late)
-        text = self.refused(study.slug, "--judges", "elsewhere,late")
-        assert "no pair of this study was rated by all of ELSEWHERE, LATE" in text
-
-    def test_an_unknown_study(self):
-        assert 'There is no study "none"' in self.refused("none", "--judges", "a,b")
-
-    def test_a_bad_option(self, study):
-        assert "--ties is 'maybe'" in self.refused(study.slug, "--judges", "calm,leaning", "--ties", "maybe")
+def test_what_cannot_be_compared_is_refused(study):
+    text = refusal(ablate, study.slug, "--judges", "calm,nobody")
+    assert 'no answers by "judge:nobody"' in text
+    assert "judge:leaning" in text
+    text = refusal(ablate, study.slug, "--judges", "calm")
+    assert "one judge alone has nobody to stand beside" in text
+    assert "one judge alone" in refusal(ablate, study.slug, "--judges", "calm,calm")
+    for slug, pair in zip(("elsewhere", "late"), Pair.objects.filter(prompt__study=study), strict=False):
+        factories.make_comparison(study=study, pair=pair, rater=make_judge_rater(slug))
+    text = refusal(ablate, study.slug, "--judges", "elsewhere,late")
+    assert "no pair of this study was rated by all of ELSEWHERE, LATE" in text
+    assert 'There is no study "none"' in refusal(ablate, "none", "--judges", "a,b")
+    assert "--ties is 'maybe'" in refusal(ablate, study.slug, "--judges", "calm,leaning", "--ties", "maybe")
 
 
-class TestWhatIsNotScored:
-    def test_few_pairs_unscored_controls_and_expected_ratings(self, db):
-        made = make_field(4)
-        one, other = make_judge_rater("one"), make_judge_rater("other")
-        rate(made, one, seed=1, expected=4.5)
-        rows = rate(made, other, seed=2)
-        lost = [row.pk for row in rows if row.pair_id == rows[0].pair_id]
-        Comparison.objects.filter(pk__in=lost).update(status="unscored", rating=None, reason="refused")
-        same = Comparison.objects.filter(rater=one, pair=rows[-1].pair_id)
-        same.update(status="identical", rating=8, expected=None)
-        found = json.loads(ablate(made.slug, "--judges", "one,other", "--json", "-"))
-        mine, theirs = found["raters"]
-        assert found["pairs"] == 10  # of 12: one has a refusal, of one both texts are the same
-        assert found["warnings"][0].startswith("Only 10 pairs were rated by all of these judges")
-        assert theirs["unscored"]["reasons"] == {"refused": 2}
-        assert theirs["unscored"]["answers"] == 22
-        assert mine["unscored"]["unscored"] == 0
-        assert (mine["controls"]["n"], mine["controls"]["shift"], mine["controls"]["sided"]) == (2, 1, 1)
-        assert theirs["controls"] is None
-        assert mine["expected"]["n"] == 20
-        assert mine["expected"]["shift"] == 0  # 4.5 of 8 is the middle
-        assert mine["expected"]["difference"] == pytest.approx(-mine["place"]["every_rating"]["value"])
-        assert theirs["expected"] is None
-        assert mine["correlation"] == []
+def test_few_pairs_unscored_controls_and_expected_ratings(db):
+    made = make_field(4)
+    one, other = make_judge_rater("one"), make_judge_rater("other")
+    rate(made, one, seed=1, expected=4.5)
+    rows = rate(made, other, seed=2)
+    lost = [row.pk for row in rows if row.pair_id == rows[0].pair_id]
+    Comparison.objects.filter(pk__in=lost).update(status="unscored", rating=None, reason="refused")
+    same = Comparison.objects.filter(rater=one, pair=rows[-1].pair_id)
+    same.update(status="identical", rating=8, expected=None)
+    found = json.loads(ablate(made.slug, "--judges", "one,other", "--json", "-"))
+    mine, theirs = found["raters"]
+    assert found["pairs"] == 10  # of 12: one has a refusal, of one both texts are the same
+    assert found["warnings"][0].startswith("Only 10 pairs were rated by all of these judges")
+    assert theirs["unscored"]["reasons"] == {"refused": 2}
+    assert theirs["unscored"]["answers"] == 22
+    assert mine["unscored"]["unscored"] == 0
+    assert (mine["controls"]["n"], mine["controls"]["shift"], mine["controls"]["sided"]) == (2, 1, 1)
+    assert theirs["controls"] is None
+    assert mine["expected"]["n"] == 20
+    assert mine["expected"]["shift"] == 0  # 4.5 of 8 is the middle
+    assert mine["expected"]["difference"] == pytest.approx(-mine["place"]["every_rating"]["value"])
+    assert theirs["expected"] is None
+    assert mine["correlation"] == []
 
 
 class TestPanels:

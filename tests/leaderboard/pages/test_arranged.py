@@ -1,5 +1,3 @@
-"""How a page arranges a table: shared headings, names written once, nothing empty."""
-
 import re
 
 from hypothesis import given
@@ -20,7 +18,7 @@ KAPPA = DataTable(
 )
 
 
-def headings(table: DataTable) -> list[tuple[str, list[str]]]:
+def headings(table):
     return [(heading, [each.label for each in run]) for heading, run in Arranged(table).columns]
 
 
@@ -51,16 +49,13 @@ def test_rows_with_names_of_their_own_stay_as_they_are():
         assert shown.rows == [("", list(rows))]
 
 
-def test_neighbours_share_the_heading_before_the_last_colon():
+def test_neighbours_share_the_heading_before_the_last_colon_and_names_are_escaped():
     columns = ("Contestant", "A: b: rank", "A: b: rating", "C: rank", "Organisation")
     assert headings(DataTable("", columns, (("Heron", 1, 1000.0, 2, "Nest"),))) == [
         ("A: b", ["Rank", "Rating"]),
         ("", ["C: rank"]),
         ("", ["Organisation"]),
     ]
-
-
-def test_names_are_escaped_wherever_they_stand():
     rows = (("<b>", "<i>", "<u>"), ("<b>", "<s>", None))
     text = table_rows(Arranged(DataTable("", ("Raters", "Category", "Note"), rows)))
     assert set(re.findall(r"<(\w+)", text)) == {"tbody", "tr", "th", "span", "td"}

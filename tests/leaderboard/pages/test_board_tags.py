@@ -1,5 +1,3 @@
-"""How numbers stand in tables, and whether they can be read in heat maps."""
-
 import re
 from pathlib import Path
 
@@ -50,7 +48,7 @@ def test_a_column_lines_up_and_names_are_escaped():
     )
 
 
-def _light(colour: str) -> float:
+def _light(colour):
     """Relative luminance (WCAG 2)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (

@@ -1,19 +1,16 @@
-"""Figures: valid for Plotly, in the board's order, and nothing in a name acts on them."""
-
 import json
-from typing import Any
 
 from leaderboard.bias.figure import histogram
 from leaderboard.bias.table import Shown
 from leaderboard.pages.figure import label
 from leaderboard.standings.figure import count_map, intervals, win_rate_map
 from leaderboard.standings.table import Matrix, count_matrix, win_rates
-from tests.leaderboard.pages.test_tables import MATRIX, standing, standings
+from tests.leaderboard.standings.test_table import MATRIX, standing, standings
 
 HOSTILE = '<a href="javascript:alert(1)">x</a><b>&amp;</b>'
 
 
-def plain(value: Any, key: str = "") -> Any:
+def plain(value, key=""):
     """The figure with colours in place of the names of CSS variables, as the page's script does."""
     if isinstance(value, dict):
         return {name: plain(entry, name) for name, entry in value.items()}
@@ -31,7 +28,7 @@ def check(figure):
     go.Figure(plain(json.loads(json.dumps(figure, allow_nan=False))))
 
 
-def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
+def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals_and_their_level():
     board = standings(standing("a", 1100.0), standing("b", 900.0))
     figure = intervals(["a", "b"], [("People", board)])
     check(figure)
@@ -40,16 +37,16 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals():
     assert trace["error_x"]["array"] == [20.0, 20.0]
     assert trace["error_x"]["arrayminus"] == [10.0, 10.0]
     assert figure["layout"]["yaxis"]["ticktext"] == ["a", "b"]
-
-
-def test_the_level_of_the_intervals_stands_at_the_axis_and_in_every_text():
     board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
     figure = intervals(["a"], [("People", board)])
     assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
     assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
+    figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
+    check(figure)
+    assert figure["data"][0]["error_x"]["array"] == [0.0]
 
 
-def test_people_and_judges_share_the_axis_in_the_same_order():
+def test_people_and_judges_share_the_axis_in_the_same_order_and_a_legend():
     people = standings(standing("a", 1100.0), standing("b", 900.0))
     judge = standings(standing("b", 1000.0), standing("c", 950.0))
     figure = intervals(["a", "b"], [("People", people), ("Judge", judge)])
@@ -57,15 +54,13 @@ def test_people_and_judges_share_the_axis_in_the_same_order():
     assert [trace["name"] for trace in figure["data"]] == ["People", "Judge"]
     assert [round(y) for y in figure["data"][1]["y"]] == [1]
     assert figure["layout"]["showlegend"]
+    board = standings(standing("a", 1100.0))
+    figure = intervals(["a"], [("A judge with quite a long name, two scores", board)])
+    assert figure["data"][0]["name"] == "A judge with quite a long name, two scores"
+    assert label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"
 
 
-def test_no_bootstrap_no_arms():
-    figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
-    check(figure)
-    assert figure["data"][0]["error_x"]["array"] == [0.0]
-
-
-def test_the_win_rate_map_is_centred_at_one_half():
+def test_maps_of_win_rates_and_counts():
     rates, games = win_rates(MATRIX, ["a", "b"]), count_matrix(MATRIX, "games", ["a", "b"])
     figure = win_rate_map(rates, games)
     check(figure)
@@ -73,21 +68,18 @@ def test_the_win_rate_map_is_centred_at_one_half():
     assert trace["z"] == [[None, 0.6667], [0.3333, None]]
     assert (trace["zmin"], trace["zmid"], trace["zmax"]) == (0, 0.5, 1)
     assert trace["customdata"] == [[None, 6], [6, None]]
-
-
-def test_a_count_map_starts_at_zero():
     ties, games = (count_matrix(MATRIX, what, ["a", "b"]) for what in ("ties", "games"))
     figure = count_map(ties, games, "ties")
     check(figure)
     assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == (0, 2)
-
-
-def test_a_large_matrix_has_no_numbers_in_its_cells():
     names = tuple(str(n) for n in range(30))
     large = Matrix(names, ((0,) * 30,) * 30)
     figure = count_map(large, large, "games")
     check(figure)
     assert "texttemplate" not in figure["data"][0]
+    matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
+    axis = count_map(matrix, matrix, "games")["layout"]["xaxis"]
+    assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
 
 
 def test_the_histogram_shows_shares_and_the_unscored_as_bars_of_their_own():
@@ -110,12 +102,6 @@ def strings(value):
         yield value
 
 
-def test_names_over_a_small_matrix_turn_upright_where_there_is_no_room():
-    matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
-    axis = count_map(matrix, matrix, "games")["layout"]["xaxis"]
-    assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
-
-
 def test_names_are_escaped_wherever_plotly_reads_tags():
     board = standings(standing(HOSTILE, 1100.0))
     matrix = Matrix((HOSTILE,), ((1,),))
@@ -133,17 +119,7 @@ def test_names_are_escaped_wherever_plotly_reads_tags():
 def test_a_label_is_one_line_of_limited_length():
     assert label("a\n b") == "a b"
     assert label("x" * 100) == "x" * 21 + "…"
-
-
-def test_a_long_name_keeps_a_short_last_word_which_tells_sizes_apart():
     assert label("Code Llama Instruct (13B)") == "Code Llama Inst… (13B)"
     assert label("Code Llama Instruct (7B)") == "Code Llama Instr… (7B)"
     assert label("A name that ends in incomprehensibilities") == "A name that ends in i…"
     assert all(len(label("word " * 9 + "x" * size)) <= 22 for size in range(1, 30))
-
-
-def test_a_legend_shows_what_tells_judges_apart():
-    board = standings(standing("a", 1100.0))
-    figure = intervals(["a"], [("A judge with quite a long name, two scores", board)])
-    assert figure["data"][0]["name"] == "A judge with quite a long name, two scores"
-    assert label("5 < 6 & 7") == "5 &lt; 6 &amp; 7"

@@ -1,5 +1,3 @@
-"""The switches of a board: what is offered, with which links and numbers."""
-
 import pytest
 
 from leaderboard.pages.switches import switches
@@ -27,19 +25,16 @@ def test_links_change_one_switch_and_keep_the_others():
     (on, off) = options(Setting("judge:x", "off", "coding", "elo"), "ties")
     assert (on.chosen, off.chosen) == (False, True)
     assert on.query == "?raters=judge%3Ax&category=coding"
-
-
-def test_names_are_quoted_in_links():
     assert options(Setting("people"), "category")[2].query == "?raters=people&category=a%26b%3Dc"
+    found = {option.label: option.query for option in options(Setting("people", band="3-6"), "raters")}
+    assert found["X"] == "?raters=judge%3Ax&band=3-6"
+    assert found["Three"] == "?raters=judge%3Athree"
 
 
-def test_a_group_of_the_same_raters_is_offered_only_while_it_is_chosen():
+def test_raters_that_are_offered_and_their_numbers_of_comparisons():
     assert [option.label for option in options(Setting("people"), "raters")] == ["People", "X", "Three"]
     chosen = options(Setting("group:all"), "raters")
     assert [option.label for option in chosen] == ["People", "X", "Three", "All"]
-
-
-def test_the_number_of_comparisons_stands_behind_what_is_counted():
     setting = Setting("people")
     assert [option.comparisons for option in options(setting, "raters")] == [5, 7, 4]
     assert [option.comparisons for option in options(setting, "category")] == [5, 2, 1, 0]
@@ -64,35 +59,23 @@ def test_what_leaves_no_choice_is_not_offered(setting, counts, missing):
     assert everything - set(by_name(setting, **counts)) == missing
 
 
-def test_bands_run_from_the_usual_one_to_the_widest():
+def test_bands_and_levels_that_are_offered():
     assert [(option.label, option.query) for option in options(Setting("people", band="3-6"), "band")] == [
         ("4-5", "?raters=people"),
         ("3-6", "?raters=people&band=3-6"),
         ("2-7", "?raters=people&band=2-7"),
     ]
-
-
-def test_a_band_does_not_go_along_to_raters_on_another_scale():
-    found = {option.label: option.query for option in options(Setting("people", band="3-6"), "raters")}
-    assert found["X"] == "?raters=judge%3Ax&band=3-6"
-    assert found["Three"] == "?raters=judge%3Athree"
-
-
-def test_a_level_of_ones_own_is_offered_while_it_is_chosen():
     shown = [(option.label, option.chosen) for option in options(Setting("people", level="97.5"), "level")]
     assert shown == [("80 %", False), ("90 %", False), ("95 %", False), ("97.5 %", True), ("99 %", False)]
 
 
-def test_a_form_keeps_the_rest_of_the_address():
+def test_a_form_keeps_the_rest_of_the_address_and_a_switch_knows_its_usual_place():
     switch = by_name(Setting("people", "off", "-coding", level="90"))["all-but"]
     assert (switch.field, switch.kept) == (
         "category",
         (("raters", "people"), ("ties", "off"), ("level", "90")),
     )
     assert [option.value for option in switch.options if option.chosen] == ["-coding"]
-
-
-def test_a_switch_knows_whether_it_is_at_its_usual_place():
     changed = {
         name for name, switch in by_name(Setting("people", band="3-6", level="90")).items() if switch.changed
     }

@@ -1,13 +1,12 @@
 """A study rated by made-up people, one of whom clicks at random, for the tests of rating quality."""
 
 import random
-from typing import Any
 
-from arena.models import Comparison, Pair, Rater, Study
+from arena.models import Pair
 from tests import factories as make
 
 
-def rated_study(prompts: int = 30, people: int = 4, seed: int = 1, **overrides: Any) -> Study:
+def rated_study(prompts=30, people=4, seed=1, **overrides):
     """Alpha beats beta beats gamma; the last of the people says anything at all."""
     rng = random.Random(seed)
     study = make.make_study(**overrides)
@@ -25,11 +24,11 @@ def rated_study(prompts: int = 30, people: int = 4, seed: int = 1, **overrides: 
     return study
 
 
-def _opinion(rng: random.Random, *, careless: bool) -> int:
+def _opinion(rng, *, careless):
     return rng.randint(1, 8) if careless else min(8, max(1, round(rng.gauss(2.5, 1.2))))
 
 
-def rate(pair: Pair, rater: Rater, straight: int, *, swapped: bool = False, **more: Any) -> Comparison:
+def rate(pair, rater, straight, *, swapped=False, **more):
     """A rating given in terms of the pair, stored as it was shown."""
     rating = 9 - straight if swapped else straight
     given = {"seconds": 20.0, "study": pair.prompt.study, **more}

@@ -1,14 +1,13 @@
-"""What raters disagree about: by hand, as a plain loop finds it, and on the operators' pages."""
-
 import itertools
 
 import numpy as np
 import pytest
+from django.test import Client
 from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.models import Assignment, Comparison, Membership, Pair, Role
+from arena.models import Assignment, Comparison, Completion, Membership, Pair, Role
 from arena.people.members import leave_out
 from arena.rating.recording import NotAllowedError
 from arena.rating.services import claim, claim_adjudication
@@ -45,16 +44,13 @@ def test_by_hand():
     assert found.pair[found.ranked("people")].tolist() == [1, 2, 3]
     assert found.from_judges[1] * 3.5 == pytest.approx(6.0)
     assert found.pair[found.ranked("judges")].tolist() == [2]
-
-
-def test_opposite_sides_come_before_greater_distances():
     rows = [(1, 1, False, 8, 1), (1, 2, False, 8, 4), (2, 1, False, 8, 3), (2, 2, False, 8, 6)]
     found = disputes([*rows, (3, 1, False, 8, 5), (3, 2, False, 8, 8)])
     assert found.pair[found.ranked("people")].tolist() == [2, 1, 3]
 
 
 @given(ROWS)
-def test_distances_as_a_plain_loop_finds_them(rows):
+def test_distances_as_a_plain_loop_finds_them_whichever_way_round(rows):
     found = disputes(rows)
     for place, pair in enumerate(found.pair.tolist()):
         means = {}
@@ -68,14 +64,10 @@ def test_distances_as_a_plain_loop_finds_them(rows):
             assert found.apart[place] == pytest.approx(sum(apart) / len(apart))
         else:
             assert np.isnan(found.apart[place])
-
-
-@given(ROWS)
-def test_turning_every_pair_round_changes_no_distance(rows):
-    one, other = disputes(rows), disputes([(a, b, not swapped, c, d) for a, b, swapped, c, d in rows])
-    assert one.apart == pytest.approx(other.apart, nan_ok=True)
-    assert (one.for_first == other.for_second).all()
-    assert (one.opposite == other.opposite).all()
+    other = disputes([(a, b, not swapped, c, d) for a, b, swapped, c, d in rows])
+    assert found.apart == pytest.approx(other.apart, nan_ok=True)
+    assert (found.for_first == other.for_second).all()
+    assert (found.opposite == other.opposite).all()
 
 
 @pytest.fixture
@@ -119,16 +111,13 @@ def names_of(pair):
     return [each.contestant.name for each in (pair.first, pair.second)]
 
 
-def test_the_queue_names_the_pair_and_nothing_of_what_was_said(operator, disputed):
+def test_the_queue_names_the_pair_is_filtered_and_empties(operator, disputed):
     for show in ("people", "judges"):
         page = operator.get(queue(disputed.prompt.study, show=show)).content.decode()
         assert disputed.prompt.instruction in page
         assert "1 against 1" in page
         assert "SAID-BY" not in page
         assert not any(name in page for name in names_of(disputed))
-
-
-def test_the_queue_is_filtered_by_category(operator, disputed):
     study = disputed.prompt.study
     other = make.make_pair(prompt=make.make_prompt(study=study, category="maths"))
     rate(other, make.make_rater(), 1)
@@ -136,6 +125,13 @@ def test_the_queue_is_filtered_by_category(operator, disputed):
     assert len(operator.get(queue(study)).context["page"].object_list) == 2
     only = operator.get(queue(study, category="maths")).context["page"].object_list
     assert [each.pair for each in only] == [other]
+    Comparison.objects.filter(study=study).delete()
+    for show, said in (
+        ("people", "people differ"),
+        ("judges", "people and judges differ"),
+        ("settled", "settled yet"),
+    ):
+        assert said in operator.get(queue(study, show=show)).content.decode()
 
 
 def test_it_is_settled_blind_and_then_everybody_s_answers_are_shown(operator, disputed):
@@ -169,6 +165,10 @@ def test_a_settled_pair_leaves_the_queue_and_counts_on_no_board(operator, disput
     page = operator.get(queue(study, show="settled")).content.decode()
     assert "Olga" in page
     assert "A is better" in page
+    settle(operator, disputed)
+    again = operator.post(page_of(disputed), {"assignment": "x", "rating": 7})
+    assert again.status_code == 200
+    assert Comparison.objects.filter(purpose="adjudication").count() == 1
 
 
 def test_answers_are_given_in_the_order_that_the_page_shows(operator, disputed):
@@ -180,22 +180,12 @@ def test_answers_are_given_in_the_order_that_the_page_shows(operator, disputed):
     assert [each.who for each in said] == ["Person 1", "Person 2", "Judge J"]
 
 
-def test_settling_twice_is_settling_once(operator, disputed):
-    settle(operator, disputed)
-    again = operator.post(page_of(disputed), {"assignment": "x", "rating": 7})
-    assert again.status_code == 200
-    assert Comparison.objects.filter(purpose="adjudication").count() == 1
-
-
-def test_an_answer_without_a_rating_changes_nothing(operator, disputed):
+def test_an_answer_without_a_rating_or_to_an_assignment_of_somebody_else_changes_nothing(operator, disputed):
     reply = settle(operator, disputed, rating="")
     assert reply.status_code == 422
     assert "Choose a rating first" in reply.content.decode()
     assert "B repeats itself" in reply.content.decode()
     assert not Comparison.objects.filter(purpose="adjudication").exists()
-
-
-def test_an_assignment_of_somebody_else_is_not_answered(operator, disputed):
     theirs = claim_adjudication(disputed.prompt.study, make.make_user(), disputed)
     sent = {"assignment": theirs.public_id, "rating": 3}
     assert operator.post(page_of(disputed), sent).status_code == 404
@@ -254,12 +244,21 @@ def test_nobody_but_operators_settles(client, disputed, role):
     assert not Assignment.objects.filter(purpose="adjudication").exists()
 
 
-def test_a_study_in_which_nobody_differs(operator, disputed):
-    study = disputed.prompt.study
-    Comparison.objects.filter(study=study).delete()
-    for show, said in (
-        ("people", "people differ"),
-        ("judges", "people and judges differ"),
-        ("settled", "settled yet"),
-    ):
-        assert said in operator.get(queue(study, show=show)).content.decode()
+@pytest.mark.django_db
+def test_the_second_one_is_told_that_the_answer_was_not_stored():
+    study = make.make_small_study(prompts=1, contestants=2)
+    first, second = Completion.objects.order_by("pk")
+    pair = make.make_pair(prompt=first.prompt, first=first, second=second)
+    address = reverse("operate-dispute", args=[study.slug, pair.pk])
+    operators = [make.make_member(study) for _ in range(2)]
+    Membership.objects.update(role="operator")
+    clients = [Client() for _ in operators]
+    for client, rater in zip(clients, operators, strict=True):
+        client.force_login(rater.user)
+        client.post(address)
+    said = []
+    for client, rater, rating in zip(clients, operators, ("2", "7"), strict=True):
+        sent = {"assignment": Assignment.objects.get(rater=rater).public_id, "rating": rating}
+        said.append(client.post(address, sent, follow=True).content.decode())
+    assert ["Your answer was not stored" in page for page in said] == [False, True]
+    assert Comparison.objects.get().rating == 2

@@ -1,5 +1,3 @@
-"""The figures of raters from the rows of a study, worked out by hand."""
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -103,9 +101,6 @@ def test_the_figures_are_kept_until_something_changes():
     assert len(captured) == 2
     rate(make.make_pair(prompt=study.prompts.first()), make.make_rater(), 1)
     assert cached.compared(study) is not first
-
-
-def test_a_study_without_ratings_has_figures_of_nobody():
     found = compare(votes(make.make_study()))
     assert found.raters == {}
     assert found.everybody.agreement.share.value is None

@@ -1,5 +1,3 @@
-"""What raters read about themselves: nothing of others, of contestants, or of a single pair."""
-
 import pytest
 from django.urls import reverse
 from django.utils import timezone

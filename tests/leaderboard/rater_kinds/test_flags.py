@@ -1,5 +1,3 @@
-"""What is said of a judge that has a stake here, or leaves much without a rating."""
-
 import json
 from io import StringIO
 
@@ -22,18 +20,12 @@ class TestKin:
     def test_the_same_model_by_another_spelling(self, name):
         assert kin(["acme/acme-7b"], [Named(name)]) == Kin((name,), ())
 
-    def test_by_what_else_it_is_known_as(self):
+    def test_who_is_kin(self):
         assert kin(["acme-7b"], [Named("The best", "", ("best", "acme/Acme-7B"))]).itself == ("The best",)
-
-    def test_relatives_are_apart(self):
         found = kin(["acme-7b"], [Named("Acme 70B"), Named("Acme 7B"), Named("Zeta"), Named("X", "acme")])
         assert found == Kin(("Acme 7B",), ("Acme 70B", "X"))
         assert found.everyone == ("Acme 7B", "Acme 70B", "X")
-
-    def test_a_panel_has_the_kin_of_every_member(self):
         assert kin(["acme-7b", "zeta-1"], [Named("Acme 9"), Named("Zeta 2")]).family == ("Acme 9", "Zeta 2")
-
-    def test_nobody_is_related_to_no_model(self):
         assert kin([], [Named("Acme")]) == kin([""], [Named("–")]) == Kin()
 
 
@@ -44,23 +36,19 @@ class TestSentences:
     def said(self, kin=None, answers=None, own_family=None):
         return {flag.kind: flag.sentence for flag in flags("J", kin or Kin(), answers, 0.05, own_family)}
 
-    def test_nothing_to_say(self):
+    def test_competing_relatives_and_the_share_of_unscored_answers_are_named(self):
         assert self.said(answers=Answers(100, 5)) == {}
-
-    def test_it_competes_and_has_relatives(self):
         found = self.said(Kin(("Acme 7B",), ("Acme 70B",)))
         assert found["competes"] == "J also competes here, as Acme 7B: it judges itself."
         assert found["family"].startswith("J shares a name with the contestant Acme 70B:")
+        text = self.said(answers=Answers(1000, 60))["unscored"]
+        assert text.startswith("60 of 1,000 answers by J (6.0 %) have no rating.")
 
     @pytest.mark.parametrize(
         ("given", "unscored", "flagged"), [(100, 6, True), (100, 5, False), (19, 19, False), (0, 0, False)]
     )
     def test_the_share_of_unscored_answers(self, given, unscored, flagged):
         assert ("unscored" in self.said(answers=Answers(given, unscored))) == flagged
-
-    def test_the_share_is_named(self):
-        text = self.said(answers=Answers(1000, 60))["unscored"]
-        assert text.startswith("60 of 1,000 answers by J (6.0 %) have no rating.")
 
     @pytest.mark.parametrize(
         ("difference", "low", "high", "words"),
@@ -117,14 +105,12 @@ class TestWhereJudgesAreChosen:
         for words in EXPECTED:
             assert words in text
 
-    def test_the_page_of_the_judge(self, client, study):
+    def test_judges_who_have_no_stake_are_not_flagged(self, client, study):
         text = client.get(reverse("study-rater", args=[study.slug, "judge:acme"])).content.decode()
         for words in EXPECTED:
             assert words in text
-        other = client.get(reverse("study-rater", args=[study.slug, "judge:fair"])).content.decode()
-        assert "competes" not in other
-
-    def test_standings_of_others_are_not_flagged(self, client, study):
+        text = client.get(reverse("study-rater", args=[study.slug, "judge:fair"])).content.decode()
+        assert "competes" not in text
         text = client.get(reverse("study", args=[study.slug]), {"raters": "judge:fair"}).content.decode()
         assert "competes" not in text
 

@@ -1,5 +1,3 @@
-"""Figures about raters: valid for Plotly, at the right places, and nothing in a name acts on them."""
-
 import pytest
 
 from leaderboard.agreement.figure import confusion, correlations, kinds_map, preferences
@@ -24,6 +22,11 @@ def test_the_unscored_stand_apart_from_the_ratings():
     figure = histogram(3, [PEOPLE, JUDGE])
     check(figure)
     assert figure["data"][0]["x"] == figure["layout"]["xaxis"]["tickvals"] == [0, 1, 2, 4]
+    figure = mirrored_histogram(Shown("Judge", (6, 1, 3), {"empty": 10}, 2 / 3, 1.7))
+    check(figure)
+    given, mirrored = figure["data"]
+    assert given["y"] == [30, 5, 15, 50]
+    assert mirrored["y"] == [15, 5, 30, None]
 
 
 def test_a_seventh_kind_makes_rows_of_a_map_with_all_of_them():
@@ -36,14 +39,6 @@ def test_a_seventh_kind_makes_rows_of_a_map_with_all_of_them():
     assert figure["layout"]["yaxis"]["ticktext"] == names
 
 
-def test_the_mirror_image_is_the_histogram_turned_round():
-    figure = mirrored_histogram(Shown("Judge", (6, 1, 3), {"empty": 10}, 2 / 3, 1.7))
-    check(figure)
-    given, mirrored = figure["data"]
-    assert given["y"] == [30, 5, 15, 50]
-    assert mirrored["y"] == [15, 5, 30, None]
-
-
 def test_dots_of_position_are_centred_on_one_half_with_their_intervals():
     figure = position_dots([PEOPLE, JUDGE])
     check(figure)
@@ -53,13 +48,16 @@ def test_dots_of_position_are_centred_on_one_half_with_their_intervals():
     low, high = figure["layout"]["xaxis"]["range"]
     assert low + high == pytest.approx(100)
     assert low < 52 < 68 < high
-
-
-def test_a_kind_without_sided_ratings_has_no_dot():
     figure = position_dots([Shown("Judge", (0, 5, 0), {}, None, 2.0), PEOPLE])
     check(figure)
     assert figure["data"][0]["y"] == [1]
     assert len(figure["layout"]["yaxis"]["ticktext"]) == 2
+    names = ["Simulated judge A, two scores", "Simulated judge A, warned of bias"]
+    figure = position_dots([Shown(name, (6, 1, 3), {}, 0.6, 1.7) for name in names])
+    assert figure["layout"]["yaxis"]["ticktext"] == [
+        "Simulated judge A,<br>two scores",
+        "Simulated judge A,<br>warned of bias",
+    ]
 
 
 def test_differences_of_scores_stand_at_the_middle_of_their_bins():
@@ -69,16 +67,13 @@ def test_differences_of_scores_stand_at_the_middle_of_their_bins():
     assert figure["data"][0]["y"] == [10, 20, 40, 20, 10]
 
 
-def test_the_effect_of_length_has_an_interval_at_every_bin():
+def test_the_effect_of_length_has_an_interval_at_every_bin_where_somebody_is():
     figure = length_effect("Judge", payloads.measure())
     check(figure)
     (trace,) = figure["data"]
     assert trace["y"] == pytest.approx([30, 50, 70])
     assert trace["error_y"]["arrayminus"] == pytest.approx([10, 10, 10])
     assert figure["layout"]["xaxis"]["ticktext"] == ["≤ −51", "−50 to 50", "≥ 51"]
-
-
-def test_a_bin_nobody_is_in_is_left_out():
     measure = payloads.measure()
     measure["bins"][1] |= {"n": 0, "win_rate": None, "win_low": None, "win_high": None}
     figure = length_effect("Judge", measure)
@@ -111,27 +106,19 @@ def test_many_judges_differ_by_colour_and_symbol():
     assert len(looks) == 14
 
 
-def test_bubbles_have_areas_in_proportion_to_their_pairs():
+def test_bubbles_confusion_and_matrices():
     figure = preferences("Judge", "People", [[-1, -1, 1], [0.5, 0.25, 4]])
     check(figure)
     marker = figure["data"][0]["marker"]
     assert (marker["size"], marker["sizemode"]) == ([1, 4], "area")
     assert marker["sizeref"] == pytest.approx(2 * 4 / 34**2)
-
-
-def test_a_confusion_table_may_have_two_scales():
     figure = confusion("Judge", "People", {"points_a": 2, "points_b": 3, "counts": [[4, 1, 2], [2, 1, 4]]})
     check(figure)
     assert figure["layout"]["xaxis"]["ticktext"] == ["1", "2", "3"]
     assert figure["layout"]["yaxis"]["ticktext"] == ["1", "2"]
     assert figure["data"][0]["hovertext"][1][2] == "Judge 2, People 3: 4"
-
-
-def test_a_matrix_of_kinds_is_centred_at_zero():
-    values, pairs = (
-        Matrix(("a", "b"), ((None, -0.5), (-0.5, None))),
-        Matrix(("a", "b"), ((None, 9), (9, None))),
-    )
+    values = Matrix(("a", "b"), ((None, -0.5), (-0.5, None)))
+    pairs = Matrix(("a", "b"), ((None, 9), (9, None)))
     figure = kinds_map(values, pairs, "kappa")
     check(figure)
     (trace,) = figure["data"]
@@ -159,15 +146,6 @@ def test_names_of_raters_are_escaped_wherever_plotly_reads_tags():
     ]
     assert any("&lt;a href" in text for text in found)
     assert not any("<" in text for text in found)
-
-
-def test_long_names_of_kinds_are_told_apart():
-    names = ["Simulated judge A, two scores", "Simulated judge A, warned of bias"]
-    figure = position_dots([Shown(name, (6, 1, 3), {}, 0.6, 1.7) for name in names])
-    assert figure["layout"]["yaxis"]["ticktext"] == [
-        "Simulated judge A,<br>two scores",
-        "Simulated judge A,<br>warned of bias",
-    ]
 
 
 def test_tables_and_figures_show_the_same_numbers():

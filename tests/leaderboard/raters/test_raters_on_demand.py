@@ -1,10 +1,5 @@
-"""The pages about raters with another band of ties and other intervals: computed when somebody asks."""
-
-import csv
-import io
 import json
 import re
-from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -22,7 +17,8 @@ from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import Method
 from tests import factories
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.reading import records
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
@@ -32,12 +28,6 @@ PAGES = ("raters/", "raters/people/", "raters/judge:strict/", "agreement/")
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(ROUNDS):
-        yield
-
-
-@pytest.fixture(scope="module")
 def shared(shared_rows, rounds):
     """Two people and a judge rate the same pairs on 8 points, in both orders; another judge on 3 points."""
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems") * 3)
@@ -60,11 +50,6 @@ def shared(shared_rows, rounds):
         made.rate(one, other, 1 + number % 3, points=3, prompt=prompt, rater=three)
     made.snapshot = services.refresh(made.study).snapshot
     return made
-
-
-@pytest.fixture(autouse=True)
-def made(shared):
-    return deepcopy(shared)
 
 
 def computed(made, band="", level="95"):
@@ -149,7 +134,7 @@ class TestTables:
     def test_a_level_is_that_of_every_interval(self, made):
         assert computed(made, level="80") == of_answers(made, Method(rounds=ROUNDS, interval=80.0))
 
-    def test_texts_that_changed_while_they_were_read_are_of_the_next_snapshot(self, made, monkeypatch):
+    def test_texts_that_changed_while_they_were_read_and_bands_that_nobody_used(self, made, monkeypatch):
         def changed(study):
             study.touch()
             return texts(study)
@@ -158,14 +143,11 @@ class TestTables:
         on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS)
         assert computing.compute_next(made.study.pk)
         assert on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS).state == "changed"
-
-    def test_a_band_of_a_scale_that_nobody_used_does_not_exist(self, made):
         with pytest.raises(ValueError, match='has no band "2-4"'):
             parse_for_all({"band": "2-4"}, made.snapshot.counts)
 
 
 def assert_same(rows, others, names):
-    """Rows of estimates and their intervals, over the same pairs."""
     for row, other in zip(rows, others, strict=True):
         for name in names:
             for end in ("", "_low", "_high"):
@@ -201,25 +183,23 @@ class TestPages:
         where = "/studies/small/raters/tables/kinds.csv?band=2-7"
         assert client.get(where).status_code == 202
         work(made)
-        rows = {row["Raters"]: row for row in table(client, where)}
+        rows = {row["Raters"]: row for row in records(client, where)}
         ratings = Comparison.objects.filter(rater__slug="strict").values_list("rating", flat=True)
         ties = 100 * sum(2 <= rating <= 7 for rating in ratings) / len(ratings)
         assert float(rows["STRICT"]["Tie %"]) == pytest.approx(ties, abs=0.01)
-
-    def test_bands_of_every_scale_in_use_are_offered(self, client):
-        """4 and 5 of 8 and 2 of 3 are the usual ties; 3 points have no other band."""
-        page = client.get("/studies/small/raters/").content.decode()
-        assert re.findall(r'id="choice-band-\d" href="(.*?)".*?>(.*?)</a>', page) == [
-            ("?", "4-5 of 8, 2 of 3"),
-            ("?band=3-6", "3-6"),
-            ("?band=2-7", "2-7"),
-        ]
 
     def test_standings_under_a_band_are_on_the_board(self, client, made):
         assert client.get("/studies/small/raters/tables/ranks.csv").status_code == 200
         client.get("/studies/small/raters/?band=3-6")
         work(made)
         assert client.get("/studies/small/raters/tables/ranks.csv?band=3-6").status_code == 404
+        # 4 and 5 of 8 and 2 of 3 are the usual ties; 3 points have no other band.
+        page = client.get("/studies/small/raters/").content.decode()
+        assert re.findall(r'id="choice-band-\d" href="(.*?)".*?>(.*?)</a>', page) == [
+            ("?", "4-5 of 8, 2 of 3"),
+            ("?band=3-6", "3-6"),
+            ("?band=2-7", "2-7"),
+        ]
 
     @pytest.mark.parametrize("page", PAGES)
     @pytest.mark.parametrize("query", ["band=2-4", "band=x", "level=5", "level=x"])
@@ -242,7 +222,3 @@ class TestPages:
 
 def work(made):
     assert computing.compute_next(made.study.pk)
-
-
-def table(client, address):
-    return list(csv.DictReader(io.StringIO(client.get(address).content.decode("utf-8-sig"))))

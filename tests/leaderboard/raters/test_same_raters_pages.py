@@ -1,26 +1,18 @@
-"""Boards say where intervals are for these same raters, and lead to those that are for others too."""
-
 import pytest
 from celery import current_app
 
 from leaderboard.refreshing import computing, services
 from tests import factories
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
 BOTH = "/studies/small/?raters=people&amp;resample=prompts-and-raters"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(20):
-        yield
+ROUNDS = 20
 
 
 @pytest.fixture(autouse=True, scope="module")
 def made(shared_rows, rounds):
-    """Three people and a judge rate two contestants on four prompts."""
     made = HandMade("alpha", "beta", categories=("coding", "poems", "maths", "chat"), slug="small")
     people = [factories.make_rater(name=name) for name in ("Ada", "Ben", "Cal")]
     for number, rater in enumerate([*people, made.judge("strict")]):
@@ -46,19 +38,13 @@ def test_a_board_links_to_intervals_for_other_raters_too(client, made, monkeypat
     assert "these same 3 raters" not in page.split('id="standings-table"')[1].split("</caption>")[0]
 
 
-def test_the_setting_that_is_searched_for_and_sorted_by_is_kept(client):
+def test_the_setting_is_kept_and_a_single_rater_not_worth_a_word(client):
     page = client.get("/studies/small/?raters=people&sort=games&method=davidson").content.decode()
     kept = "?raters=people&amp;method=davidson&amp;resample=prompts-and-raters&amp;sort=games"
     assert f'<a href="/studies/small/{kept}">Intervals for other raters too</a>' in page
-
-
-def test_a_single_rater_is_not_worth_a_word(client):
     page = client.get("/studies/small/?raters=judge:strict").content.decode()
     assert "resampling 4 prompts." in page
     assert "Intervals for other raters too" not in page
-
-
-def test_programs_learn_it_too(client):
     used = client.get("/studies/small/standings.json?raters=people").json()["parameters"]
     assert (used["same_raters"], used["clusters"]) == (3, 4)
     used = client.get("/studies/small/standings.json?raters=judge:strict").json()["parameters"]

@@ -1,5 +1,3 @@
-"""A page of numbers that no snapshot holds: it waits without being kept, and then shows them."""
-
 from copy import deepcopy
 from datetime import timedelta
 
@@ -13,19 +11,14 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.factories import make_user
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
 BAND = "/studies/small/?raters=people&band=3-6"
 POLL = "/studies/small/computing/?raters=people&band=3-6"
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(20):
-        yield
+ROUNDS = 20
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -49,7 +42,7 @@ def work(made):
     assert computing.compute_next(made.study.pk)
 
 
-def test_the_page_waits_and_then_shows_the_numbers(client, made):
+def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, made):
     waiting = client.get(BAND)
     assert waiting.status_code == 200
     text = waiting.content.decode()
@@ -64,6 +57,10 @@ def test_the_page_waits_and_then_shows_the_numbers(client, made):
     page = shown.context["page"]
     assert page.parameters["tie_band"] == "3-6"
     assert [row.contestant for row in page.rows] == [row["contestant"] for row in page.content["standings"]]
+    assert "no-store" in waiting["Cache-Control"]
+    assert "ETag" not in waiting
+    assert client.get(BAND, headers={"If-None-Match": shown["ETag"]}).status_code == 304
+    assert client.get(BAND, headers={"If-None-Match": '"what a waiting page could have"'}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -86,16 +83,6 @@ def test_people_who_are_left_out_are_not_called_retired(client, made):
     assert "1 contestant without a game in this setting, people included, is not listed." in page
 
 
-def test_a_waiting_page_is_not_kept_and_the_numbers_are(client, made):
-    waiting = client.get(BAND)
-    assert "no-store" in waiting["Cache-Control"]
-    assert "ETag" not in waiting
-    work(made)
-    shown = client.get(BAND)
-    assert client.get(BAND, headers={"If-None-Match": shown["ETag"]}).status_code == 304
-    assert client.get(BAND, headers={"If-None-Match": '"what a waiting page could have"'}).status_code == 200
-
-
 class TestTheQuestionOfAWaitingPage:
     def test_it_is_answered_when_something_happened(self, client, made):
         client.get(BAND)
@@ -110,22 +97,10 @@ class TestTheQuestionOfAWaitingPage:
         work(made)
         assert client.get(f"{POLL}&shown=running", headers=HTMX)["HX-Refresh"] == "true"
 
-    def test_a_failure_ends_the_questions(self, client, made):
-        client.get(BAND)
-        on_demand.fail(ComputedView.objects.get(), "x")
-        assert client.get(f"{POLL}&shown=running", headers=HTMX)["HX-Refresh"] == "true"
-
-    def test_without_htmx_it_leads_to_the_board(self, client):
+    def test_it_leads_to_the_board_without_htmx_and_where_a_newer_snapshot_has_none_of_it(self, client, made):
         assert client.get(f"{POLL}&shown=wanted").headers["Location"] == BAND
-
-    def test_what_a_newer_snapshot_does_not_have_is_said_by_the_board(self, client):
         reply = client.get("/studies/small/computing/?raters=nobody", headers=HTMX)
         assert reply["HX-Refresh"] == "true"
-
-    def test_a_private_study_has_none(self, client, made):
-        made.study.visibility = "private"
-        made.study.save()
-        assert client.get(POLL, headers=HTMX).status_code == 404
 
 
 def test_a_changed_study_is_waited_for(client, made):
@@ -135,7 +110,7 @@ def test_a_changed_study_is_waited_for(client, made):
     assert "the numbers of its new snapshot come in a moment" in client.get(BAND).content.decode()
 
 
-def test_why_it_failed_is_for_staff(client, made):
+def test_a_failure_ends_the_questions_and_is_for_staff(client, made):
     client.get(BAND)
     on_demand.fail(ComputedView.objects.get(), "MemoryError: <no memory>")
     text = client.get(BAND).content.decode()
@@ -143,6 +118,7 @@ def test_why_it_failed_is_for_staff(client, made):
     assert "no memory" not in text
     client.force_login(make_user(is_staff=True))
     assert "MemoryError: &lt;no memory&gt;" in client.get(BAND).content.decode()
+    assert client.get(f"{POLL}&shown=running", headers=HTMX)["HX-Refresh"] == "true"
 
 
 def crowd(made):
@@ -158,6 +134,7 @@ def test_too_many_at_a_time_are_refused(client, made):
     assert "Too many other settings of this study wait to be computed." in refused.content.decode()
     assert "hx-get" not in refused.content.decode().split('id="computing"')[1].split("</div>")[0]
     assert client.get("/studies/small/").status_code == 200
+    assert client.get("/studies/small/standings.json?band=3-6").status_code == 503
 
 
 class TestFilesAndPrograms:
@@ -180,12 +157,6 @@ class TestFilesAndPrograms:
         reply = client.get("/studies/small/standings.json?band=3-6")
         assert reply.status_code == 503
         assert 350 <= int(reply["Retry-After"]) <= 360
-
-    def test_too_many(self, client, made):
-        crowd(made)
-        assert client.get("/studies/small/standings.json?band=3-6").status_code == 503
-
-    def test_a_table_that_does_not_exist_is_not_waited_for(self, client):
         assert client.get("/studies/small/tables/nonsense.csv").status_code == 404
 
 
@@ -199,13 +170,11 @@ class TestLevels:
         assert (row["low"], row["high"]) == (row["quantiles"]["10"], row["quantiles"]["90"])
         assert not ComputedView.objects.exists()
 
-    def test_one_for_which_the_rounds_are_few_is_computed_with_its_caution(self, client, made):
+    def test_levels_for_which_the_rounds_are_few_are_computed_with_their_caution(self, client, made):
         assert client.get("/studies/small/standings.json?level=99").status_code == 202
         work(made)
         content = client.get("/studies/small/standings.json?level=99").json()
         assert any("few for intervals of 99 %" in warning for warning in content["warnings"])
-
-    def test_both_at_once(self, client, made):
         where = "/studies/small/standings.json?level=99&band=3-6"
         for key in ("?raters=people&band=3-6", "?raters=people&band=3-6&level=99"):
             assert client.get(where).status_code == 202
@@ -215,29 +184,24 @@ class TestLevels:
         assert (content["parameters"]["interval"], content["parameters"]["tie_band"]) == (99, "3-6")
 
 
-class TestModelsOnly:
-    def test_both_orders_stand_side_by_side(self, client, made):
-        client.get("/studies/small/?contestants=models")
-        work(made)
-        page = client.get("/studies/small/?contestants=models").context["page"]
-        assert {row.contestant for row in page.rows} == {"alpha", "beta"}
-        table = page.panel("with-people").table
-        assert table.columns == (
-            "Contestant",
-            *("Models only: rank", "Models only: rating", "Models only: low", "Models only: high"),
-            *("Everyone: rank", "Everyone: rating", "Everyone: low", "Everyone: high"),
-        )
-        stored = Snapshot.objects.newest(made.study).slices.get(
-            kind="standings", raters="people", ties="on", category="", method="elo"
-        )
-        everyone = {
-            row["contestant"]: (row["rank"], row["rating"], row["low"], row["high"])
-            for row in stored.content["standings"]
-        }
-        assert {row[0]: row[5:] for row in table.rows} == everyone
-        assert page.standings()["contestants"] == "models"
-
-    def test_it_is_one_click_from_the_board(self, client):
-        assert (
-            'href="?raters=people&amp;contestants=models"' in client.get("/studies/small/").content.decode()
-        )
+def test_both_orders_stand_side_by_side(client, made):
+    assert 'href="?raters=people&amp;contestants=models"' in client.get("/studies/small/").content.decode()
+    client.get("/studies/small/?contestants=models")
+    work(made)
+    page = client.get("/studies/small/?contestants=models").context["page"]
+    assert {row.contestant for row in page.rows} == {"alpha", "beta"}
+    table = page.panel("with-people").table
+    assert table.columns == (
+        "Contestant",
+        *("Models only: rank", "Models only: rating", "Models only: low", "Models only: high"),
+        *("Everyone: rank", "Everyone: rating", "Everyone: low", "Everyone: high"),
+    )
+    stored = Snapshot.objects.newest(made.study).slices.get(
+        kind="standings", raters="people", ties="on", category="", method="elo"
+    )
+    everyone = {
+        row["contestant"]: (row["rank"], row["rating"], row["low"], row["high"])
+        for row in stored.content["standings"]
+    }
+    assert {row[0]: row[5:] for row in table.rows} == everyone
+    assert page.standings()["contestants"] == "models"

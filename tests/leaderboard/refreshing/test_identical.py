@@ -1,11 +1,8 @@
-"""Comparisons of identical completions: counted and shown, and part of no number that ranks or measures."""
-
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from arena.models import Pair, Rater, Study
+from arena.models import Pair, Rater
 from leaderboard.bias.measures import ratings
 from leaderboard.comparisons.filters import ANSWERS
 from leaderboard.comparisons.index import Question, build, places
@@ -21,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study() -> Study:
+def study():
     """A judge gave one rating, one answer without, and was asked about one of two identical pairs."""
     study = make_small_study(prompts=2, contestants=2)
     judge = make_judge(slug="loop").rater
@@ -39,20 +36,17 @@ def study() -> Study:
     return study
 
 
-def _pair(completions: list[Any]) -> Pair:
+def _pair(completions):
     first, second = completions
     return Pair.objects.create(prompt=first.prompt, first=first, second=second)
 
 
-def test_they_are_neither_scored_nor_unscored_and_no_game(study: Study) -> None:
+def test_they_are_neither_scored_nor_unscored_no_game_and_counted_apart(study):
     read = opinions(study)
     assert read.scored.tolist() == [True, False, False, False]
     assert read.unscored.tolist() == [False, True, False, False]
     assert read.identical.tolist() == [False, False, True, True]
     assert len(read.ratings()) == 1
-
-
-def test_they_are_counted_apart(study: Study) -> None:
     counted = counts(opinions(study))
     assert (counted["comparisons"], counted["unscored"], counted["identical"]) == (4, 1, 2)
     (judge,) = counted["raters"]
@@ -62,30 +56,21 @@ def test_they_are_counted_apart(study: Study) -> None:
     table = unscored_table({"unscored": [row]})
     assert table.columns == ("Raters", "Replies", "Unscored", "Share, %", "Refused", "Identical texts")
     assert table.rows[0][1:] == (2, 1, 50.0, 1, 2)
-
-
-def test_no_histogram_and_no_difference_of_scores_holds_them(study: Study) -> None:
     measured = ratings(opinions(study))
     (scale,) = measured["scales"]
     assert (scale["scored"], scale["unscored"]) == (1, {"refused": 1})
     assert measured["scores"] is None
 
 
-def test_they_can_be_looked_for(study: Study) -> None:
+def test_they_can_be_looked_for_and_files_tell_them_apart(study):
     index = build(opinions(study).rows, [], {})
     assert len(places(index, Question(answer="identical"))) == 2
     assert len(places(index, Question(answer="unscored"))) == 1
     assert ANSWERS["identical"] == "Identical texts, by a judge"
-
-
-def test_votes_for_other_programs_leave_them_out_and_count_them(study: Study) -> None:
-    Rater.objects.update(study=None)
-    left_out = note_of(study, "arena", {})["left_out"]
-    assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
-
-
-def test_a_bundle_tells_them_apart_too(study: Study) -> None:
     read = opinions(study)
     again = opinions_from(facts_json(read).encode(), b"".join(rows_csv(read)))
     assert again.identical.tolist() == read.identical.tolist()
     assert counts(again) == counts(read)
+    Rater.objects.update(study=None)
+    left_out = note_of(study, "arena", {})["left_out"]
+    assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}

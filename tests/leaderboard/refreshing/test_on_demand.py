@@ -1,7 +1,4 @@
-"""Settings that no snapshot holds: asked for once, computed once, and equal to what a snapshot would hold."""
-
 import json
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -16,17 +13,12 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.settings import Scope, Setting, parse
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
 NAMES = ("alpha", "beta", "gamma", "delta")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(50):
-        yield
+ROUNDS = 50
 
 
 @pytest.fixture(autouse=True)
@@ -58,11 +50,6 @@ def shared(shared_rows, rounds):
     return made
 
 
-@pytest.fixture
-def made(shared):
-    return deepcopy(shared)
-
-
 def setting(made, **wanted):
     return parse(wanted, made.snapshot.counts)
 
@@ -88,7 +75,6 @@ def by_category(made, scope=Scope.BOARD, **wanted):
 
 
 def command(made, *options):
-    """The standings as the command prints them, as JSON."""
     from io import StringIO
 
     out = StringIO()
@@ -103,6 +89,18 @@ def comparable(content):
     }
     rows = [{name: value for name, value in row.items() if name != "kind"} for row in content["standings"]]
     return kept | {"standings": rows}
+
+
+def noted(monkeypatch):
+    """What is ranked from now on: how many ratings, by which method, with ties or without."""
+    ranked, original = [], computing.standings
+
+    def noting(players, given, method):
+        ranked.append((len(given), method.name, method.ties))
+        return original(players, given, method)
+
+    monkeypatch.setattr(computing, "standings", noting)
+    return ranked
 
 
 class TestEquality:
@@ -130,16 +128,19 @@ class TestEquality:
             name: value for name, value in wanted.items() if name in comparable(found)
         }
 
-    @pytest.mark.parametrize("resample", ["games", "raters", "prompts-and-raters"])
-    def test_what_is_resampled_is_that_of_the_command(self, made, resample):
-        found = computed(made, resample=resample)["standings", "people", "on", "elo"]
-        wanted = command(made, "--resample", resample)
-        assert found["parameters"]["resample"] == resample
-        assert comparable(found)["standings"] == wanted["standings"]
-
-    def test_a_level_of_ones_own_is_that_of_the_command(self, made):
-        found = computed(made, level="97.5")["standings", "people", "on", "elo"]
-        assert comparable(found)["standings"] == command(made, "--interval", "97.5")["standings"]
+    @pytest.mark.parametrize(
+        ("asked", "options"),
+        [
+            ({"resample": "games"}, ("--resample", "games")),
+            ({"resample": "raters"}, ("--resample", "raters")),
+            ({"resample": "prompts-and-raters"}, ("--resample", "prompts-and-raters")),
+            ({"level": "97.5"}, ("--interval", "97.5")),
+        ],
+    )
+    def test_units_and_levels_are_those_of_the_command(self, made, asked, options):
+        found = computed(made, **asked)["standings", "people", "on", "elo"]
+        assert comparable(found)["standings"] == command(made, *options)["standings"]
+        assert found["parameters"]["resample"] == asked.get("resample", "prompts")
 
     def test_all_categories_but_one_are_the_others(self, made):
         """With two categories, all but one of them are the other."""
@@ -207,18 +208,10 @@ class TestCategories:
         ]
 
     def test_what_the_board_computed_is_copied(self, made, monkeypatch):
-        from leaderboard.refreshing import computing as refreshing_computing
-
         computed(made, band="3-6")
-        about, original = [], refreshing_computing.standings
-
-        def noting(players, given, method):
-            about.append(len(given))
-            return original(players, given, method)
-
-        monkeypatch.setattr(refreshing_computing, "standings", noting)
+        ranked = noted(monkeypatch)
         by_category(made, Scope.CATEGORIES, band="3-6")
-        assert sum(about) == 24  # coding and poems; all together is there
+        assert sum(ratings for ratings, *_ in ranked) == 24  # coding and poems; all together is there
 
 
 class TestTheDataOfTheSnapshot:
@@ -267,11 +260,8 @@ class TestAsking:
         first, second = (on_demand.contents(made.snapshot, chosen) for _ in range(2))
         assert first == second == on_demand.Waiting("wanted", ComputedView.objects.get().wanted_at)
         assert messages == [made.study.pk]
-
-    def test_an_asker_who_was_overtaken_takes_the_row_that_is_there(self, made, messages):
-        chosen, now = setting(made, band="3-6"), timezone.now()
-        theirs = on_demand._want(made.snapshot, chosen.query(), now)
-        assert on_demand._want(made.snapshot, chosen.query(), now) == theirs
+        overtaken = on_demand._want(made.snapshot, chosen.query(), timezone.now())
+        assert overtaken == ComputedView.objects.get()
         assert messages == [made.study.pk]
 
     def test_what_is_ready_is_read_without_a_message_or_a_write(
@@ -284,22 +274,18 @@ class TestAsking:
             assert isinstance(on_demand.contents(made.snapshot, chosen), on_demand.Ready)
         assert messages == []
 
-    def test_only_so_many_wait_at_a_time(self, made, messages):
+    def test_only_so_many_of_a_study_wait_at_a_time(self, made, messages):
         levels = [f"{60 + number}" for number in range(on_demand.MOST_WAITING)]
         states = [on_demand.contents(made.snapshot, Setting("people", level=level)).state for level in levels]
         assert set(states) == {"wanted"}
         assert on_demand.contents(made.snapshot, Setting("people", level="97.5")).state == "crowded"
         assert ComputedView.objects.count() == on_demand.MOST_WAITING
-        assert computing.compute_next(made.study.pk)
-        assert on_demand.contents(made.snapshot, Setting("people", level="97.5")).state == "wanted"
-
-    def test_another_study_is_not_crowded_by_it(self, made, messages):
-        for number in range(on_demand.MOST_WAITING):
-            on_demand.contents(made.snapshot, Setting("people", level=f"{60 + number}"))
         other = HandMade("x", "y")
         other.rate("x", "y", 1)
         snapshot = services.refresh(other.study).snapshot
         assert on_demand.contents(snapshot, Setting("people", level="97.5")).state == "wanted"
+        assert computing.compute_next(made.study.pk)
+        assert on_demand.contents(made.snapshot, Setting("people", level="97.5")).state == "wanted"
 
     def test_what_was_read_longest_ago_makes_room(self, made, monkeypatch, messages):
         monkeypatch.setattr(on_demand, "MOST_KEPT", 3)
@@ -313,15 +299,12 @@ class TestAsking:
         kept = sorted(ComputedView.objects.values_list("setting", flat=True))
         assert kept == [f"?raters=people&level={level}" for level in ("61", "62", "64")]
 
-    def test_reading_is_noted_now_and_then(self, made):
+    def test_reading_is_noted_now_and_then_and_tables_go_with_their_snapshot(self, made):
         computed(made, band="3-6")
         long_ago = timezone.now() - on_demand.READ_NOTED_EVERY
         ComputedView.objects.update(read_at=long_ago)
         on_demand.contents(made.snapshot, setting(made, band="3-6"))
         assert ComputedView.objects.get().read_at > long_ago
-
-    def test_tables_go_with_their_snapshot(self, made):
-        computed(made, band="3-6")
         made.snapshot.delete()
         assert not ComputedView.objects.exists()
 
@@ -344,10 +327,7 @@ class TestAsking:
 
 
 class TestWorking:
-    def test_nothing_waits(self, made):
-        assert not computing.compute_next(made.study.pk)
-
-    def test_one_at_a_time_of_a_study_and_then_the_next(self, made, messages):
+    def test_one_at_a_time_of_a_study_and_then_the_next_in_a_message_of_its_own(self, made, messages):
         for level in ("61", "62"):
             on_demand.contents(made.snapshot, Setting("people", level=level))
         first = on_demand.claim(made.study.pk)
@@ -361,6 +341,7 @@ class TestWorking:
             "?raters=people&level=61": "failed",
             "?raters=people&level=62": "ready",
         }
+        assert not computing.compute_next(made.study.pk)
 
     def test_the_rest_is_asked_for_in_a_message_of_its_own(self, made, messages):
         for level in ("61", "62"):
@@ -389,14 +370,12 @@ class TestWorking:
         answer = on_demand.contents(made.snapshot, asked)
         assert answer.error == "The process that computed it ended 3 times without a result."
 
-    def test_a_lost_message_is_sent_again(self, made, messages):
+    def test_a_lost_message_is_sent_again_and_the_only_process_frees_what_was_running(self, made, messages):
         on_demand.contents(made.snapshot, Setting("people", level="61"))
         del messages[:]
         assert (on_demand.sweep(), messages) == (0, [])
         ComputedView.objects.update(wanted_at=timezone.now() - on_demand.LOST_AFTER)
         assert (on_demand.sweep(), messages) == (1, [made.study.pk])
-
-    def test_the_only_process_frees_what_was_running(self, made, messages):
         on_demand.contents(made.snapshot, Setting("people", level="61"))
         on_demand.claim(made.study.pk)
         on_demand.abandon_runs()
@@ -442,19 +421,14 @@ class TestWorking:
 
     def test_standings_that_are_known_are_not_computed_again(self, made, monkeypatch):
         """Ties off are the same whatever the band; and other raters' tables serve every choice of raters."""
-        from leaderboard.refreshing import computing as refreshing_computing
-
-        made_anew = []
-        original = refreshing_computing.standings
-
-        def counting(players, given, method):
-            made_anew.append((method.name, method.ties))
-            return original(players, given, method)
-
-        monkeypatch.setattr(refreshing_computing, "standings", counting)
+        ranked = noted(monkeypatch)
         computed(made, band="3-6")
         # Of people Elo and Bradley-Terry, of the judge on the same scale Elo; without ties all is stored.
-        assert sorted(made_anew) == [("bradley-terry", True), ("elo", True), ("elo", True)]
-        del made_anew[:]
+        assert sorted(method for _, *method in ranked) == [
+            ["bradley-terry", True],
+            ["elo", True],
+            ["elo", True],
+        ]
+        del ranked[:]
         computed(made, band="3-6", raters="judge:strict")
-        assert made_anew == [("bradley-terry", True)]
+        assert [method for _, *method in ranked] == [["bradley-terry", True]]

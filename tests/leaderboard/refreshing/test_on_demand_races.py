@@ -1,9 +1,7 @@
 """Many askers and workers at once, on SQLite and PostgreSQL: one row, one computation, no limit broken."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from celery import current_app
@@ -27,18 +25,18 @@ def messages(monkeypatch):
 
 @pytest.fixture
 def snapshot(monkeypatch, messages):
-    monkeypatch.setattr(services, "ROUNDS", 20)
+
     made = HandMade("alpha", "beta")
     for rating in (1, 2, 8):
         made.rate("alpha", "beta", rating)
     return services.refresh(made.study).snapshot
 
 
-def at_once(*jobs: Callable[[], Any]) -> list[Any]:
+def at_once(*jobs):
     """What the jobs return, all started at the same moment, each with a connection of its own."""
     barrier = threading.Barrier(len(jobs))
 
-    def run(job: Callable[[], Any]) -> Any:
+    def run(job):
         barrier.wait()
         try:
             return job()
@@ -49,7 +47,7 @@ def at_once(*jobs: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, jobs))
 
 
-def test_askers_of_the_same_share_one_row(snapshot, messages) -> None:
+def test_askers_of_the_same_share_one_row(snapshot, messages):
     asked = Setting("people", level="61")
     answers = at_once(*[lambda: on_demand.contents(snapshot, asked)] * 6)
     assert {answer.state for answer in answers} == {"wanted"}
@@ -57,14 +55,14 @@ def test_askers_of_the_same_share_one_row(snapshot, messages) -> None:
     assert messages == [snapshot.study_id]
 
 
-def test_askers_of_different_settings_are_no_more_than_allowed(snapshot) -> None:
+def test_askers_of_different_settings_are_no_more_than_allowed(snapshot):
     settings = [Setting("people", level=f"{60 + number}") for number in range(on_demand.MOST_WAITING + 4)]
     jobs = [lambda each=each: on_demand.contents(snapshot, each).state for each in settings]
     assert sorted(at_once(*jobs)) == ["crowded"] * 4 + ["wanted"] * on_demand.MOST_WAITING
     assert ComputedView.objects.count() == on_demand.MOST_WAITING
 
 
-def test_workers_take_one_at_a_time(snapshot) -> None:
+def test_workers_take_one_at_a_time(snapshot):
     for number in range(4):
         on_demand.contents(snapshot, Setting("people", level=f"{60 + number}"))
     claimed = at_once(*[lambda: on_demand.claim(snapshot.study_id)] * 4)
@@ -72,19 +70,19 @@ def test_workers_take_one_at_a_time(snapshot) -> None:
     assert ComputedView.objects.filter(state="running").count() == 1
 
 
-def test_workers_together_compute_everything_once(snapshot, monkeypatch) -> None:
+def test_workers_together_compute_everything_once(snapshot, monkeypatch):
     settings = [Setting("people", level=f"{60 + number}") for number in range(4)]
     for each in settings:
         on_demand.contents(snapshot, each)
     computed, original = [], computing.tables_of
 
-    def noting(view: ComputedView) -> str:
+    def noting(view):
         computed.append(view.setting)
         return original(view)
 
     monkeypatch.setattr(computing, "tables_of", noting)
 
-    def work() -> None:
+    def work():
         while ComputedView.objects.unfinished().exists():
             computing.compute_next(snapshot.study_id)
 

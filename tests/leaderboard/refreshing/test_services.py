@@ -1,5 +1,3 @@
-"""Snapshots: immutable, from the newest data, computed once, and asked for also when a message is lost."""
-
 import time
 from datetime import timedelta
 
@@ -21,11 +19,6 @@ from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-
-
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 20)
 
 
 @pytest.fixture
@@ -56,18 +49,15 @@ def test_a_snapshot_carries_its_method_and_watermark(made):
     last = made.study.comparisons.get().pk
     assert snapshot.watermark == f"0.1.{last}"
     assert (snapshot.seed, snapshot.methodology) == (0, METHODOLOGY)
-    assert snapshot.parameters["rounds"] == 20
+    assert snapshot.parameters["rounds"] == services.ROUNDS
     assert snapshot.parameters["resample"] == "prompts"
     row = snapshot.slices.get(kind="standings", raters="people", ties="on", category="", method="elo")
     assert row.content["games"] == 1
 
-
-def test_the_same_data_give_the_same_tables(made):
-    def tables():
-        snapshot = services.refresh(made.study, anew=True).snapshot
+    def tables(snapshot):
         return sorted(snapshot.slices.values_list("kind", "raters", "ties", "category", "method", "payload"))
 
-    assert tables() == tables()
+    assert tables(services.refresh(made.study, anew=True).snapshot) == tables(snapshot)
 
 
 def test_a_snapshot_cannot_be_changed(made):
@@ -81,16 +71,13 @@ def test_a_snapshot_cannot_be_changed(made):
         row.save()
 
 
-def test_nothing_is_computed_while_the_data_stay_the_same(made):
+def test_nothing_is_computed_while_data_and_methods_stay_the_same(made, messages):
     assert services.refresh_if_stale(made.study) is not None
     assert services.refresh_if_stale(made.study) is None
     made.rate("beta", "alpha", 2)
     assert services.refresh_if_stale(made.study).snapshot.counts["comparisons"] == 2
     made.study.touch()
     assert services.refresh_if_stale(made.study).snapshot.revision == 1
-
-
-def test_a_snapshot_made_by_earlier_methods_is_made_again(made, messages):
     services.refresh(made.study)
     Snapshot.objects.update(methodology="1")
     assert services.stale() == [made.study.pk]
@@ -98,15 +85,20 @@ def test_a_snapshot_made_by_earlier_methods_is_made_again(made, messages):
     assert services.stale() == []
 
 
-def test_two_refreshes_do_not_compute_at_the_same_time(made):
+def test_a_running_computation_is_left_alone_until_it_has_died(made, messages):
     Refresh.of(made.study.pk)
     Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
     with pytest.raises(BusyError, match="another process"):
         services.refresh(made.study)
     assert not Snapshot.objects.exists()
-
-
-def test_a_computation_that_died_does_not_block_for_ever(made):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    assert services.sweep() == 0
+    assert messages == []
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    tasks.refresh_study(made.study.pk)
+    assert messages == [(made.study.pk, tasks.BUSY_COUNTDOWN)]
     Refresh.of(made.study.pk)
     Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
     assert services.refresh(made.study).made
@@ -170,22 +162,22 @@ def test_many_ratings_ask_for_one_refresh(made, messages):
     assert len(messages) == 2
 
 
-def test_a_queue_that_cannot_be_reached_does_not_break_a_rating(made, monkeypatch, caplog):
-    def unreachable(*args, **kwargs):
-        raise OperationalError("connection refused")
+@pytest.mark.parametrize(
+    ("where", "name", "error", "said"),
+    [
+        (current_app, "send_task", OperationalError("connection refused"), "cannot be reached"),
+        (freshness, "request_refresh", DatabaseError("database is locked"), "the sweep will ask again"),
+    ],
+)
+def test_a_queue_or_database_that_cannot_be_reached_does_not_break_a_rating(
+    made, monkeypatch, caplog, where, name, error, said
+):
+    def broken(*args, **kwargs):
+        raise error
 
-    monkeypatch.setattr(current_app, "send_task", unreachable)
+    monkeypatch.setattr(where, name, broken)
     comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
-    assert "cannot be reached" in caplog.text
-
-
-def test_a_busy_database_does_not_break_a_rating(made, monkeypatch, caplog):
-    def locked(*args, **kwargs):
-        raise DatabaseError("database is locked")
-
-    monkeypatch.setattr(freshness, "request_refresh", locked)
-    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
-    assert "the sweep will ask again" in caplog.text
+    assert said in caplog.text
 
 
 def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
@@ -198,25 +190,8 @@ def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
     made.rate("beta", "alpha", 2)
     assert services.sweep() == 1
     assert [study for study, _ in messages] == [made.study.pk] * 3
-
-
-def test_the_sweep_leaves_a_running_computation_alone(made, messages):
-    Refresh.of(made.study.pk)
-    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
-    assert services.sweep() == 0
-    assert messages == []
-
-
-def test_a_task_that_finds_the_study_taken_comes_back(made, messages):
-    Refresh.of(made.study.pk)
-    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
-    tasks.refresh_study(made.study.pk)
-    assert messages == [(made.study.pk, tasks.BUSY_COUNTDOWN)]
-
-
-def test_a_task_for_a_deleted_study_does_nothing(made, messages):
     tasks.refresh_study(10**9)
-    assert messages == []
+    assert len(messages) == 3, "a study that is deleted"
 
 
 def test_old_snapshots_are_pruned_but_for_one_a_day(made):
@@ -233,32 +208,21 @@ def test_old_snapshots_are_pruned_but_for_one_a_day(made):
     )
 
 
-class TestBehind:
-    def test_ratings_that_are_not_in_the_snapshot_yet_are_counted(self, made):
-        snapshot = services.refresh(made.study).snapshot
+def test_ratings_that_are_not_in_the_snapshot_yet_are_counted_in_one_query_by_an_index(made):
+    snapshot = services.refresh(made.study).snapshot
+    HandMade("alpha", "beta").rate("alpha", "beta", 1)
+    with CaptureQueriesContext(connection) as captured:
         assert freshness.behind(made.study, snapshot) == 0
-        made.rate("alpha", "beta", 2)
-        made.rate("alpha", "beta", 2)
-        assert freshness.behind(made.study, snapshot) == 2
-
-    def test_another_change_is_minus_one(self, made):
-        snapshot = services.refresh(made.study).snapshot
-        made.study.touch()
-        made.study.refresh_from_db()
-        assert freshness.behind(made.study, snapshot) == -1
-
-    def test_other_studies_do_not_count(self, made):
-        snapshot = services.refresh(made.study).snapshot
-        HandMade("alpha", "beta").rate("alpha", "beta", 1)
-        assert freshness.behind(made.study, snapshot) == 0
-
-    def test_it_is_one_query_by_an_index(self, made):
-        snapshot = services.refresh(made.study).snapshot
-        with CaptureQueriesContext(connection) as captured:
-            freshness.behind(made.study, snapshot)
-        assert len(captured) == 1
-        plan = Comparison.objects.filter(study=made.study, pk__gt=snapshot.last_comparison).explain()
-        assert "index" in plan.lower()
+    assert len(captured) == 1
+    plan = Comparison.objects.filter(study=made.study, pk__gt=snapshot.last_comparison).explain()
+    assert "index" in plan.lower()
+    made.rate("alpha", "beta", 2)
+    made.rate("alpha", "beta", 2)
+    assert freshness.behind(made.study, snapshot) == 2
+    snapshot = services.refresh(made.study).snapshot
+    made.study.touch()
+    made.study.refresh_from_db()
+    assert freshness.behind(made.study, snapshot) == -1, "another change"
 
 
 def committed_late(made):
@@ -291,27 +255,21 @@ class TestSweeping:
         other = HandMade("alpha", "beta").study
         assert services.stale(counted=counted) == [made.study.pk, other.pk]
 
-    def test_what_committed_late_is_found_by_counting(self, made, messages, monkeypatch):
+    def test_what_committed_late_is_found_by_counting_and_refreshed_by_its_own_message(
+        self, made, messages, monkeypatch
+    ):
         committed_late(made)()
         assert services.stale(counted=False) == []
         assert services.sweep() == 0
         monkeypatch.setattr(services, "COUNTED_EVERY", timedelta(0))
         monkeypatch.setattr(services, "_counting", services._Counting())
         assert services.sweep() == 1
-
-    def test_its_own_message_refreshes_it_at_once(self, made):
-        committed_late(made)()
         assert services.refresh_if_stale(made.study).snapshot.comparisons == 3
 
     def test_counting_is_due_at_first_and_then_every_ten_minutes(self):
         counting = services._Counting()
-        assert [counting.due(now) for now in (0.0, 1.0, 599.0, 600.0, 601.0)] == [
-            True,
-            False,
-            False,
-            True,
-            False,
-        ]
+        due = [now for now in (0.0, 1.0, 599.0, 600.0, 601.0) if counting.due(now)]
+        assert due == [0.0, 600.0]
 
     def test_a_sweep_asks_the_same_number_of_queries_for_many_studies(self, made, messages):
         def queries():

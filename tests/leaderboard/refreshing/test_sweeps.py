@@ -5,7 +5,7 @@ The messages go to a worker that the test plays: it takes each one from the queu
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -44,25 +44,24 @@ Message = tuple[str, tuple[Any, ...]]
 class Queue:
     """Takes the place of the broker; ``lose`` is what FLUSHALL does."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._messages: queue.Queue[Message] = queue.Queue()
 
-    def send_task(self, name: str, args: Any = (), kwargs: Any = None, **options: Any) -> None:
+    def send_task(self, name, args=(), kwargs=None, **options):
         self._messages.put((name, tuple(args)))
 
-    def lose(self) -> None:
+    def lose(self):
         while not self._messages.empty():
             self._messages.get()
 
-    def work(self) -> None:
-        """Do what a worker would do, until no message is left."""
+    def work(self):
         while not self._messages.empty():
             name, args = self._messages.get()
             TASKS[name](*args)
 
 
 @pytest.fixture
-def messages(monkeypatch: pytest.MonkeyPatch) -> Queue:
+def messages(monkeypatch):
     sent = Queue()
     monkeypatch.setattr(current_app, "send_task", sent.send_task)
     monkeypatch.setattr(boards, "ROUNDS", 20)
@@ -74,15 +73,15 @@ Sweep = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(params=["once", "thread"])
-def sweep(request: pytest.FixtureRequest, settings: Any, messages: Queue) -> Sweep:
+def sweep(request, settings, messages):
     """One sweep, or the sweeper as it runs beside every worker; then the worker's turn."""
 
-    def once(holds: Callable[[], bool]) -> None:
+    def once(holds):
         sweep_once()
         messages.work()
         assert holds()
 
-    def thread(holds: Callable[[], bool]) -> None:
+    def thread(holds):
         settings.SWEEP_SECONDS = 0.05
         sweeper, pause = Sweeper(), threading.Event()
         sweeper.start()
@@ -98,13 +97,13 @@ def sweep(request: pytest.FixtureRequest, settings: Any, messages: Queue) -> Swe
 
 
 @pytest.fixture
-def model() -> Iterator[ChatServer]:
+def model():
     with ChatServer() as server:
         yield server
 
 
 @pytest.fixture
-def run(live_server: Any, settings: Any, messages: Queue, model: ChatServer) -> JudgeRun:
+def run(live_server, settings, messages, model):
     """A planned run over one pair, whose messages were lost some minutes ago."""
     settings.ARENA_URL = live_server.url
     started = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
@@ -114,7 +113,7 @@ def run(live_server: Any, settings: Any, messages: Queue, model: ChatServer) -> 
     return started
 
 
-def in_flight(run: JudgeRun, ended: timedelta) -> JudgeCall:
+def in_flight(run, ended):
     """A call whose worker was killed; its deadline passed so long ago."""
     deadline = timezone.now() - ended
     Assignment.objects.update(state="claimed", leased_until=deadline)
@@ -131,39 +130,30 @@ def in_flight(run: JudgeRun, ended: timedelta) -> JudgeCall:
     )
 
 
-def finished() -> bool:
-    return JudgeRun.objects.get().state == "finished"
-
-
-def test_an_expired_lease_of_a_person_is_taken_back(sweep: Sweep) -> None:
+def test_an_expired_lease_of_a_person_is_taken_back(sweep):
     lapsed = make_assignment(leased_until=timezone.now() - timedelta(minutes=1))
     held = make_assignment()
     sweep(lambda: Assignment.objects.get(pk=lapsed.pk).state == "expired")
     assert Assignment.objects.get(pk=held.pk).state == "claimed"
 
 
-def test_lost_messages_of_a_run_are_sent_again(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
+@pytest.mark.parametrize("planned", [True, False])
+def test_lost_messages_of_a_run_or_its_plan_are_sent_again(run, sweep, model, planned):
+    if not planned:
+        RunAssignment.objects.all().delete()
+        JudgeRun.objects.update(state="queued")
     sweep(lambda: Comparison.objects.count() == 1)
     assert len(model.requests) == 1
 
 
-def test_a_lost_plan_is_made(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
-    RunAssignment.objects.all().delete()
-    JudgeRun.objects.update(state="queued")
-    sweep(lambda: Comparison.objects.count() == 1)
-    assert len(model.requests) == 1
-
-
-def test_an_expired_lease_of_a_judge_is_asked_again(run: JudgeRun, sweep: Sweep, model: ChatServer) -> None:
+def test_an_expired_lease_of_a_judge_is_asked_again(run, sweep, model):
     call = in_flight(run, ended=timedelta(seconds=1))
     sweep(lambda: Comparison.objects.count() == 1)
     call.refresh_from_db()
     assert (call.state, len(model.requests)) == ("abandoned", 1)
 
 
-def test_an_unsent_comparison_is_submitted_and_not_asked_again(
-    run: JudgeRun, sweep: Sweep, model: ChatServer
-) -> None:
+def test_an_unsent_comparison_is_submitted_and_not_asked_again(run, sweep, model):
     call, now = in_flight(run, ended=timedelta(seconds=-60)), timezone.now()
     JudgeCall.objects.filter(pk=call.pk).update(
         state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now - timedelta(seconds=1)
@@ -174,54 +164,34 @@ def test_an_unsent_comparison_is_submitted_and_not_asked_again(
     assert model.requests == []
 
 
-def test_a_run_whose_last_message_was_lost_is_finished(run: JudgeRun, sweep: Sweep) -> None:
+def test_a_run_whose_last_message_was_lost_is_finished(run, sweep):
     Assignment.objects.update(state="failed", finished_at=timezone.now(), leased_until=None)
-    sweep(finished)
+    sweep(JudgeRun.objects.filter(state="finished").exists)
 
 
-def test_a_stale_snapshot_is_computed(sweep: Sweep) -> None:
+@pytest.mark.parametrize("lost", ["never asked for", "message lost", "computation killed"])
+def test_a_stale_snapshot_is_computed(sweep, messages, lost):
     study = make_comparison().study
+    if lost == "message lost":
+        freshness.request_refresh(study.pk)
+        messages.lose()
+        Refresh.objects.update(wanted_at=timezone.now() - freshness.LOST_AFTER)
+    elif lost == "computation killed":
+        Refresh.of(study.pk)
+        Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
     sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
 
 
-def test_a_stale_snapshot_whose_message_was_lost_is_computed(sweep: Sweep, messages: Queue) -> None:
-    study = make_comparison().study
-    freshness.request_refresh(study.pk)
-    messages.lose()
-    Refresh.objects.update(wanted_at=timezone.now() - freshness.LOST_AFTER)
-    sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
-
-
-def test_a_stale_snapshot_whose_computation_was_killed_is_computed(sweep: Sweep) -> None:
-    study = make_comparison().study
-    Refresh.of(study.pk)
-    Refresh.objects.update(running_until=timezone.now() - timedelta(seconds=1))
-    sweep(Snapshot.objects.filter(study=study, comparisons=1).exists)
-
-
-def wanted_view(messages: Queue) -> ComputedView:
-    """Numbers that somebody waits for, whose message was lost."""
+@pytest.mark.parametrize("killed", [False, True])
+def test_numbers_on_demand_whose_message_was_lost_or_worker_killed_are_computed(sweep, messages, killed):
     snapshot = boards.refresh(make_comparison().study).snapshot
     on_demand.contents(snapshot, Setting(snapshot.counts["raters"][0]["selector"], level="61"))
     messages.lose()
-    return ComputedView.objects.get()
-
-
-def is_ready() -> bool:
-    return ComputedView.objects.get().state == "ready"
-
-
-def test_numbers_on_demand_whose_message_was_lost_are_computed(sweep: Sweep, messages: Queue) -> None:
-    wanted_view(messages)
     ComputedView.objects.update(wanted_at=timezone.now() - on_demand.LOST_AFTER)
-    sweep(is_ready)
-
-
-def test_numbers_on_demand_whose_worker_was_killed_are_computed(sweep: Sweep, messages: Queue) -> None:
-    view = wanted_view(messages)
-    assert on_demand.claim(view.snapshot.study_id)
-    ComputedView.objects.update(running_until=timezone.now() - timedelta(seconds=1))
-    sweep(is_ready)
+    if killed:
+        assert on_demand.claim(snapshot.study_id)
+        ComputedView.objects.update(running_until=timezone.now() - timedelta(seconds=1))
+    sweep(ComputedView.objects.filter(state="ready").exists)
 
 
 PRODUCTION = {
@@ -234,7 +204,7 @@ PRODUCTION = {
 
 
 @pytest.mark.parametrize(("environment", "seconds"), [({}, "5.0"), (PRODUCTION, "30.0")])
-def test_the_interval_between_sweeps(tmp_path: Any, environment: dict[str, str], seconds: str) -> None:
+def test_the_interval_between_sweeps(tmp_path, environment, seconds):
     shown = "from django.conf import settings; print(settings.SWEEP_SECONDS)"
     done = manage("shell", "-v0", "-c", shown, VAR_DIR=str(tmp_path), **environment)
     assert done.stdout.strip() == seconds, done.stderr

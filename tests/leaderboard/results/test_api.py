@@ -1,12 +1,6 @@
-"""Whole leaderboards, tables, contestants and votes over the API, without a token where they are public."""
-
 import json
-from collections.abc import Iterator
-from copy import deepcopy
-from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from arena.api.auth import issue_token
@@ -14,19 +8,14 @@ from arena.people.rater_data import pseudonym
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests.factories import make_rater, make_user
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
+ROUNDS = 20
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rounds() -> Iterator[None]:
-    with few_rounds(20):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def shared(shared_rows: None, rounds: None) -> HandMade:
+def shared(shared_rows, rounds):
     made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Made", categories=("coding", "poems"))
     judge = made.judge("judy", simulated=True)
     for rating in (1, 2, 7):
@@ -38,17 +27,12 @@ def shared(shared_rows: None, rounds: None) -> HandMade:
     return made
 
 
-@pytest.fixture
-def made(shared: HandMade) -> HandMade:
-    return deepcopy(shared)
-
-
-def close(made: HandMade) -> None:
+def close(made):
     made.study.closed_at = timezone.now()
     made.study.save()
 
 
-def read(client: Client, path: str, token: str = "", **headers: str) -> Any:
+def read(client, path, token="", **headers):
     if token:
         headers["Authorization"] = f"Bearer {token}"
     return client.get(f"/api/v1/{path}", headers=headers)
@@ -66,9 +50,7 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-def test_public_studies_need_no_token_and_private_ones_do_not_exist(
-    made: HandMade, client: Client, path: str
-) -> None:
+def test_public_studies_need_no_token_and_private_ones_do_not_exist(made, client, path):
     close(made)
     answer = read(client, path)
     assert answer.status_code == 200
@@ -86,26 +68,28 @@ def test_public_studies_need_no_token_and_private_ones_do_not_exist(
 
 
 @pytest.mark.parametrize("path", [*PUBLIC, "studies/nowhere/standings/", "comparisons/"])
-def test_head_is_get_without_the_body(made: HandMade, client: Client, path: str) -> None:
+def test_head_is_get_without_the_body(made, client, path):
     got, head = read(client, path), client.head(f"/api/v1/{path}")
     assert (head.status_code, head.content) == (got.status_code, b"")
     assert head["Content-Length"] == str(len(got.content))
     assert head.get("ETag") == got.get("ETag")
+    assert client.head("/api/v1/studies/", SCRIPT_NAME="/arena").status_code == 200
     if "ETag" in head:
         again = client.head(f"/api/v1/{path}", headers={"If-None-Match": head["ETag"]})
         assert again.status_code == 304
 
 
-def test_head_of_an_arena_below_an_address_of_its_own(made: HandMade, client: Client) -> None:
-    assert client.head("/api/v1/studies/", SCRIPT_NAME="/arena").status_code == 200
-
-
-def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> None:
+def test_the_leaderboard_is_that_of_the_file_and_other_tables_are_not_there(made, client):
     query = "?raters=judge:judy&ties=off&method=bradley-terry"
     found = read(client, f"studies/made/leaderboard/{query}").json()
     assert found == client.get(f"/studies/made/leaderboard.json{query}").json()
     assert found["full"]["Alpha"]["simulated"] is True
     assert read(client, "studies/made/leaderboard/?raters=x").status_code == 404
+    answer = read(client, "studies/made/tables/standings/?raters=judge:x")
+    assert answer.status_code == 404
+    assert "raters judge:x" in answer.json()["detail"]
+    assert read(client, "studies/made/tables/other/").status_code == 422
+    assert read(client, "snapshots/999999/tables/data/").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -120,9 +104,7 @@ def test_the_leaderboard_is_that_of_the_file(made: HandMade, client: Client) -> 
         ("data", "?raters=judge:judy", {"raters": ""}),
     ],
 )
-def test_tables_are_those_of_the_snapshot(
-    made: HandMade, client: Client, kind: str, query: str, place: dict[str, str]
-) -> None:
+def test_tables_are_those_of_the_snapshot(made, client, kind, query, place):
     close(made)
     snapshot = Snapshot.objects.get()
     wanted = {"raters": "", "ties": "", "category": "", "method": "", **place}
@@ -132,15 +114,7 @@ def test_tables_are_those_of_the_snapshot(
         assert found == {"snapshot": snapshot.pk, "kind": kind, **wanted, "content": stored.content}
 
 
-def test_tables_that_are_not_there(made: HandMade, client: Client) -> None:
-    answer = read(client, "studies/made/tables/standings/?raters=judge:x")
-    assert answer.status_code == 404
-    assert "raters judge:x" in answer.json()["detail"]
-    assert read(client, "studies/made/tables/other/").status_code == 422
-    assert read(client, "snapshots/999999/tables/data/").status_code == 404
-
-
-def test_votes_come_page_by_page_once_the_study_is_closed(made: HandMade, client: Client) -> None:
+def test_votes_come_page_by_page_once_the_study_is_closed(made, client, django_assert_max_num_queries):
     answer = read(client, "studies/made/comparisons/")
     assert answer.status_code == 403
     assert "once it is closed" in answer.json()["detail"]
@@ -161,17 +135,11 @@ def test_votes_come_page_by_page_once_the_study_is_closed(made: HandMade, client
     assert "Ada" not in json.dumps(found)
     assert len(read(client, "studies/made/comparisons/?raters=people&category=poems").json()["items"]) == 3
     assert read(client, "studies/made/comparisons/?raters=x").status_code == 404
-
-
-def test_reading_a_page_of_votes_takes_the_same_number_of_queries(
-    made: HandMade, client: Client, django_assert_max_num_queries: Any
-) -> None:
-    close(made)
     with django_assert_max_num_queries(6):
         read(client, "studies/made/comparisons/")
 
 
-def test_contestants_are_listed(made: HandMade, client: Client) -> None:
+def test_contestants_are_listed(made, client):
     found = read(client, "studies/made/contestants/?limit=2").json()
     assert found["count"] == 3
     assert found["items"][0] == {
@@ -186,7 +154,7 @@ def test_contestants_are_listed(made: HandMade, client: Client) -> None:
     }
 
 
-def test_the_document_says_where_no_token_is_needed(client: Client) -> None:
+def test_the_document_says_where_no_token_is_needed(client):
     document = client.get("/api/v1/openapi.json").json()
     for path, operations in document["paths"].items():
         for operation in operations.values():

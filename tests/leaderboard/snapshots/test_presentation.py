@@ -1,5 +1,3 @@
-"""Standings as text: what stands beside the numbers."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +13,19 @@ def make_standings(**overrides):
     return rank_games(games, ("x", "y", "z"), Method(**{"name": "bradley-terry", "rounds": 20, **overrides}))
 
 
-def test_the_shares_of_a_bootstrap_are_of_rounds():
+def test_the_shares_are_of_rounds_or_draws_and_many_letters_are_cut():
     text = standings_table(make_standings())
     assert "of 20 rounds resampling 6 games; seed 0." in text
     assert "first: share of the 20 rounds in which it is first." in text
-
-
-def test_the_shares_of_a_sandwich_are_of_draws_and_say_how_many():
     text = standings_table(make_standings(intervals="sandwich"))
     assert "from the robust covariance over 6 games; first and groups from 20 draws; seed 0." in text
     assert "first: share of the 20 draws in which it is first." in text
+    standings = make_standings()
+    assert "+3" not in standings_table(standings)
+    rows = tuple(replace(row, group="a b c d e f aa") for row in standings.standings)
+    text = standings_table(replace(standings, standings=rows))
+    assert text.count("a b c d +3") == 3
+    assert "+3 means three more letters, which --format json has." in text
 
 
 def test_intervals_say_that_raters_stay_the_same_or_are_drawn_too():
@@ -35,12 +36,3 @@ def test_intervals_say_that_raters_stay_the_same_or_are_drawn_too():
     assert "20 rounds resampling 50 prompts, so for other prompts and these same 4 raters; seed 0." in text
     text = standings_table(rank_ratings(ratings, "xy", replace(method, resample="prompts-and-raters")))
     assert "20 rounds resampling 50 prompts and 4 raters; seed 0." in text
-
-
-def test_many_letters_are_cut_and_the_note_says_so():
-    standings = make_standings()
-    assert "+3" not in standings_table(standings)
-    rows = tuple(replace(row, group="a b c d e f aa") for row in standings.standings)
-    text = standings_table(replace(standings, standings=rows))
-    assert text.count("a b c d +3") == 3
-    assert "+3 means three more letters, which --format json has." in text

@@ -1,5 +1,3 @@
-"""What the reads of the leaderboard find."""
-
 import pytest
 
 from leaderboard.models import SnapshotSlice
@@ -10,10 +8,10 @@ from tests.leaderboard.rows import HandMade
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-@pytest.fixture
-def snapshot(monkeypatch):
+@pytest.fixture(scope="module")
+def snapshot(shared_rows, rounds):
     """Numbers of people, a judge, and a group of one of the people."""
-    monkeypatch.setattr(services, "ROUNDS", 10)
+
     made = HandMade("alpha", "beta", "gamma", categories=("coding", "poems"))
     expert = factories.make_rater(name="Bo")
     expert.groups.add(factories.make_group(slug="experts"))
@@ -41,15 +39,12 @@ def test_a_board_reads_what_it_shows_and_nothing_else(snapshot, category):
     }
 
 
-def test_the_ordinal_model_has_no_other_tie_rule(snapshot):
+def test_a_group_is_read_where_it_is_chosen_and_the_ordinal_model_has_no_other_tie_rule(snapshot):
     assert read(snapshot, "judge:strict", "on", "", "ordinal", "bradley-terry") == {
         ("standings", "judge:strict", "on", "ordinal"),
         ("standings", "judge:strict", "on", "bradley-terry"),
         ("standings", "people", "on", "ordinal"),
         ("matrices", "judge:strict", "on", ""),
     }
-
-
-def test_a_group_is_read_where_it_is_chosen(snapshot):
     found = read(snapshot, "group:experts", "off", "", "davidson", "bradley-terry")
     assert {raters for _, raters, _, _ in found} == {"group:experts", "people", "judge:strict"}

@@ -1,7 +1,3 @@
-"""Which lengths of texts are told while people still rate."""
-
-from typing import Any
-
 import pytest
 from django.utils import timezone
 
@@ -11,22 +7,20 @@ from leaderboard.snapshots.sealing import unsealed
 OPEN, CLOSED = Study(), Study(closed_at=timezone.now())
 
 
-def group(
-    prompts: int, completions: int, category: str | None = None, subset: str | None = None
-) -> dict[str, Any]:
+def group(prompts, completions, category=None, subset=None):
     counts = {"prompt": prompts, "completion": completions, "demonstration": prompts}
     texts = [{"what": what, "count": count} for what, count in counts.items()]
     return {"category": category, "subset": subset, "prompts": prompts, "texts": texts}
 
 
-def lengths(*groups: dict[str, Any], kinds: tuple[str, ...] = ("model", "model", "people")) -> dict[str, Any]:
+def lengths(*groups, kinds=("model", "model", "people")):
     contestants = [
         {"contestant": f"{place}", "kind": kind, "completions": 9} for place, kind in enumerate(kinds)
     ]
     return {"groups": list(groups), "contestants": contestants}
 
 
-def told(content: Any) -> list[str]:
+def told(content):
     """The groups that say how long completions are."""
     return [
         each["category"] or each["subset"] or "All"
@@ -35,7 +29,7 @@ def told(content: Any) -> list[str]:
     ]
 
 
-def test_parts_in_which_two_models_wrote_are_told() -> None:
+def test_parts_in_which_two_models_wrote_are_told():
     content = lengths(
         group(10, 20), group(6, 12, "coding"), group(4, 8, "poems"), group(10, 20, None, "easy")
     )
@@ -49,9 +43,7 @@ def test_parts_in_which_two_models_wrote_are_told() -> None:
         pytest.param(group(2, 4, "poems"), group(10, 18), id="one model in those without a category"),
     ],
 )
-def test_no_category_is_told_where_one_may_be_of_a_single_model(
-    poems: dict[str, Any], everything: dict[str, Any]
-) -> None:
+def test_no_category_is_told_where_one_may_be_of_a_single_model(poems, everything):
     """The others would tell it too: it is what they leave of all."""
     subsets = [group(5, 8, None, "easy"), group(5, everything["texts"][1]["count"] - 8, None, "hard")]
     content = lengths(everything, group(6, 12, "coding"), poems, *subsets)
@@ -60,18 +52,15 @@ def test_no_category_is_told_where_one_may_be_of_a_single_model(
 
 
 @pytest.mark.parametrize("completions", [1, 10])
-def test_nothing_is_told_where_one_model_may_have_written_all_that_is_known(completions: int) -> None:
+def test_nothing_is_told_where_one_model_may_have_written_all_that_is_known(completions):
     assert told(unsealed(OPEN, lengths(group(10, completions)))) == []
 
 
-def test_an_older_snapshot_tells_no_completions() -> None:
+def test_older_snapshots_and_the_only_model_are_not_told():
     """Beside a newer one it would tell those that came in between."""
     content = lengths(group(10, 20), group(10, 20, "coding"))
     assert told(unsealed(OPEN, content, past=True)) == []
     assert unsealed(CLOSED, content, past=True) == content
-
-
-def test_texts_of_the_only_model_and_of_people_are_not_told() -> None:
     content = unsealed(OPEN, lengths(group(3, 9), kinds=("model", "people")))
     assert [row["what"] for row in content["groups"][0]["texts"]] == ["prompt"]
     assert content["contestants"] == []

@@ -3,7 +3,6 @@
 With -s this prints what the page must hold.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -14,8 +13,8 @@ from django.core.management import call_command
 
 from arena.models import Study
 from leaderboard.snapshots.presentation import findings
-from leaderboard.stats import Standings, plan_from_data, rank_ratings
-from leaderboard.terminal.anchoring import AnchoredRanking, panel_of_study
+from leaderboard.stats import plan_from_data, rank_ratings
+from leaderboard.terminal.anchoring import panel_of_study
 from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
@@ -26,8 +25,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "llmfao.md"
 README = Path(__file__).parents[3] / "README.md"
 
 
-def said_of_votes(people: Votes) -> Iterator[str]:
-    """How uneven the votes are."""
+def said_of_votes(people):
     for name in ("GPT 4", "MythoMax-L2 (13B)", "Mythalion 13B"):
         yield f"{name}: {100 * people.shown_first(name):.0f} %"
     for name in ("Falcon Instruct (40B)", "GPT 3.5 Turbo", "command"):
@@ -43,8 +41,7 @@ def said_of_votes(people: Votes) -> Iterator[str]:
     yield f"{' or '.join(sorted(leaders))} is first whichever single prompt is left out"
 
 
-def said_of_ranks(people: Votes, gpt35: Votes, found: dict[str, Standings]) -> Iterator[str]:
-    """Ranks without and with position, and who is told apart."""
+def said_of_ranks(people, gpt35, found):
     plain, whole = llmfao.ranks(people.without_position()), llmfao.ranks(llmfao.scores(found["ordinal"]))
     for name in ("ReMM SLERP L2 13B", "LLaMA-2-Chat (70B)", "GPT 3.5 Turbo", "Mythalion 13B"):
         yield f"{name} {plain[name]} and {whole[name]}"
@@ -62,8 +59,7 @@ def said_of_ranks(people: Votes, gpt35: Votes, found: dict[str, Standings]) -> I
     yield f"{neighbours} of the 58 pairs of neighbours"
 
 
-def said_by_commands(everything: dict[str, Votes], found: dict[str, Standings]) -> Iterator[str]:
-    """Sentences that commands print."""
+def said_by_commands(everything, found):
     judges = [everything[rater].ranked(METHODS["Bradley-Terry"]) for rater in (GPT4, GPT35)]
     for standings in (found["Bradley-Terry"], *judges, found["ordinal, leans"]):
         yield from findings(standings.details)
@@ -75,14 +71,14 @@ def said_by_commands(everything: dict[str, Votes], found: dict[str, Standings]) 
     yield plan_from_data(people.ratings, between=pair).sentence(people.names)
 
 
-def said_of_anchoring(rankings: list[AnchoredRanking]) -> Iterator[str]:
+def said_of_anchoring(rankings):
     for each in rankings:
         votes = each.found.effective_votes_overall
         yield f"{each.panel.judges[0]} with power {each.found.power:.2f}, {votes:,.0f} votes"
 
 
 @pytest.fixture
-def computed(reference_data) -> dict[str, str]:
+def computed(reference_data):
     """Everything the page must hold: its tables, and the lines it says."""
     call_command("import_data", "llmfao", str(reference_data / "llmfao"), verbosity=0)
     study = Study.objects.get(slug="llmfao")
@@ -116,7 +112,6 @@ def computed(reference_data) -> dict[str, str]:
 
 
 def test_the_page_is_what_the_data_say(computed):
-    """One test, so that the data are read and ranked once."""
     for name, text in computed.items():
         print(f"\n{name}:\n{text}")
     page = PAGE.read_text()

@@ -1,29 +1,21 @@
-"""``manage.py standings`` and ``manage.py refresh``."""
-
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from tests import factories
+from tests.leaderboard.reading import printed, refusal
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments):
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
-
-
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows):
     made = HandMade("alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
     made.rate("alpha", "beta", 1)
     made.rate("beta", "gamma", 4)
@@ -31,8 +23,12 @@ def made():
     return made
 
 
+def standings_of(*arguments):
+    return json.loads(printed("standings", *arguments, "--format", "json"))
+
+
 def test_the_order_of_one_pass_of_elo_worked_out_by_hand(made):
-    found = json.loads(run("standings", "small", "--no-bootstrap", "--format", "json"))
+    found = standings_of("small", "--no-bootstrap")
     # 1: alpha beats beta, both at 1000: 1016, 984. 2: beta ties gamma: expected 0.476990 for beta.
     beta = 984 + 32 * (0.5 - 1 / (1 + 10 ** (16 / 400)))
     gamma = 1000 - (beta - 984)
@@ -48,14 +44,12 @@ def test_the_order_of_one_pass_of_elo_worked_out_by_hand(made):
 def test_ties_off_raters_and_category(made):
     judge = made.judge("strict")
     made.rate("alpha", "gamma", 8, rater=judge)
-    found = json.loads(run("standings", "small", "--ties", "off", "--rounds", "10", "--format", "json"))
+    found = standings_of("small", "--ties", "off", "--rounds", "10")
     assert sum(row["ties"] for row in found["standings"]) == 0
     assert found["parameters"]["ties"] == "off"
-    found = json.loads(
-        run("standings", "small", "--raters", "judge:strict", "--rounds", "10", "--format", "json")
-    )
+    found = standings_of("small", "--raters", "judge:strict", "--rounds", "10")
     assert [row["contestant"] for row in found["standings"]] == ["gamma", "alpha"]
-    found = json.loads(run("standings", "small", "--category", "poems", "--rounds", "10", "--format", "json"))
+    found = standings_of("small", "--category", "poems", "--rounds", "10")
     assert found["games"] == 1
 
 
@@ -63,9 +57,7 @@ def test_a_group_is_selected_by_name(made):
     experts = factories.make_group(slug="experts")
     made.person.groups.add(experts)
     made.rate("alpha", "beta", 8, rater=factories.make_rater())
-    found = json.loads(
-        run("standings", "small", "--raters", "group:experts", "--rounds", "10", "--format", "json")
-    )
+    found = standings_of("small", "--raters", "group:experts", "--rounds", "10")
     assert found["games"] == 3
 
 
@@ -75,12 +67,7 @@ def test_the_command_and_the_snapshot_agree(made, monkeypatch):
     row = snapshot.slices.get(
         kind="standings", raters="people", ties="off", category="", method="bradley-terry"
     )
-    live = json.loads(
-        run(
-            *("standings", "small", "--ties", "off", "--method", "bradley-terry"),
-            *("--rounds", "25", "--format", "json"),
-        )
-    )
+    live = standings_of("small", "--ties", "off", "--method", "bradley-terry", "--rounds", "25")
     stored = row.content
     for standing in stored["standings"]:
         del standing["kind"]
@@ -89,22 +76,19 @@ def test_the_command_and_the_snapshot_agree(made, monkeypatch):
     assert {name: stored[name] for name in live} == live
 
 
-def test_simulated_votes_say_so(made):
-    made.rate("alpha", "beta", 1, rater=made.judge("robot", simulated=True))
-    arguments = ("standings", "small", "--raters", "judge:robot", "--rounds", "10")
-    assert "ROBOT (simulated), all categories. Simulated votes" in run(*arguments)
-    assert json.loads(run(*arguments, "--format", "json"))["simulated"] is True
-    assert "simulated" not in run("standings", "small", "--rounds", "10").lower()
-
-
-def test_the_table_names_the_contestants_best_first(made):
-    table = run("standings", "small", "--rounds", "10")
+def test_the_table_names_the_contestants_best_first_and_simulated_votes(made):
+    table = printed("standings", "small", "--rounds", "10")
     ranked = [
         line.split() for line in table.splitlines() if line.split()[2:3] in (["alpha"], ["beta"], ["gamma"])
     ]
     assert ranked[0][:3] == ["1", "1", "alpha"]
     assert float(ranked[0][3]) > float(ranked[1][3]) >= float(ranked[2][3])
     assert "3 games" in table
+    made.rate("alpha", "beta", 1, rater=made.judge("robot", simulated=True))
+    arguments = ("standings", "small", "--raters", "judge:robot", "--rounds", "10")
+    assert "ROBOT (simulated), all categories. Simulated votes" in printed(*arguments)
+    assert json.loads(printed(*arguments, "--format", "json"))["simulated"] is True
+    assert "simulated" not in printed("standings", "small", "--rounds", "10").lower()
 
 
 @pytest.mark.parametrize(
@@ -129,26 +113,20 @@ def test_the_table_names_the_contestants_best_first(made):
     ],
 )
 def test_what_does_not_exist_is_one_sentence(made, arguments, message):
-    with pytest.raises(CommandError) as error:
-        run("standings", *arguments)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-    assert error.value.returncode == 1
+    said = refusal("standings", *arguments)
+    assert message in said
+    assert "\n" not in said
 
 
-def test_no_games_is_one_sentence(made):
+def test_refresh_publishes_a_snapshot_and_no_games_is_one_sentence(made):
+    assert "small: 3 comparisons" in printed("refresh", "small")
+    assert Snapshot.objects.get().study == made.study
+    with pytest.raises(CommandError, match="There is no study"):
+        printed("refresh", "nowhere")
     judge = made.judge("silent")
     made.rate("alpha", "beta", None, reason="empty", rater=judge)
     with pytest.raises(CommandError, match=r"small, judge:silent: there are no games to rank\."):
-        run("standings", "small", "--raters", "judge:silent")
-
-
-def test_refresh_publishes_a_snapshot(made, monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
-    assert "small: 3 comparisons" in run("refresh", "small")
-    assert Snapshot.objects.get().study == made.study
-    with pytest.raises(CommandError, match="There is no study"):
-        run("refresh", "nowhere")
+        printed("standings", "small", "--raters", "judge:silent")
 
 
 class TestAdjusting:
@@ -165,31 +143,17 @@ class TestAdjusting:
                 made.rate(other, one, 8 - rating + prompt % 2, prompt=prompt)
         return made
 
-    def test_for_the_length_of_the_texts_and_the_leans_of_raters(self):
+    def test_for_the_length_of_the_texts_and_the_leans_of_raters_and_nothing_else(self):
         self.balanced()
-        arguments = (
-            "standings",
-            "style",
-            "--method",
-            "ordinal",
-            "--adjust",
-            "length,raters",
-            "--rounds",
-            "20",
-        )
-        found = json.loads(run(*arguments, "--format", "json"))
+        options = "--method ordinal --adjust length,raters --rounds 20"
+        arguments = ("standings", "style", *options.split())
+        found = json.loads(printed(*arguments, "--format", "json"))
         assert found["parameters"]["adjust"] == ["length", "raters"]
         assert set(found["effects"]) == {"length"}
         assert found["rater_lean_sd"] is not None
-        assert "length: one standard deviation more" in run(*arguments)
-
-    def test_texts_are_read_only_when_asked_for(self):
-        self.balanced()
+        assert "length: one standard deviation more" in printed(*arguments)
         with CaptureQueriesContext(connection) as captured:
-            run("standings", "style", "--method", "ordinal", "--rounds", "5")
+            printed("standings", "style", "--method", "ordinal", "--rounds", "5")
         assert not any('"turns"' in query["sql"] for query in captured)
-
-    def test_what_is_not_there_is_one_sentence(self):
-        self.balanced()
         with pytest.raises(CommandError, match=r"^style, people: .*colour.*: length, markdown\.$"):
-            run("standings", "style", "--method", "ordinal", "--adjust", "colour")
+            printed("standings", "style", "--method", "ordinal", "--adjust", "colour")

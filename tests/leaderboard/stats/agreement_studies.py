@@ -11,13 +11,13 @@ RATED = ("eight", 8, 8), ("eight and five", 8, 5), ("three and two", 3, 2)
 """Points of two kinds of raters."""
 
 
-def topics(pairs: int = PAIRS, each: int = 4, names: tuple[str, ...] = ("coding", "", "poems")) -> Topics:
+def topics(pairs=PAIRS, each=4, names=("coding", "", "poems")):
     """``each`` pairs to a prompt, the categories in turn."""
     prompt = np.arange(pairs) // each
     return Topics(prompt, np.arange(prompt[-1] + 1) % len(names), names)
 
 
-def at_random(seed: int, points: int = 8, raters: int = 3, pairs: int = PAIRS, share: float = 0.7):
+def at_random(seed, points=8, raters=3, pairs=PAIRS, share=0.7):
     """Ratings by ``raters`` raters of a share of the pairs; what they think is one thing, and some noise."""
     generator = np.random.default_rng((seed, points, raters))
     truth = np.random.default_rng(seed).normal(size=pairs)
@@ -28,17 +28,17 @@ def at_random(seed: int, points: int = 8, raters: int = 3, pairs: int = PAIRS, s
     return opinion_rows(pair, rater, rating, points, False).only(kept)
 
 
-def sums(rows: OpinionRows, pairs: int = PAIRS):
+def sums(rows, pairs=PAIRS):
     return pair_sums(rows, pairs)
 
 
-def mirrored(rows: OpinionRows, turned: np.ndarray) -> OpinionRows:
+def mirrored(rows, turned):
     """The same opinions where the completions of the pairs of a mask have changed their names."""
     rating = np.where(turned[rows.pair], rows.points + 1 - rows.rating, rows.rating)
     return OpinionRows(rows.pair, rows.rater, rating, rows.points)
 
 
-def crossed(one: OpinionRows, other: OpinionRows, of, size: tuple[int, int]) -> np.ndarray:
+def crossed(one, other, of, size):
     """The table of every opinion of the one against every one of the other on the same pair, both ways."""
     table = np.zeros(size)
     for i, j in product(range(len(one)), range(len(other))):
@@ -49,7 +49,7 @@ def crossed(one: OpinionRows, other: OpinionRows, of, size: tuple[int, int]) -> 
     return table
 
 
-def reliability_matrix(rows: OpinionRows, values: np.ndarray, mirror, pairs: int = PAIRS) -> np.ndarray:
+def reliability_matrix(rows, values, mirror, pairs=PAIRS):
     """Raters by pairs, then by mirrored pairs; NaN where somebody did not rate."""
     table = np.full((rows.rater.max() + 1, 2 * pairs), np.nan)
     for pair, rater, value in zip(rows.pair, rows.rater, values, strict=True):

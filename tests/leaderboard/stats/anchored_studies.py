@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import root
 from scipy.special import expit
 
-from leaderboard.stats import Anchored, anchored
+from leaderboard.stats import anchored
 
 POINTS = 400 / np.log(10)
 FIVE = (150.0, 80.0, 0.0, -80.0, -150.0)
@@ -42,7 +42,7 @@ JUDGES = {
 
 
 @cache
-def truth(strength: tuple[float, ...]) -> np.ndarray:
+def truth(strength):
     """The Bradley-Terry fit of very many people on all pairs of very many prompts, by integration."""
     level, (a, b) = np.array(strength) / POINTS, np.triu_indices(len(strength), 1)
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -69,7 +69,7 @@ class Design:
     strength: tuple[float, ...] = FIVE
 
 
-def simulated(judge: Judge, design: Design, seed: int) -> Anchored:
+def simulated(judge, design, seed):
     """A study, with one person's verdict for each pair people rated."""
     generator = np.random.default_rng(seed)
     level = np.array(design.strength) / POINTS
@@ -87,7 +87,7 @@ def simulated(judge: Judge, design: Design, seed: int) -> Anchored:
     return anchored(a[pair], b[pair], *scores, len(level), prompt=prompt)
 
 
-def _verdicts(judge: Judge, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def _verdicts(judge, quality, generator):
     """The judge's mean score over both orders, (prompts, pairs)."""
     contestants = quality.shape[1]
     a, b = np.triu_indices(contestants, 1)
@@ -119,15 +119,14 @@ class Outcome:
     power: float
 
 
-def coverage(judge: Judge, design: Design, studies: int) -> Outcome:
-    """Simulate ``studies`` studies with seeds 0, 1, ..."""
+def coverage(judge, design, studies):
     found, true = [simulated(judge, design, seed) for seed in range(studies)], truth(design.strength)
 
-    def held(name: str) -> np.ndarray:
+    def held(name):
         estimates = [getattr(result, name) for result in found]
         return np.array([(one.low <= true) & (true <= one.high) for one in estimates])
 
-    def squared_error(name: str) -> float:
+    def squared_error(name):
         return float(np.mean([(getattr(result, name).value - true) ** 2 for result in found]))
 
     each = held("best").mean(axis=0)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from leaderboard.stats import Ratings, bootstrap_ordinal, central_interval, make_ratings, ordinal
+from leaderboard.stats import bootstrap_ordinal, central_interval, make_ratings, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.ordinal_table import threshold_rows
-from tests.leaderboard.stats.strategies import CONTESTANTS
+from tests.leaderboard.stats.simulation import CONTESTANTS
 
 THETA = (1.0, 0.4, -0.3, -1.1)
 FREE = {2: (), 3: (0.7,), 5: (0.5, 1.6), 8: (0.6, 1.5, 2.6)}
@@ -17,20 +17,20 @@ FREE = {2: (), 3: (0.7,), 5: (0.5, 1.6), 8: (0.6, 1.5, 2.6)}
 
 
 def simulated_ratings(
-    prompts: int = 100,
+    prompts=100,
     *,
-    points: int = 8,
-    theta: tuple[float, ...] = THETA,
-    position: float = 0.3,
-    effect: float = 0.0,
-    lean_sd: float = 0.0,
-    raters: int = 1,
-    prompt_effect: float = 0.0,
-    rater_effect: float = 0.0,
-    covariate_of_contestant: tuple[float, ...] | None = None,
-    first_share: float = 0.5,
-    seed: int = 0,
-) -> Ratings:
+    points=8,
+    theta=THETA,
+    position=0.3,
+    effect=0.0,
+    lean_sd=0.0,
+    raters=1,
+    prompt_effect=0.0,
+    rater_effect=0.0,
+    covariate_of_contestant=None,
+    first_share=0.5,
+    seed=0,
+):
     """Every pair on every prompt, seen once by every rater.
 
     The better of a pair stands first with probability ``first_share``. The covariate "length" is what the
@@ -67,7 +67,7 @@ def simulated_ratings(
 
 
 @st.composite
-def small_ratings(draw: st.DrawFn, scales: tuple[int, ...] = (2, 3, 5, 8)) -> Ratings:
+def small_ratings(draw, scales=(2, 3, 5, 8)):
     """Between 1 and 30 ratings of five contestants on the scales."""
     row = st.tuples(
         st.integers(0, CONTESTANTS - 1),
@@ -95,10 +95,10 @@ class Setting:
     studied: dict[str, Any] = field(default_factory=dict)
     fitted: dict[str, Any] = field(default_factory=dict)
 
-    def study(self, seed: int) -> Ratings:
+    def study(self, seed):
         return simulated_ratings(position=POSITION, seed=seed, **self.studied)
 
-    def truth(self) -> tuple[np.ndarray, float, float]:
+    def truth(self):
         """Ratings, position and effect per unit of the covariate.
 
         Contestants that suit some prompts (or raters) better than others flatten the average odds, so the
@@ -117,7 +117,7 @@ class Setting:
         return ratings, POSITION, self.studied.get("effect", np.nan)
 
 
-def coverage(setting: Setting, studies: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+def coverage(setting, studies, rounds):
     """Shares of 95 % intervals that hold the rating, the position and the effect of length.
 
     First those of the bootstrap, then those of the standard errors. Without a covariate there is no third.
@@ -128,7 +128,7 @@ def coverage(setting: Setting, studies: int, rounds: int) -> tuple[np.ndarray, n
     return bootstrap, errors
 
 
-def _held(setting: Setting, ratings: Ratings, truth: Any, rounds: int) -> tuple[list[float], list[float]]:
+def _held(setting, ratings, truth, rounds):
     rating, position, effect = truth
     fit = ordinal(ratings, resample=setting.resample, **setting.fitted)
     found = bootstrap_ordinal(ratings, resample=setting.resample, rounds=rounds, **setting.fitted)

@@ -1,13 +1,11 @@
 """Simulated studies in which prompts and raters have tastes of their own, and what is true of them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from leaderboard.stats import (
-    Games,
     bootstrap_bradley_terry,
     bootstrap_davidson,
     bradley_terry,
@@ -43,14 +41,14 @@ class Design:
     nu: float = 0.5
 
 
-def outcome_chances(difference: np.ndarray, nu: float) -> np.ndarray:
+def outcome_chances(difference, nu):
     """Win, tie and loss by Davidson's model for a difference in points, (3, ...)."""
     half = np.exp(difference / POINTS / 2)
     weights = np.stack((half, np.full_like(half, nu), 1 / half))
     return weights / weights.sum(axis=0)
 
 
-def simulate(design: Design, seed: int) -> tuple[Games, np.ndarray, np.ndarray]:
+def simulate(design, seed):
     """The games of one study, and the prompt and the rater of each."""
     generator = np.random.default_rng(seed)
     low, high = np.triu_indices(len(PUBLISHED), 1)
@@ -69,7 +67,7 @@ def simulate(design: Design, seed: int) -> tuple[Games, np.ndarray, np.ndarray]:
     return make_games(a, b, score, 4), prompt, rater
 
 
-def truth(design: Design, method: str) -> np.ndarray:
+def truth(design, method):
     """What the method finds in a study without end: tastes averaged over, by Gauss and Hermite's rule."""
     node, weight = np.polynomial.hermite_e.hermegauss(61)
     spread = np.sqrt(2.0) * np.hypot(design.prompt_taste, design.rater_taste)
@@ -85,9 +83,7 @@ def truth(design: Design, method: str) -> np.ndarray:
     return rating
 
 
-def intervals(
-    games: Games, method: str, rounds: int
-) -> Iterator[tuple[str, float, tuple[np.ndarray, np.ndarray]]]:
+def intervals(games, method, rounds):
     """For each kind of interval and level the ends of each contestant's."""
     fit, bootstrap = METHODS[method]
     arrays, units = (games.a, games.b, games.score, 4), {"cluster": games.cluster, "crossed": games.crossed}
@@ -100,9 +96,7 @@ def intervals(
         yield "t", level, normal_interval(fitted.rating, error, level, games.units)
 
 
-def coverage(
-    design: Design, unit: str, studies: int, rounds: int, method: str
-) -> dict[tuple[str, float], float]:
+def coverage(design, unit, studies, rounds, method):
     """The share of intervals that hold the truth, by kind and level, over studies and contestants."""
     inside: dict[tuple[str, float], list[np.ndarray]] = {}
     true = truth(design, method)

@@ -1,23 +1,19 @@
-"""Simulated games with known true ratings."""
+"""Games: simulated with known true ratings, any that are possible, and how often intervals hold the truth."""
+
+from functools import cache
 
 import numpy as np
+from hypothesis import strategies as st
 
-from leaderboard.stats import Games, make_games
+from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
 
 PUBLISHED = (1140.0, 1073.0, 986.0, 802.0)
 """Ratings of the published study of four models on 327 prompts, without ties."""
 
 
 def simulated_games(
-    prompts: int = 327,
-    ratings: tuple[float, ...] = PUBLISHED,
-    *,
-    seed: int = 0,
-    tie_share: float = 0.0,
-    raters: int = 1,
-    prompt_effect: float = 0.0,
-    clustered: bool = False,
-) -> Games:
+    prompts=327, ratings=PUBLISHED, *, seed=0, tie_share=0.0, raters=1, prompt_effect=0.0, clustered=False
+):
     """Every pair on every prompt, in random order, won with Elo's probability.
 
     ``prompt_effect`` is the standard deviation, in points, of how much better or worse than its rating a
@@ -34,3 +30,43 @@ def simulated_games(
     order = generator.permutation(len(a))
     cluster = prompt[order] if clustered else None
     return make_games(a[order], b[order], score[order], len(ratings), cluster=cluster)
+
+
+CONTESTANTS = 5
+
+
+@st.composite
+def small_games(draw, clustered=False):
+    game = st.tuples(
+        st.integers(0, CONTESTANTS - 1),
+        st.integers(1, CONTESTANTS - 1),
+        st.sampled_from((0.0, 0.5, 1.0)),
+        st.integers(0, 6),
+    )
+    first, distance, score, cluster = zip(*draw(st.lists(game, min_size=1, max_size=40)), strict=True)
+    second = (np.array(first) + np.array(distance)) % CONTESTANTS
+    return make_games(first, second, score, CONTESTANTS, cluster=cluster if clustered else None)
+
+
+CENTRED = np.array(PUBLISHED) - np.mean(PUBLISHED) + 1000
+STUDIES = 150
+SHARED = {"raters": 4, "prompt_effect": 150.0}
+
+
+@cache
+def coverage(*, by_prompt, shared=False):
+    """Share of 95 % intervals that hold the true rating, over simulated studies of 60 prompts.
+
+    ``shared`` is four raters on every prompt, and prompts that suit some contestants better than others. That
+    flattens average win rates, so the truth is then the limit of a very large study.
+    """
+    options = SHARED if shared else {}
+    truth = bradley_terry(simulated_games(20_000, seed=999, **SHARED)).rating if shared else CENTRED
+    inside = []
+    for seed in range(STUDIES):
+        games = simulated_games(60, seed=seed, clustered=True, **options)
+        cluster = games.cluster if by_prompt else None
+        found = bootstrap_bradley_terry(games.a, games.b, games.score, 4, rounds=200, cluster=cluster)
+        low, high = central_interval(found.samples, 95)
+        inside.append((low <= truth) & (truth <= high))
+    return float(np.mean(inside))

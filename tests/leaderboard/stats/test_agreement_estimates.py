@@ -1,5 +1,3 @@
-"""Intervals of Fisher's z, against the formula written out and at their limits."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,20 +25,14 @@ def test_the_formula(prompts, level):
     assert interval(0.5, SAMPLES, prompts, level) == pytest.approx(expected)
 
 
-def test_undefined_rounds_are_left_out_unless_they_are_most():
+def test_undefined_rounds_one_prompt_and_rounds_at_the_very_end():
     some = np.append(SAMPLES, np.full(300, np.nan))
     most = np.append(SAMPLES, np.full(500, np.nan))
     assert interval(0.5, some) == interval(0.5, SAMPLES)
     assert np.isnan(interval(0.5, most)).all()
-
-
-def test_there_is_none_from_one_prompt_from_rounds_that_agree_or_without_a_value():
     assert np.isnan(interval(0.5, SAMPLES, prompts=1)).all()
     assert np.isnan(interval(1.0, np.ones(50))).all()
     assert np.isnan(interval(np.nan, SAMPLES)).all()
-
-
-def test_rounds_at_the_very_end_keep_it_finite():
     low, high = interval(0.9, np.append(SAMPLES, [1.0, 1.0]))
     assert -1 < low < 0.9 < high <= 1
 

@@ -1,5 +1,3 @@
-"""Opinions about pairs, and their sums over prompts."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,29 +31,20 @@ def test_rows_are_all_each_named_category_and_the_rest():
     assert found.rows == (None, "coding", "poems", "-coding", "-poems")
     # The categories in turn are coding, the unnamed one and poems.
     assert found.chosen.tolist() == [[1, 1, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0]]
-
-
-def test_one_named_category_has_no_rest():
     assert agreement_studies.topics(names=("coding", "")).rows == (None, "coding")
     assert agreement_studies.topics(names=("",)).rows == (None,)
-
-
-def test_a_category_whose_name_begins_with_a_minus_is_a_category():
     found = agreement_studies.topics(names=("-poems", "poems"))
     assert found.rows == (None, "-poems", "poems", "--poems", "-poems")
     assert found.left_out == (None, None, None, "-poems", "poems")
     assert found.chosen.tolist() == [[1, 1], [1, 0], [0, 1], [0, 1], [1, 0]]
 
 
-def test_each_row_adds_up_its_categories_and_cancels_nothing():
+def test_estimates_add_up_the_prompts_of_each_row():
     topics = agreement_studies.topics()
     sums = np.array([0.1, 0.7, -0.2])
     assert np.concatenate(list(topics.each_row(sums[:, None]))) == pytest.approx(topics.chosen @ sums)
     alone = np.array([[0.3], [0.0], [0.0]])
     assert list(topics.each_row(alone))[3] == 0
-
-
-def test_estimates_add_up_the_prompts_of_each_row():
     topics = Topics(np.array([0, 0, 1, 2]), np.array([0, 1, 0]), ("coding", "poems"))
     found = counted(topics, [0, 1, 2, 3, 3]).estimate
     assert found.tolist() == [[5, 9], [4, 7], [1, 2], [1, 2], [4, 7]]
@@ -80,35 +69,20 @@ def test_all_measures_see_the_same_draws():
     assert (second[0, 0] == 12).all()
     assert (resample([half], rounds=20, seed=0)[0] == second).all()
     assert (resample([half], rounds=20, seed=1)[0] != second).any()
-
-
-def test_no_measures_have_no_rounds():
     assert resample([], rounds=10, seed=0) == []
-
-
-def test_it_refuses_rounds_and_seeds_that_do_not_exist():
     for wrong in ({"rounds": 0, "seed": 0}, {"rounds": 10, "seed": -1}):
         with pytest.raises(ParameterError):
             resample([counted(agreement_studies.topics(), [0])], **wrong)
 
 
-def test_preferences_are_steps_around_the_middle():
+def test_preferences_mirrors_and_verdicts_by_hand():
     rows = opinion_rows([0] * 6, 1, [1, 4, 8, 2, 3, 2], [8, 8, 8, 2, 5, 3], False)
     assert rows.preference.tolist() == [-28, -4, 28, 28, 0, 0]
-
-
-def test_a_rating_shown_turned_is_mirrored():
     rows = opinion_rows([0, 0], 1, [1, 4], 8, [True, False])
     assert rows.rating.tolist() == [8, 4]
-
-
-def test_verdicts_have_the_usual_ties():
     rows = opinion_rows(range(9), 1, [3, 4, 5, 6, 2, 3, 2, 1, 2], [8, 8, 8, 8, 5, 5, 3, 2, 2], False)
     assert rows.verdict.tolist() == [FIRST, TIE, TIE, SECOND, FIRST, TIE, TIE, FIRST, SECOND]
-
-
-def test_verdicts_of_a_band_of_ties():
-    """It acts on 8 points alone, and goes with the rows that are picked."""
+    # It acts on 8 points alone, and goes with the rows that are picked.
     rows = opinion_rows(range(6), 1, [2, 3, 6, 7, 3, 2], [8, 8, 8, 8, 5, 5], False, TieBand(3, 6))
     assert rows.verdict.tolist() == [FIRST, TIE, TIE, SECOND, TIE, FIRST]
     assert rows.only(np.array([1, 5])).verdict.tolist() == [TIE, FIRST]
@@ -134,9 +108,6 @@ def test_sums_of_a_pair():
     assert found.mean == pytest.approx([0, 0, -1 / 7])
     assert found.squares.tolist() == [2 * 28**2, 0, 16]
     assert found.verdicts.tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
-
-
-def test_equal_means_are_equal_to_the_last_bit():
     # (2 of 8, 3 of 8, 3 of 8) and (1, 3, 4), and twice one of them.
     pair = [0] * 3 + [1] * 3 + [2] * 6
     rating = [2, 3, 3, 1, 3, 4, 2, 3, 3, 3, 3, 2]

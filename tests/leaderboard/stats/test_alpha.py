@@ -50,13 +50,10 @@ def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, ra
     assert within(rows)[2] == pytest.approx(fleiss_kappa(np.vstack((table, table[:, ::-1]))))
 
 
-def test_the_larger_of_two_common_numbers_of_ratings_counts():
+def test_who_is_compared_with_whom():
     rows = opinion_rows([0, 0, 1, 1, 1, 2], [1, 2, 1, 2, 3, 1], [1] * 6, 3, False)
     assert repeated_pairs(rows, 3).each == 3
     assert repeated_pairs(rows.only(rows.pair == 2), 3).each == 0
-
-
-def test_people_are_compared_with_each_other_not_with_themselves():
     rows = opinion_rows([0, 0, 0, 1], [1, 1, 2, 1], [1, 3, 2, 3], 3, False)
     found = one_from_each(rows)
     assert (found.pair.tolist(), found.rater.tolist(), found.rating.tolist()) == (
@@ -64,9 +61,6 @@ def test_people_are_compared_with_each_other_not_with_themselves():
         [1, 2, 1],
         [1, 2, 3],
     )
-
-
-def test_a_judge_alone_is_compared_with_its_own_repeats():
     rows = opinion_rows([0, 0, 1, 1], 9, [1, 3, 2, 2], 3, [False, True, False, True])
     assert one_from_each(rows) is rows
     assert within(rows)[0] == 1

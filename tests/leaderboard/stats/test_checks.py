@@ -12,6 +12,7 @@ from leaderboard.stats import (
 from leaderboard.stats.checks import (
     ClusterError,
     LengthMismatchError,
+    NoGamesError,
     ParameterError,
     ScoreError,
     StatsError,
@@ -20,6 +21,7 @@ from leaderboard.stats.checks import (
     whole_number,
     whole_numbers,
 )
+from tests.leaderboard.stats.simulation import simulated_games
 
 BOOTSTRAPS = [bootstrap_elo, bootstrap_bradley_terry, bootstrap_davidson]
 
@@ -59,27 +61,53 @@ class TestNumbers:
 
 
 class TestDenseLabels:
-    def test_they_are_numbered_in_sorted_order(self):
+    def test_labels_are_numbered_in_sorted_order_and_missing_ones_refused(self):
         assert dense_labels("prompt", ["q", "p", "q"]).tolist() == [1, 0, 1]
+        with pytest.raises(ClusterError, match=r"^prompt\[1\] is NaN"):
+            make_ratings([0, 0, 0], [1, 1, 1], [1, 1, 1], 3, 2, prompt=[1.0, np.nan, np.nan])
 
     @pytest.mark.parametrize("labels", [[1, None], np.array([1, "p"], dtype=object)])
     def test_labels_that_cannot_be_sorted_are_refused(self, labels):
         with pytest.raises(ClusterError, match="prompt must hold labels of one kind, none of them missing"):
             dense_labels("prompt", labels)
 
-    def test_missing_prompts_do_not_become_one_prompt(self):
-        with pytest.raises(ClusterError, match=r"^prompt\[1\] is NaN"):
-            make_ratings([0, 0, 0], [1, 1, 1], [1, 1, 1], 3, 2, prompt=[1.0, np.nan, np.nan])
-
 
 @pytest.mark.parametrize("bootstrap", BOOTSTRAPS)
 @pytest.mark.parametrize(
-    "options", [{"rounds": 1.5}, {"rounds": None}, {"seed": 1.5}, {"seed": "1"}, {"threads": 1.5}]
+    ("options", "message"),
+    [
+        ({"rounds": 1.5}, "rounds is .*; it must be a whole number"),
+        ({"rounds": None}, "rounds is .*; it must be a whole number"),
+        ({"seed": 1.5}, "seed is .*; it must be a whole number"),
+        ({"seed": "1"}, "seed is .*; it must be a whole number"),
+        ({"threads": 1.5}, "threads is .*; it must be a whole number"),
+        ({"rounds": 0}, "rounds is 0"),
+        ({"threads": 0}, "threads is 0"),
+        ({"threads": -1}, "threads is -1"),
+        ({"seed": -1}, "seed is -1"),
+    ],
 )
-def test_no_bootstrap_runs_with_half_a_number(bootstrap, options):
-    (name,) = options
-    with pytest.raises(ParameterError, match=rf"{name} is .*; it must be a whole number"):
+def test_no_bootstrap_runs_with_numbers_that_make_no_sense(bootstrap, options, message):
+    with pytest.raises(ParameterError, match=message):
         bootstrap([0, 1], [1, 0], [1, 1], 2, **options)
+
+
+@pytest.mark.parametrize("bootstrap", BOOTSTRAPS)
+def test_no_bootstrap_runs_without_games(bootstrap):
+    with pytest.raises(NoGamesError):
+        bootstrap([], [], [], 2)
+
+
+@pytest.mark.parametrize("bootstrap", BOOTSTRAPS)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_threads_and_further_rounds_change_nothing(bootstrap, clustered):
+    games = simulated_games(15, seed=7, tie_share=0.2, clustered=clustered)
+    arrays = (games.a, games.b, games.score, 4)
+    one = bootstrap(*arrays, rounds=200, cluster=games.cluster).samples
+    again = bootstrap(*arrays, rounds=200, threads=3, cluster=games.cluster).samples
+    assert again == pytest.approx(one, abs=1e-9)
+    fewer = bootstrap(*arrays, rounds=70, cluster=games.cluster).samples
+    assert fewer == pytest.approx(one[:70], abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", [sequential_elo, *BOOTSTRAPS])

@@ -1,5 +1,3 @@
-"""Means and shares over prompts."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,14 +19,13 @@ def test_mean_by_hand():
     error = np.sqrt(2 / 3 * ((left_out - left_out.mean()) ** 2).sum())
     assert (found.n, found.prompts, found.value) == (4, 3, 4.5)
     assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 2, 4.5, error))
-
-
-def test_with_one_observation_per_prompt_the_mean_is_students():
     values = np.random.default_rng(1).normal(size=15)
     found = mean_estimate(values, np.ones(15), 90)
     assert (found.low, found.high) == pytest.approx(
         stats.t.interval(0.9, 14, values.mean(), stats.sem(values))
     )
+    found = mean_estimate(np.array([16.0, 8]), np.array([2.0, 1]), 95)
+    assert (found.value, found.low, found.high) == (8, None, None)
 
 
 def test_wilson_is_that_of_statsmodels():
@@ -44,6 +41,9 @@ def test_share_by_hand():
     effective = 0.75 * 0.25 / error**2
     assert effective == pytest.approx(3)
     assert (found.low, found.high) == pytest.approx(wilson(0.75, effective, stats.t.ppf(0.975, 3)))
+    # Every prompt asked in both orders, one point each: the share cannot vary between prompts.
+    found = share_estimate(np.ones(10), np.full(10, 2.0), 95)
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 20, stats.t.ppf(0.975, 9)))
 
 
 def test_agreement_has_a_width_that_shrinks_with_prompts_alone():
@@ -57,23 +57,12 @@ def test_agreement_has_a_width_that_shrinks_with_prompts_alone():
     assert few.high == 1
 
 
-def test_prompts_that_cancel_are_not_taken_for_certainty():
-    # Every prompt asked in both orders, one point each: the share cannot vary between prompts.
-    found = share_estimate(np.ones(10), np.full(10, 2.0), 95)
-    assert (found.low, found.high) == pytest.approx(wilson(0.5, 20, stats.t.ppf(0.975, 9)))
-
-
 @pytest.mark.parametrize("estimate", [mean_estimate, share_estimate])
 def test_nothing_and_a_single_prompt(estimate):
     nothing = estimate(np.zeros(3), np.zeros(3), 95)
     assert (nothing.n, nothing.prompts, nothing.value, nothing.low) == (0, 0, None, None)
     single = estimate(np.array([2.0, 0]), np.array([4.0, 0]), 95)
     assert (single.n, single.prompts, single.value, single.low, single.high) == (4, 1, 0.5, None, None)
-
-
-def test_equal_means_give_no_interval():
-    found = mean_estimate(np.array([16.0, 8]), np.array([2.0, 1]), 95)
-    assert (found.value, found.low, found.high) == (8, None, None)
 
 
 @given(PROMPTS, st.randoms(use_true_random=False))

@@ -1,8 +1,6 @@
-"""Coefficients, correlation by category, and the ceiling people set."""
-
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -45,14 +43,11 @@ def test_they_equal_the_library(monkeypatch, most, a, b):
     assert coefficients(x, y) == pytest.approx(coefficients_by_scipy(x, y))
 
 
-def test_levels_are_symmetric():
+def test_levels_are_symmetric_and_many_go_on_a_grid():
     found = levels(np.array([0.5, -0.25, 0.25, 0.5]))
     assert (found.number.tolist(), found.count) == ([3, 1, 2, 3], 4)
     found = levels(np.array([0.0, -0.0, 1.0]))
     assert (found.number.tolist(), found.count) == ([1, 1, 2], 3)
-
-
-def test_many_levels_go_on_a_grid_and_few_do_not():
     values = np.linspace(-1, 1, 999)
     found = few_levels(values)
     assert (found.count, found.on_grid) == (63, True)
@@ -73,15 +68,10 @@ values = st.lists(
 
 
 @given(values)
-def test_turning_any_pair_changes_nothing(rows):
+def test_turning_any_pair_the_order_of_pairs_and_the_sides_change_nothing(rows):
     x, y, turned = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     sign = 1 - 2 * turned
     assert coefficients(x * sign, y * sign) == pytest.approx(coefficients(x, y), abs=1e-12)
-
-
-@given(values)
-def test_the_order_of_pairs_and_the_sides_change_nothing(rows):
-    x, y, _ = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     found = coefficients(x, y)
     assert (np.abs(found) <= 1 + 1e-12).all()
     assert coefficients(x[::-1], y[::-1]) == pytest.approx(found, abs=1e-12)
@@ -155,15 +145,9 @@ def test_the_ceiling_by_hand():
     # Sum of x*y is -1/2 + 0 - 1/2 + 1 + 1 = 1; of x*x 4; of y*y 2.5.
     _, values = correlation(agreement_studies.topics(3, names=("",)), found)
     assert values[0, 0] == pytest.approx(1 / 10**0.5)
-
-
-def test_somebody_who_rates_a_pair_twice_is_one_entry_against_the_others():
     rows = opinion_rows([0, 0, 0], [7, 7, 8], [1, 3, 3], 3, [False, True, False])
     found = ceiling_entries(rows, agreement_studies.sums(rows, 1))
     assert (found.x.tolist(), found.y.tolist()) == ([-1, 1], [1, -1])
-
-
-def test_people_who_never_meet_set_no_ceiling():
     rows = opinion_rows([0, 1], [7, 8], [1, 3], 3, False)
     found = ceiling_entries(rows, agreement_studies.sums(rows, 2))
     assert len(found.pair) == 0
@@ -172,6 +156,7 @@ def test_people_who_never_meet_set_no_ceiling():
     assert np.isnan(resample([measure], 5, 0)[0]).all()
 
 
+@settings(max_examples=40)
 @given(
     st.integers(0, 1000),
     st.lists(st.booleans(), min_size=agreement_studies.PAIRS, max_size=agreement_studies.PAIRS),

@@ -20,19 +20,19 @@ def test_confusion_counts_every_rating_against_every_other_in_both_orientations(
         assert (found.counts[number] == expected).all()
 
 
-def test_only_the_commonest_scale_is_counted():
+def test_by_hand():
     one = opinion_rows([0, 1, 1], 1, [1, 3, 8], [3, 3, 8], False)
     other = opinion_rows([0, 1], 2, [2, 2], 2, False)
     found = confusion(agreement_studies.topics(2, names=("",)), one, other)
     assert found.counts[0].tolist() == [[1, 1], [0, 0], [1, 1]]
-
-
-def test_scatter_by_hand():
     entries = Entries(np.array([0, 1, 4]), np.array([0.5, 0.5, 0.0]), np.array([-1.0, -1.0, 0.0]))
     found = scatters(agreement_studies.topics(), entries)
     # A place and its mirror image both show the two entries; that at (0, 0) is its own mirror image.
     assert found[0] == [[-0.5, 1, 2], [0, 0, 1], [0.5, -1, 2]]
     assert found[1] == [[-0.5, 1, 2], [0.5, -1, 2]]
+    one, other = opinion_rows([0], 1, [1], 3, False), opinion_rows([1], 2, [1], 3, False)
+    entries = shared_entries(agreement_studies.sums(one, 2), agreement_studies.sums(other, 2))
+    assert scatters(agreement_studies.topics(2, names=("",)), entries) == [[]]
 
 
 def test_many_places_go_on_a_grid_that_is_its_own_mirror_image():
@@ -46,9 +46,3 @@ def test_many_places_go_on_a_grid_that_is_its_own_mirror_image():
     assert sorted(found) == found
     near = [(a, b) for a, b, _ in found if abs(a * 10 - round(a * 10)) > 1e-9]
     assert near == []
-
-
-def test_kinds_that_share_nothing_have_an_empty_scatter():
-    one, other = opinion_rows([0], 1, [1], 3, False), opinion_rows([1], 2, [1], 3, False)
-    entries = shared_entries(agreement_studies.sums(one, 2), agreement_studies.sums(other, 2))
-    assert scatters(agreement_studies.topics(2, names=("",)), entries) == [[]]

@@ -1,5 +1,3 @@
-"""Amounts, histograms and matrices."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from scipy import stats
 from leaderboard.stats import make_games, matrices, rating_histogram
 from leaderboard.stats.checks import RatingError
 from leaderboard.stats.descriptive import describe
-from tests.leaderboard.stats.strategies import small_games
+from tests.leaderboard.stats.simulation import small_games
 
 
 def test_by_hand():
@@ -20,21 +18,15 @@ def test_by_hand():
     assert found.share_first == pytest.approx(4 / 6)
     assert found.mean == pytest.approx(21 / 6)
     assert found.as_dict()["share_first"] == 0.666667
-
-
-def test_the_middle_of_an_odd_scale_is_on_no_side():
     found = rating_histogram([1, 3, 3, 5, 4], 5)
     assert (found.share_first, found.mean) == (pytest.approx(1 / 3), pytest.approx(16 / 5))
+    found = rating_histogram([], 8, ["truncated"])
+    assert (found.mean, found.scored, found.unscored) == (None, 0, {"truncated": 1})
 
 
 @pytest.mark.parametrize("ratings", [[], [2, 2]])
 def test_no_rating_on_a_side_is_no_share(ratings):
     assert rating_histogram(ratings, 3).share_first is None
-
-
-def test_no_rating_is_no_mean():
-    found = rating_histogram([], 8, ["truncated"])
-    assert (found.mean, found.scored, found.unscored) == (None, 0, {"truncated": 1})
 
 
 @pytest.mark.parametrize(
@@ -60,9 +52,6 @@ def test_amounts_by_hand():
     assert (found.q1, found.median, found.q3) == (1.75, 3, 5.25)
     assert found.sd == pytest.approx(np.sqrt((0 + 9 + 4 + 25) / 3))
     assert found.as_dict()["sd"] == 3.559026
-
-
-def test_nothing_and_a_single_amount():
     assert set(describe([float("nan")]).as_dict().values()) == {0, None}
     found = describe([7])
     assert (found.count, found.mean, found.sd, found.median) == (1, 7, None, 7)
@@ -91,17 +80,8 @@ def test_by_hand_reading_across_a_row():
     assert found.win_rate[0, 1] == 2.5 / 4
     assert found.win_rate[1, 0] == 1.5 / 4
     assert found.win_rate[1, 2] == 0.5
-
-
-def test_contestants_that_never_met_have_no_win_rate():
     found = matrices(make_games([0], [1], [1], 3))
     assert np.isnan(found.win_rate[[0, 1, 2, 0], [2, 2, 2, 0]]).all()
-
-
-@given(small_games())
-def test_a_game_seen_from_the_other_side_is_the_same_game(games):
-    turned = matrices(make_games(games.b, games.a, 1 - games.score, games.contestants))
-    assert (turned.wins == matrices(games).wins).all()
 
 
 @given(small_games())
@@ -112,3 +92,5 @@ def test_every_game_is_counted_once_from_each_side(games):
     assert (found.wins + found.wins.T + found.ties == found.games).all()
     met = found.games > 0
     assert np.allclose((found.win_rate + found.win_rate.T)[met], 1.0)
+    turned = matrices(make_games(games.b, games.a, 1 - games.score, games.contestants))
+    assert (turned.wins == found.wins).all()

@@ -32,30 +32,22 @@ class TestHowMany:
         assert elo._slowest(table, np.zeros(2), EloParameters(), 1) == pytest.approx(0.092103, abs=1e-6)
         assert elo._needed(0.092103, 0.046052, 100 * 2**0.5) == 240
 
-    def test_small_studies_play_every_game(self):
+    def test_what_is_not_forgotten(self):
         games = simulated_games(50)
         assert remembered(games) == len(games)
-
-    def test_a_smaller_k_remembers_longer(self):
+        games = make_games([0] * 50_000, [1] * 50_000, [1] * 50_000, 2)
+        assert remembered(games) == len(games)
         games = simulated_games(20_000)
-        assert remembered(games) < remembered(games, k=16) < remembered(games, k=8) < len(games)
-
-    def test_somebody_who_hardly_plays_is_not_forgotten(self):
+        assert remembered(games, k=400.0) == len(games)
         many = simulated_games(20_000)
         a, b = (np.append(side, other) for side, other in ((many.a, [4, 0]), (many.b, [0, 4])))
         games = make_games(a, b, np.append(many.score, [1, 1]), 5)
         assert remembered(many) < len(many)
         assert remembered(games) == len(games)
 
-    def test_without_finite_ratings_nothing_is_forgotten(self):
-        games = make_games([0] * 50_000, [1] * 50_000, [1] * 50_000, 2)
-        assert remembered(games) == len(games)
-
-    def test_with_a_k_that_overshoots_nothing_is_forgotten(self):
+    def test_a_smaller_k_remembers_longer_and_groups_that_never_met_too(self):
         games = simulated_games(20_000)
-        assert remembered(games, k=400.0) == len(games)
-
-    def test_groups_that_never_met_are_each_forgotten(self):
+        assert remembered(games) < remembered(games, k=16) < remembered(games, k=8) < len(games)
         one = simulated_games(20_000)
         both = make_games(
             np.append(one.a, one.a + 4), np.append(one.b, one.b + 4), np.append(one.score, one.score), 8
@@ -93,7 +85,6 @@ def test_resampled_games_give_the_samples_of_whole_rounds(monkeypatch, backend):
 
 
 def clustered_games():
-    """Prompts with 6 to 18 games each."""
     games = simulated_games(900, tie_share=0.2, raters=3, clustered=True)
     kept = np.random.default_rng(1).random(len(games)) < 0.7
     return make_games(games.a[kept], games.b[kept], games.score[kept], 4, cluster=games.cluster[kept])

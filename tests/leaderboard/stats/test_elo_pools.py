@@ -80,7 +80,7 @@ def test_each_round_is_sequential_elo_on_the_drawn_clusters_in_shuffled_order(ba
 
 
 class TestGrouping:
-    @settings(deadline=None, max_examples=50)
+    @settings(max_examples=50)
     @given(st.lists(st.integers(-3, 5), min_size=1, max_size=60), st.integers(1, 9))
     def test_games_stand_by_cluster_and_in_their_order(self, labels, at_once):
         with pytest.MonkeyPatch.context() as patch:
@@ -93,7 +93,7 @@ class TestGrouping:
         assert every_game_an_outcome(["b", "a", "b"]).of_game.tolist() == [1, 0, 2]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_outcomes_do_not_depend_on_the_parts_they_are_read_in(data):
     games = data.draw(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from((0, 0.5, 1)))))
@@ -111,17 +111,7 @@ def test_outcomes_do_not_depend_on_the_parts_they_are_read_in(data):
     assert len(set(zip(found.a, found.b, found.score, strict=True))) == len(found)
 
 
-def test_more_games_than_one_part_are_read_whole():
-    games = simulated_games(GAMES_AT_ONCE // 6 + 10)
-    found = outcomes_of(games.a, games.b, games.score, 4)
-    assert len(found.of_game) == len(games) > GAMES_AT_ONCE
-    assert (
-        found.score[found.of_game[-3:]].tolist()
-        == np.where(games.a > games.b, 1 - games.score, games.score)[-3:].tolist()
-    )
-
-
-def test_a_pool_longer_than_one_part_is_filled_whole(monkeypatch):
+def test_pools_and_files_longer_than_one_part_are_read_whole(monkeypatch):
     games = make_games([0, 0, 1] * 9, [1, 2, 2] * 9, [1, 0.5, 0] * 9, 3, cluster=[0, 1, 1] * 9)
     arguments = (games.a, games.b, games.score, 3)
     options = {"rounds": 8, "cluster": games.cluster, "backend": "numpy"}
@@ -129,3 +119,10 @@ def test_a_pool_longer_than_one_part_is_filled_whole(monkeypatch):
     monkeypatch.setattr("leaderboard.stats.elo_pools.GAMES_AT_ONCE", 4)
     monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 3)
     assert np.array_equal(bootstrap_elo(*arguments, **options).samples, whole)
+    games = simulated_games(GAMES_AT_ONCE // 6 + 10)
+    found = outcomes_of(games.a, games.b, games.score, 4)
+    assert len(found.of_game) == len(games) > GAMES_AT_ONCE
+    assert (
+        found.score[found.of_game[-3:]].tolist()
+        == np.where(games.a > games.b, 1 - games.score, games.score)[-3:].tolist()
+    )

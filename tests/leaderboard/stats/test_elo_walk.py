@@ -43,16 +43,9 @@ def without_numba(monkeypatch):
 
 
 class TestTheChoice:
-    def test_a_cold_process_stays_with_numpy_for_little_work(self, cold):
+    def test_a_cold_process_loads_numba_for_much_work_alone(self, cold, monkeypatch):
         assert open_backend(None, LITTLE, UINT16) == ("numpy", elo_walk)
-
-    def test_much_work_is_worth_loading_numba(self, cold):
         assert open_backend(None, MUCH, UINT16) == ("numba", elo_walk_numba)
-
-    def test_once_loaded_numba_does_all_the_work(self):
-        assert open_backend(None, 1, UINT16)[0] == "numba"
-
-    def test_much_work_in_little_pieces_is_worth_loading_it_before(self, cold, monkeypatch):
         prepared = []
         monkeypatch.setattr(elo_walk_numba, "prepare", prepared.append)
         elo.load_for(LITTLE)
@@ -60,20 +53,17 @@ class TestTheChoice:
         elo.load_for(MUCH)
         assert prepared == [UINT16]
 
-    def test_without_numba_numpy_does_all_the_work(self, without_numba):
-        assert open_backend(None, 10 * MUCH, UINT16)[0] == "numpy"
-
-    def test_a_wish_is_granted(self):
+    def test_once_loaded_numba_does_all_the_work_unless_another_is_asked_for(self):
+        assert open_backend(None, 1, UINT16)[0] == "numba"
         assert open_backend("numpy", 10 * MUCH, UINT16)[0] == "numpy"
         assert open_backend("numba", 1, UINT16)[0] == "numba"
-
-    def test_asking_for_numba_without_having_it_names_the_remedy(self, without_numba):
-        with pytest.raises(ParameterError, match="not installed; `make fast` installs it"):
-            bootstrap_elo([0], [1], [1], 2, backend="numba")
-
-    def test_the_result_says_what_ran(self):
         assert bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numba", threads=2).backend == "numba"
         assert bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numpy").backend == "numpy"
+
+    def test_without_numba_numpy_does_all_the_work(self, without_numba):
+        assert open_backend(None, 10 * MUCH, UINT16)[0] == "numpy"
+        with pytest.raises(ParameterError, match="not installed; `make fast` installs it"):
+            bootstrap_elo([0], [1], [1], 2, backend="numba")
 
 
 class TestNumbaThatDoesNotWork:
@@ -87,8 +77,6 @@ class TestNumbaThatDoesNotWork:
     def test_numpy_runs_instead_and_the_log_says_why(self, caplog):
         assert bootstrap_elo([0], [1], [1], 2, rounds=2).backend == "numpy"
         assert "Numba does not work (OSError: No space left on device)" in caplog.text
-
-    def test_who_asked_for_it_is_told(self):
         with pytest.raises(OSError, match="No space left"):
             bootstrap_elo([0], [1], [1], 2, rounds=2, backend="numba")
 

@@ -1,5 +1,3 @@
-"""Asking in both orders, and asking the same again."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -39,31 +37,16 @@ def test_by_hand():
     assert (found.pairs, found.prompts, found.flipped, found.rate) == (5, 3, 2, 0.4)
     assert (found.to_first, found.to_second, found.exact) == (1, 1, 2)
     assert 0 < found.low < 0.4 < found.high < 1
-
-
-def test_by_hand_with_another_band_of_ties():
-    """From 3 to 6 the second pair is better in one order and a tie in the other."""
+    # From 3 to 6 the second pair is better in one order and a tie in the other.
     found = flips_of(ROWS, band=TieBand(3, 6))
     assert (found.pairs, found.flipped, found.rate) == (5, 3, 0.6)
     assert (found.to_first, found.to_second, found.exact) == (2, 1, 2)
-
-
-def test_nobody_asked_in_both_orders():
-    assert flips_of(ROWS[-3:]) is None
-    assert flips([], [], [], [], [], []) is None
-
-
-def test_one_prompt_has_no_interval():
     found = flips_of(ROWS[:4])
     assert (found.pairs, found.rate, found.low, found.high) == (2, 0, None, None)
-
-
-def test_two_scales_are_compared_by_what_they_say():
     found = flips([1, 1], [1, 1], [1, 1], [False, True], [1, 8], [2, 8])
     assert (found.flipped, found.exact) == (0, 1)
-
-
-def test_arrays_run_in_parallel():
+    assert flips_of(ROWS[-3:]) is None
+    assert flips([], [], [], [], [], []) is None
     with pytest.raises(LengthMismatchError):
         flips([1], [1], [1], [True], [1, 2], [8])
 
@@ -149,6 +132,9 @@ class TestShift:
         reach = t.ppf(0.975, 2) * np.sqrt(2 / 3 * ((left_out - left_out.mean()) ** 2).sum())
         assert found.high == pytest.approx(min(1.0, reach))
         assert found.low == pytest.approx(max(-1.0, -reach))
+        found = shift_in_both_orders(*columns(ORDERS[-1:]))
+        assert (found.n, found.value, found.low) == (0, None, None)
+        assert preference([1, 1, 3, 2, 8], [8, 2, 3, 3, 8]).tolist() == [-1, -1, 1, 0, 1]
 
     def test_one_rating_a_prompt_has_the_interval_of_student(self):
         rng = np.random.default_rng(5)
@@ -156,13 +142,6 @@ class TestShift:
         found = shift(given, np.arange(40))
         low, high = t.interval(0.95, 39, given.mean(), given.std(ddof=1) / np.sqrt(40))
         assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
-
-    def test_nobody_asked_in_both_orders(self):
-        found = shift_in_both_orders(*columns(ORDERS[-1:]))
-        assert (found.n, found.value, found.low) == (0, None, None)
-
-    def test_scales_of_different_length_have_the_same_ends(self):
-        assert preference([1, 1, 3, 2, 8], [8, 2, 3, 3, 8]).tolist() == [-1, -1, 1, 0, 1]
 
     @given(st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), min_size=2, max_size=20))
     def test_mirrored_ratings_turn_the_sign(self, answers):
@@ -184,12 +163,8 @@ class TestRepeats:
         assert (found.exact, found.same) == (0.25, 0.5)
         assert found.distance == pytest.approx((0 + 2 / 7 + 1 / 7 + 1) / 4)
         assert 0 <= found.exact_low < 0.25 < found.exact_high <= 1
-
-    def test_a_wider_band_of_ties_makes_other_verdicts(self):
         assert repeats(*columns(AGAIN), band=TieBand(2, 7)).same == 0.5  # 2-4 alike, 7-8 not any more
         assert repeats(*columns(AGAIN[:3]), band=TieBand(2, 7)).same == 1
-
-    def test_nothing_was_asked_twice(self):
         found = repeats(*columns(ORDERS))
         assert (found.n, found.exact, found.same, found.distance) == (0, None, None, None)
 

@@ -39,17 +39,13 @@ class TestRatingsToGames:
             s for s in expected if s is not None
         ]
 
-    def test_each_rating_may_have_its_own_scale(self):
+    def test_scales_clusters_and_games_left_out(self):
         games = reduce([2, 2, 2, 2], [2, 3, 5, 8], ties=True)
         assert games.score.tolist() == [0, 0.5, 1, 1]
-
-    def test_left_out_ratings_take_their_cluster_along(self):
         games = games_from_ratings(
             [0, 0, 1], [1, 1, 2], [1, 2, 3], 3, ties=False, contestants=3, cluster=["x", "y", "z"]
         )
         assert (games.a.tolist(), games.cluster.tolist(), games.clusters) == ([0, 1], [0, 1], 2)
-
-    def test_all_left_out_is_no_game(self):
         games = reduce([2, 2], 3, ties=False)
         assert (len(games), games.left_out) == (0, 2)
 
@@ -94,36 +90,27 @@ class TestTheGate:
         with pytest.raises(error, match=message):
             make_games(a, b, score, 3)
 
-    def test_every_error_is_a_value_error(self):
+    def test_errors_are_value_errors_and_arrays_are_not_shared(self):
         with pytest.raises(ValueError, match="itself"):
             make_games([0], [0], [1], 1)
-
-    def test_a_game_without_a_cluster_is_refused(self):
-        with pytest.raises(checks.ClusterError, match="no first"):
-            make_games([0, 0], [1, 1], [1, 0], 2, crossed=[0, 1])
-        with pytest.raises(checks.ClusterError, match=r"cluster\[1\] is NaN"):
-            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1.0, np.nan])
-
-    def test_clusters_of_another_length_are_refused(self):
-        with pytest.raises(checks.LengthMismatchError, match="a has 2, cluster has 1"):
-            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1])
-
-    def test_clusters_are_renumbered_without_gaps(self):
-        games = make_games([0, 0, 0], [1, 1, 1], [1, 1, 1], 2, cluster=[70, 3, 70])
-        assert games.cluster.tolist() == [1, 0, 1]
-
-    def test_the_callers_array_is_not_shared(self):
         score = np.array([1.0])
         games = make_games([0], [1], score, 2)
         score[0] = 0.0
         assert games.score.tolist() == [1.0]
 
+    def test_clusters_that_do_not_fit(self):
+        with pytest.raises(checks.ClusterError, match="no first"):
+            make_games([0, 0], [1, 1], [1, 0], 2, crossed=[0, 1])
+        with pytest.raises(checks.ClusterError, match=r"cluster\[1\] is NaN"):
+            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1.0, np.nan])
+        with pytest.raises(checks.LengthMismatchError, match="a has 2, cluster has 1"):
+            make_games([0, 0], [1, 1], [1, 1], 2, cluster=[1])
+        games = make_games([0, 0, 0], [1, 1, 1], [1, 1, 1], 2, cluster=[70, 3, 70])
+        assert games.cluster.tolist() == [1, 0, 1]
 
-class TestNames:
-    def test_one_for_each_contestant(self):
-        with pytest.raises(checks.LengthMismatchError, match="3 contestants but 2 names"):
-            names_of(["x", "y"], 3)
 
-    def test_none_twice(self):
-        with pytest.raises(checks.ContestantNumberError, match="two contestants are named 'x'"):
-            names_of(["x", "y", "x"], 3)
+def test_one_for_each_contestant_and_none_twice():
+    with pytest.raises(checks.LengthMismatchError, match="3 contestants but 2 names"):
+        names_of(["x", "y"], 3)
+    with pytest.raises(checks.ContestantNumberError, match="two contestants are named 'x'"):
+        names_of(["x", "y", "x"], 3)

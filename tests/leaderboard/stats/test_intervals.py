@@ -30,9 +30,6 @@ def test_shares_by_hand():
     assert (found.low, found.high) == pytest.approx((0.595850, 0.982124), abs=1e-5)
     # Clopper and Pearson at 0 of 3: from 0 to 1 - 0.025 ** (1 / 3).
     assert exact_share(0, 3) == Share(0, 3, 0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 3)))
-
-
-def test_without_trials_there_is_no_share():
     assert wilson_share(0, 0) == exact_share(0, 0) == Share(0, 0)
 
 
@@ -77,16 +74,13 @@ def test_by_hand():
     assert (low.tolist(), high.tolist()) == ([5, 10], [95, 190])
     assert median(SAMPLES).tolist() == [50, 100]
     assert percentiles(SAMPLES, (2.5, 97.5)).tolist() == [[2.5, 5.0], [97.5, 195.0]]
+    # Tables: t with 9 degrees of freedom is 2.2622 at 97.5 %.
+    found = student_quantiles(np.array([1000.0, 900.0]), np.array([10.0, np.nan]), 10, (2.5, 50.0, 97.5))
+    assert found[:, 0] == pytest.approx([1000 - 22.622, 1000, 1000 + 22.622], abs=1e-3)
+    assert np.isnan(found[:, 1]).all()
 
 
 @pytest.mark.parametrize("level", [0, 100, -5, float("nan")])
 def test_it_refuses_levels_out_of_range(level):
     with pytest.raises(ParameterError, match=f"interval is {level}"):
         central_interval(SAMPLES, level)
-
-
-def test_percentiles_of_students_t():
-    # Tables: t with 9 degrees of freedom is 2.2622 at 97.5 %.
-    found = student_quantiles(np.array([1000.0, 900.0]), np.array([10.0, np.nan]), 10, (2.5, 50.0, 97.5))
-    assert found[:, 0] == pytest.approx([1000 - 22.622, 1000, 1000 + 22.622], abs=1e-3)
-    assert np.isnan(found[:, 1]).all()

@@ -29,6 +29,13 @@ def test_by_hand():
     # Weighted: 2 * (1 + 0 + 1) / (1 + 0 + 1 + 1 + 1 + 1) = 4 / 5; Pearson: 2 / sqrt(2 * 3).
     assert found["kappa"] == pytest.approx(0.8)
     assert found["pearson"] == pytest.approx(2 / 6**0.5)
+    # 8 points against 2: the ends agree fully, the inner ratings less.
+    eight = opinion_rows([0, 1], 1, [1, 8], 8, False)
+    two = opinion_rows([0, 1], 2, [1, 2], 2, False)
+    inner = opinion_rows([0, 1], 1, [3, 6], 8, False)
+    assert kappas(eight, two)[0] == pytest.approx(1)
+    # x is 3/7 where y is 1: 2 * 3/7 / (9/49 + 1).
+    assert kappas(inner, two)[0] == pytest.approx(2 * (3 / 7) / (9 / 49 + 1))
 
 
 @pytest.mark.parametrize("points", [2, 3, 5, 8])
@@ -53,26 +60,12 @@ def test_it_equals_statsmodels_where_each_rates_once():
     assert kappas(one, other)[0] == pytest.approx(cohens_kappa(table, wt="quadratic").kappa)
 
 
-def test_different_scales_are_compared_as_preferences():
-    # 8 points against 2: the ends agree fully, the inner ratings less.
-    eight = opinion_rows([0, 1], 1, [1, 8], 8, False)
-    two = opinion_rows([0, 1], 2, [1, 2], 2, False)
-    inner = opinion_rows([0, 1], 1, [3, 6], 8, False)
-    assert kappas(eight, two)[0] == pytest.approx(1)
-    # x is 3/7 where y is 1: 2 * 3/7 / (9/49 + 1).
-    assert kappas(inner, two)[0] == pytest.approx(2 * (3 / 7) / (9 / 49 + 1))
-
-
 @pytest.mark.filterwarnings("error")
-def test_two_raters_who_always_take_the_middle_have_none():
+def test_the_middle_alone_or_no_shared_pair_have_none():
     middle = opinion_rows([0, 1, 2], 1, [2, 2, 2], 3, False)
     found = dict(zip(VALUES, kappas(middle, middle), strict=True))
     assert found["exact"] == 1
     assert np.isnan([found["kappa"], found["kappa_verdict"], found["pearson"]]).all()
-
-
-@pytest.mark.filterwarnings("error")
-def test_no_shared_pair_has_none():
     one, other = opinion_rows([0], 1, [1], 3, False), opinion_rows([1], 2, [1], 3, False)
     assert np.isnan(kappas(one, other)).all()
 

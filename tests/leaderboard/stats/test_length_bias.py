@@ -1,5 +1,3 @@
-"""Whether the longer completion wins."""
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -42,9 +40,6 @@ def test_by_hand():
         (12, 20, 2, 0.5),
     ]
     assert found.slope == pytest.approx(0)
-
-
-def test_ten_of_one_size_by_hand():
     # Twice as long (19 + 1 against 9 + 1 words), 8 wins of 10: log-odds ln 4 per doubling.
     found = length_effect([19] * 10, [9] * 10, [1] * 8 + [0] * 2, range(10))
     assert found.slope == pytest.approx(np.log(4))
@@ -56,6 +51,9 @@ def test_ten_of_one_size_by_hand():
     expected = wilson(0.8, 0.16 / error**2, stats.t.ppf(0.975, 9))
     assert (right.win_low, right.win_high) == pytest.approx(expected)
     assert (left.win_low, left.win_high) == pytest.approx((1 - expected[1], 1 - expected[0]))
+    found = length_effect([19] * 10, [9] * 10, [1] * 8 + [0] * 2, [1] * 10)
+    assert (found.slope, found.slope_low) == (pytest.approx(np.log(4)), None)
+    assert found.bins[0].win_low is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -90,21 +88,9 @@ def test_no_slope_and_why():
     assert (never.slope, never.reason, never.longer_wins) == (None, "the longer never won", 0)
     nothing = length_effect([], [], [], [])
     assert (nothing.n, nothing.bins, nothing.longer_wins, nothing.slope) == (0, (), None, None)
-
-
-def test_one_prompt_has_a_slope_and_no_interval():
-    found = length_effect([19] * 10, [9] * 10, [1] * 8 + [0] * 2, [1] * 10)
-    assert (found.slope, found.slope_low) == (pytest.approx(np.log(4)), None)
-    assert found.bins[0].win_low is None
-
-
-def test_hostile_sizes_do_not_break_the_fit():
     first, second = [0, 5_000_000, 1, 10, 3], [5_000_000, 0, 2, 10**9, 4]
     found = length_effect(first, second, [0, 0, 1, 1, 0.5], [1, 2, 3, 4, 5])
     assert np.isfinite([found.slope, found.slope_low, found.slope_high]).all()
-
-
-def test_steep_slopes_are_found():
     x = np.array([1e-3, 2e-3, 3e-3, 1.0])
     slope, *_ = slope_through_origin(x, np.array([0.0, 1, 1, 1]), np.arange(4))
     assert (x * (np.array([0, 1, 1, 1]) - expit(slope * x))).sum() == pytest.approx(0, abs=1e-9)

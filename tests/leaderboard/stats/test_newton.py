@@ -25,14 +25,11 @@ def test_bradley_terry_arrives(wins):
     assert not fit.prior
 
 
-def test_davidson_arrives():
+def test_davidson_and_the_ordinal_model_arrive():
     fit = davidson(make_games(*make_chain(90, 6, 1), CONTESTANTS))
     assert -np.diff(fit.rating) == pytest.approx(400 * np.log10(90))
     assert fit.nu == pytest.approx(6 / np.sqrt(90))
     assert not fit.prior
-
-
-def test_the_ordinal_model_does_not_take_it_for_infinite():
     first, second, score = make_chain(99, 0, 1)
     fit = ordinal(make_ratings(first, second, 2 - score.astype(int), 2, CONTESTANTS), position=False)
     assert -np.diff(fit.rating) == pytest.approx(400 * np.log10(99))

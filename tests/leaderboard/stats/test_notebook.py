@@ -1,5 +1,3 @@
-"""The example for a notebook in docs/methodology.md prints what the page says."""
-
 import re
 import subprocess
 import sys

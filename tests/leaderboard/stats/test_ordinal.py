@@ -9,12 +9,27 @@ from scipy.optimize import linprog, minimize
 from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from leaderboard.stats import bradley_terry, make_games, make_ratings, ordinal
+from leaderboard.stats import (
+    bootstrap_bradley_terry,
+    bootstrap_ordinal,
+    bradley_terry,
+    make_games,
+    make_ratings,
+    ordinal,
+)
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.ordinal import Sums
+from leaderboard.stats.ordinal import Sums, fit_everything, fit_rounds
 from leaderboard.stats.ordinal_table import make_table, threshold_rows
-from tests.leaderboard.stats.ordinal_studies import FREE, THETA, simulated_ratings, small_ratings
-from tests.leaderboard.stats.strategies import CONTESTANTS
+from leaderboard.stats.resampling import cluster_draws
+from tests.leaderboard.stats.ordinal_studies import (
+    FREE,
+    THETA,
+    Setting,
+    coverage,
+    simulated_ratings,
+    small_ratings,
+)
+from tests.leaderboard.stats.simulation import CONTESTANTS
 
 POINTS = 400 / np.log(10)
 
@@ -72,18 +87,15 @@ class TestReferences:
     def test_statsmodels_where_each_comparison_is_entered_both_ways(self):
         # Then its free thresholds come out symmetric.
         ratings = simulated_ratings(30, seed=3)
-        both = [
-            np.concatenate(pair) for pair in zip(columns(ratings), columns(mirrored(ratings)), strict=True)
-        ]
-        first, second, rating = both
+        both = zip(columns(ratings), columns(mirrored(ratings)), strict=True)
+        first, second, rating = (np.concatenate(pair) for pair in both)
         design = np.zeros((len(first), 4))
         design[np.arange(len(first)), first] -= 1
         design[np.arange(len(first)), second] += 1
-        result = OrderedModel(rating, design[:, 1:], distr="logit").fit(method="lbfgs", disp=0, maxiter=500)
+        model = OrderedModel(rating, design[:, 1:], distr="logit")
+        result = model.fit(method="lbfgs", disp=0, maxiter=500)
         theta = np.concatenate(([0.0], result.params[:3]))
-        cuts = OrderedModel(rating, design[:, 1:], distr="logit").transform_threshold_params(result.params)[
-            1:-1
-        ]
+        cuts = model.transform_threshold_params(result.params)[1:-1]
         fit = ordinal(make_ratings(first, second, rating, 8, 4), position=False)
         assert fit.rating == pytest.approx(1000 + POINTS * (theta - theta.mean()), abs=0.01)
         assert fit.thresholds[8] == pytest.approx(cuts, abs=1e-4)
@@ -94,10 +106,9 @@ class TestReferences:
         design[np.arange(len(ratings)), ratings.first] = 1
         design[np.arange(len(ratings)), ratings.second] = -1
         design[:, 4] = 1
-        result = sm.Logit((ratings.rating == 1).astype(float), design[:, 1:]).fit(disp=0, tol=1e-12)
-        robust = sm.Logit((ratings.rating == 1).astype(float), design[:, 1:]).fit(
-            disp=0, tol=1e-12, cov_type="cluster", cov_kwds={"groups": ratings.prompt}
-        )
+        model = sm.Logit((ratings.rating == 1).astype(float), design[:, 1:])
+        result = model.fit(disp=0, tol=1e-12)
+        robust = model.fit(disp=0, tol=1e-12, cov_type="cluster", cov_kwds={"groups": ratings.prompt})
         fit = ordinal(ratings)
         assert fit.position == pytest.approx(result.params[3], abs=1e-8)
         # statsmodels multiplies by (n - 1) / (n - k) as well.
@@ -139,7 +150,7 @@ class TestMirror:
         assert other.effects["length"].log_odds == pytest.approx(fit.effects["length"].log_odds, abs=1e-7)
         assert other.thresholds[points] == pytest.approx(fit.thresholds[points], abs=1e-7)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(small_ratings(), st.permutations(range(CONTESTANTS)))
     def test_renaming_contestants_renames_the_result(self, ratings, names):
         fit = ordinal(ratings, position=False)
@@ -152,7 +163,7 @@ class TestMirror:
 
 
 class TestNoFiniteMaximum:
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=50)
     @given(small_ratings(), st.booleans())
     def test_the_prior_is_used_exactly_where_linear_programming_finds_none(self, ratings, position):
         try:
@@ -164,13 +175,11 @@ class TestNoFiniteMaximum:
                 make_table(ratings, position=position, adjust=(), raters=False)
             )
 
-    def test_one_win_is_given_the_same_prior_as_in_bradley_terry(self):
+    def test_winners_that_need_the_prior(self):
         fit = ordinal(make_ratings([0], [1], [1], 2, 2), position=False)
         assert fit.prior
         assert fit.unbounded == ("above", "below")
         assert fit.rating == pytest.approx(bradley_terry(make_games([0], [1], [1], 2)).rating, abs=1e-6)
-
-    def test_a_contestant_that_never_lost(self):
         ratings = simulated_ratings(20, points=2, theta=(0.3, 0, -0.3), seed=7)
         wins = make_ratings(
             [*ratings.first, 3, 3, 0, 1], [*ratings.second, 0, 1, 3, 3], [*ratings.rating, 1, 1, 2, 2], 2, 4
@@ -179,8 +188,13 @@ class TestNoFiniteMaximum:
         assert fit.unbounded == ("below", "below", "below", "above")
         assert np.isfinite(fit.rating).all()
         assert fit.rating.argmax() == 3
+        fit = ordinal(make_ratings([0, 1] * 10, [1, 0] * 10, [1] * 20, 2, 2))
+        assert fit.prior
+        assert fit.position > 0
+        assert fit.unbounded == (None, None)
+        assert fit.rating == pytest.approx([1000, 1000])
 
-    def test_a_contestant_that_always_won_by_a_little_is_finite(self):
+    def test_winners_that_need_no_prior(self):
         # "Slightly better" every time is an answer in itself; only "much better" every time has no limit.
         rating = [3] * 10 + [6] * 10 + [1, 2, 4, 5, 7, 8] * 2
         first = [0] * 10 + [1] * 10 + [1] * 6 + [2] * 6
@@ -188,15 +202,6 @@ class TestNoFiniteMaximum:
         fit = ordinal(make_ratings(first, second, rating, 8, 3))
         assert not fit.prior
         assert fit.unbounded == (None, None, None)
-
-    def test_whoever_stands_first_always_wins(self):
-        fit = ordinal(make_ratings([0, 1] * 10, [1, 0] * 10, [1] * 20, 2, 2))
-        assert fit.prior
-        assert fit.position > 0
-        assert fit.unbounded == (None, None)
-        assert fit.rating == pytest.approx([1000, 1000])
-
-    def test_one_loss_in_a_hundred_thousand_is_no_such_case(self):
         fit = ordinal(make_ratings([0] * 100_000, [1] * 100_000, [1] * 99_999 + [2], 2, 2), position=False)
         assert not fit.prior
         assert fit.rating[0] - fit.rating[1] == pytest.approx(400 * np.log10(99_999), abs=1e-3)
@@ -223,14 +228,12 @@ class TestUnusedLevels:
         assert (np.diff(fit.thresholds[8]) > 0).all()
         assert not fit.prior
 
-    def test_levels_nobody_used_hardly_move_ratings(self):
+    def test_levels_nobody_used_or_all_used(self):
         # On 8 points with 1 and 8 alone, a rating is a game.
         ratings = simulated_ratings(100, points=2, seed=9)
         ends = make_ratings(ratings.first, ratings.second, np.where(ratings.rating == 1, 1, 8), 8, 4)
         expected = ordinal(ratings)
         assert ordinal(ends).rating == pytest.approx(expected.rating, abs=1.5)
-
-    def test_only_ties(self):
         fit = ordinal(make_ratings([0, 1, 2], [1, 2, 0], [2, 2, 2], 3, 3))
         assert fit.rating == pytest.approx([1000] * 3)
         assert np.isfinite(fit.thresholds[3]).all()
@@ -276,21 +279,20 @@ def joined(parts):
     return dataclasses.replace(parts[0], **columns, covariates={"length": length})
 
 
-class TestGroupsThatNeverMet:
-    def test_each_has_its_own_mean(self):
-        ratings = simulated_ratings(40, theta=(0.5, -0.5), seed=11)
-        apart = make_ratings(
-            [*ratings.first, *(ratings.first + 2)],
-            [*ratings.second, *(ratings.second + 2)],
-            [*ratings.rating, *ratings.rating],
-            8,
-            5,
-        )
-        fit = ordinal(apart)
-        assert fit.component.tolist() == [0, 0, 1, 1, 2]
-        assert fit.rating[:2] == pytest.approx(fit.rating[2:4], abs=1e-6)
-        assert fit.rating[:2].mean() == pytest.approx(1000)
-        assert (fit.rating[4], fit.rating_se[4]) == (1000, 0)
+def test_groups_that_never_met_have_means_of_their_own():
+    ratings = simulated_ratings(40, theta=(0.5, -0.5), seed=11)
+    apart = make_ratings(
+        [*ratings.first, *(ratings.first + 2)],
+        [*ratings.second, *(ratings.second + 2)],
+        [*ratings.rating, *ratings.rating],
+        8,
+        5,
+    )
+    fit = ordinal(apart)
+    assert fit.component.tolist() == [0, 0, 1, 1, 2]
+    assert fit.rating[:2] == pytest.approx(fit.rating[2:4], abs=1e-6)
+    assert fit.rating[:2].mean() == pytest.approx(1000)
+    assert (fit.rating[4], fit.rating_se[4]) == (1000, 0)
 
 
 class TestRecovery:
@@ -354,18 +356,27 @@ def shares_first(ratings):
 
 
 class TestInput:
-    def test_no_ratings(self):
+    def test_what_cannot_be_fitted_is_one_sentence(self):
         with pytest.raises(NoGamesError, match="no ratings to rank"):
             ordinal(make_ratings([], [], [], 8, 3))
-
-    def test_a_covariate_nobody_has(self):
         with pytest.raises(ParameterError, match="'style'; the covariates of these comparisons: length"):
             ordinal(simulated_ratings(5), adjust=["style"])
-
-    def test_a_covariate_that_never_differs(self):
         flat = dataclasses.replace(simulated_ratings(5), covariates={"length": np.zeros(30)})
         with pytest.raises(ParameterError, match="equal in it everywhere"):
             ordinal(flat, adjust=["length"])
+        with pytest.raises(ParameterError, match="name no raters"):
+            ordinal(make_ratings([0], [1], [1], 2, 2), raters=True)
+        with pytest.raises(ParameterError, match="position cannot be told from the contestants"):
+            ordinal(make_ratings([0] * 4, [1] * 4, [1, 1, 1, 2], 2, 2))
+        ratings = simulated_ratings(20, seed=15)
+        own = np.array([5.0, 3, 2, 1])
+        mixed = dataclasses.replace(
+            ratings, covariates={"size": own[ratings.first] - own[ratings.second], **ratings.covariates}
+        )
+        with pytest.raises(ParameterError, match="effect of size cannot"):
+            ordinal(mixed, adjust=["length", "size"])
+        with pytest.raises(ParameterError, match="resample"):
+            ordinal(simulated_ratings(5), resample="pairs")
 
     @pytest.mark.parametrize("unit", [1e-300, 1e300])
     def test_covariates_in_any_unit(self, unit):
@@ -376,23 +387,135 @@ class TestInput:
         assert there.effects["length"].log_odds == pytest.approx(here.effects["length"].log_odds)
         assert there.effects["length"].sd == pytest.approx(unit * here.effects["length"].sd)
 
-    def test_leans_without_raters(self):
-        with pytest.raises(ParameterError, match="name no raters"):
-            ordinal(make_ratings([0], [1], [1], 2, 2), raters=True)
 
-    def test_a_position_mixed_up_with_the_contestants(self):
-        with pytest.raises(ParameterError, match="position cannot be told from the contestants"):
-            ordinal(make_ratings([0] * 4, [1] * 4, [1, 1, 1, 2], 2, 2))
+def taken(ratings, rows):
+    return make_ratings(
+        ratings.first[rows],
+        ratings.second[rows],
+        ratings.rating[rows],
+        ratings.points[rows],
+        ratings.contestants,
+        prompt=ratings.prompt[rows],
+        rater=ratings.rater[rows],
+        covariates={name: column[rows] for name, column in ratings.covariates.items()},
+    )
 
-    def test_a_covariate_mixed_up_with_the_contestants(self):
-        ratings = simulated_ratings(20, seed=15)
-        own = np.array([5.0, 3, 2, 1])
-        mixed = dataclasses.replace(
-            ratings, covariates={"size": own[ratings.first] - own[ratings.second], **ratings.covariates}
+
+class TestBootstrapReferences:
+    @pytest.mark.parametrize(
+        ("resample", "adjust"), [("prompts", []), ("raters", []), ("prompts", ["length"])]
+    )
+    def test_a_round_is_a_fit_of_what_it_drew(self, resample, adjust):
+        ratings = simulated_ratings(40, effect=0.4, raters=3, seed=1)
+        unit = ratings.unit(resample)
+        found = bootstrap_ordinal(ratings, resample=resample, rounds=20, seed=5, adjust=adjust)
+        whole = ordinal(ratings, adjust=adjust).effects
+        for number, drawn in enumerate(cluster_draws(5, np.arange(20), unit.max() + 1)):
+            rows = np.concatenate([np.flatnonzero(unit == one) for one in drawn])
+            fit = ordinal(taken(ratings, rows), adjust=adjust)
+            assert found.samples[number] == pytest.approx(fit.rating, abs=1e-6)
+            assert found.others["position"][number] == pytest.approx(fit.position, abs=1e-8)
+            for name, effect in fit.effects.items():
+                per_unit = found.effects[name][number] / whole[name].sd
+                assert per_unit == pytest.approx(effect.log_odds / effect.sd, abs=1e-8)
+
+    @pytest.mark.parametrize("prompts", [3, 8, 60, None])
+    def test_two_points_without_position_is_bootstrapped_bradley_terry(self, prompts):
+        # Few prompts bring rounds that need the prior, and rounds that fall apart.
+        ratings = simulated_ratings(prompts or 12, points=2, seed=3)
+        if prompts is None:  # contestants 2 and 3 meet the others on few of 12 prompts
+            ratings = simulated_ratings(12, points=2, theta=(0.2, 0.1, 0, -0.1), raters=20, seed=11)
+            ratings = taken(
+                ratings,
+                np.flatnonzero((np.maximum(ratings.first, ratings.second) < 2) | (ratings.prompt < 3)),
+            )
+        games = ratings.games(ties=True, resample="prompts")
+        expected = bootstrap_bradley_terry(
+            games.a, games.b, games.score, 4, rounds=150, cluster=games.cluster
         )
-        with pytest.raises(ParameterError, match="effect of size cannot"):
-            ordinal(mixed, adjust=["length", "size"])
+        found = bootstrap_ordinal(ratings, rounds=150, position=False)
+        assert found.samples == pytest.approx(expected.samples, abs=1e-5)
+        assert found.prior_rounds == expected.prior_rounds
+        assert prompts or 0 < found.prior_rounds < 30
 
-    def test_an_unknown_unit(self):
-        with pytest.raises(ParameterError, match="resample"):
-            ordinal(simulated_ratings(5), resample="pairs")
+    def test_resampling_games_agrees_with_the_sandwich(self):
+        ratings = simulated_ratings(100, seed=4)
+        found = bootstrap_ordinal(ratings, resample="games", rounds=2000)
+        fit = ordinal(ratings, resample="games")
+        assert found.samples.std(axis=0) == pytest.approx(fit.rating_se, rel=0.08)
+        assert found.others["position"].std() == pytest.approx(fit.position_se, rel=0.08)
+        assert found.clusters is None
+
+    def test_position_among_raters_who_lean_is_as_uncertain_as_their_mean(self):
+        ratings = simulated_ratings(40, raters=20, lean_sd=0.6, seed=10)
+        fit = ordinal(ratings, raters=True, resample="raters")
+        found = bootstrap_ordinal(ratings, raters=True, resample="raters", rounds=300)
+        # Their mean lean, and 240 ratings of each rater, about 0.11 for one.
+        expected = np.sqrt((fit.rater_lean.var() + 0.11**2) / 20)
+        assert fit.position_se == pytest.approx(expected, rel=0.1)
+        assert found.others["position"].std() == pytest.approx(expected, rel=0.15)
+        these = ordinal(ratings, raters=True, resample="prompts")
+        assert these.position_se < expected / 2
+
+
+class TestRounds:
+    def test_all_ratings_once_is_the_whole_fit(self):
+        ratings = simulated_ratings(20, effect=0.3, raters=2, lean_sd=0.5, seed=5)
+        fit = fit_everything(make_table(ratings, position=True, adjust=["length"], raters=True))
+        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1), np.ones((2, 3)))
+        assert place == pytest.approx(np.repeat(fit.place, 3, axis=1), abs=1e-9)
+        assert not prior.any()
+
+    def test_threads_blocks_and_seeds(self):
+        ratings = simulated_ratings(30, raters=2, seed=6)
+        one = bootstrap_ordinal(ratings, rounds=200, threads=1, adjust=["length"])
+        two = bootstrap_ordinal(ratings, rounds=200, threads=2, adjust=["length"])
+        fewer = bootstrap_ordinal(ratings, rounds=130, adjust=["length"])
+        assert np.array_equal(one.samples, two.samples)
+        assert one.samples[:130] == pytest.approx(fewer.samples, abs=1e-6)
+        ratings = simulated_ratings(30, seed=7)
+        first, again, other = (bootstrap_ordinal(ratings, rounds=10, seed=seed).samples for seed in (1, 1, 2))
+        assert np.array_equal(first, again)
+        assert not np.allclose(first, other)
+
+    def test_thresholds_that_a_round_leaves_empty(self):
+        # One prompt alone uses the ends of the scale.
+        ratings = simulated_ratings(12, seed=8)
+        rating = np.where(
+            ratings.prompt == 0, np.where(ratings.rating > 4, 8, 1), np.clip(ratings.rating, 2, 7)
+        )
+        found = bootstrap_ordinal(dataclasses.replace(ratings, rating=rating), rounds=100)
+        assert np.isfinite(found.samples).all()
+        assert np.abs(found.samples - 1000).max() < 1000
+
+    @settings(max_examples=40)
+    @given(small_ratings(), st.integers(0, 3))
+    def test_any_ratings(self, ratings, seed):
+        found = bootstrap_ordinal(ratings, rounds=20, seed=seed, position=False)
+        assert found.samples.shape == (20, CONTESTANTS)
+        assert np.isfinite(found.samples).all()
+        for number in np.unique(found.component):
+            means = found.samples[:, found.component == number].mean(axis=1)
+            assert means == pytest.approx(np.full(20, 1000.0), abs=1e-6)
+
+
+class TestBootstrapInput:
+    def test_what_made_the_samples(self):
+        ratings = simulated_ratings(10, raters=2)
+        found = bootstrap_ordinal(ratings, rounds=5, seed=9, adjust=["length"], resample="raters")
+        assert (found.rounds, found.seed, found.clusters, list(found.effects)) == (5, 9, 2, ["length"])
+        assert found.effects["length"].shape == (5,)
+
+    @pytest.mark.parametrize("options", [{"rounds": 0}, {"threads": 0}, {"seed": -1}, {"resample": "pairs"}])
+    def test_what_it_cannot_run_with(self, options):
+        with pytest.raises(ParameterError):
+            bootstrap_ordinal(simulated_ratings(5), **options)
+        with pytest.raises(NoGamesError):
+            bootstrap_ordinal(make_ratings([], [], [], 8, 3), resample="games")
+
+
+def test_95_percent_intervals_of_60_prompts():
+    # The whole simulation: tests/benchmarks/test_coverage_ordinal.py.
+    bootstrap, errors = coverage(Setting("quick", studied={"prompts": 60}), studies=80, rounds=100)
+    assert ((bootstrap > 0.87) & (bootstrap < 0.99)).all()
+    assert ((errors > 0.89) & (errors < 0.99)).all()

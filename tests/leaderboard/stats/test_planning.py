@@ -52,8 +52,6 @@ class TestAim:
     def test_by_hand(self):
         # 30 / (1.959964 + 0.841621) = 10.708; its square is 114.67.
         assert Aim(30).variance == pytest.approx(114.666, abs=0.01)
-
-    def test_a_power_of_one_half_is_a_half_width_as_wide_as_the_gap(self):
         aim = Aim(30, power=50)
         assert aim.width * math.sqrt(aim.variance) == pytest.approx(30)
 
@@ -81,14 +79,12 @@ class TestAim:
 
 
 class TestAssumedVariance:
-    def test_equals_without_ties_by_hand(self):
+    def test_equals_and_ties_by_hand(self):
         # A score of 0 or 1 has variance p (1 - p), and the slope is p (1 - p) / 173.72.
         p = 1 / (1 + 10 ** (-5 / 400))
         found = assumed_variance(5, 0, 0, 2)
         assert found.between == pytest.approx(0, abs=1e-9)
         assert found.within == pytest.approx(POINTS_PER_UNIT**2 / (p * (1 - p)))
-
-    def test_ties_by_hand(self):
         # Nearly equal, half of all ties: a score is 0, 1/2, 1 with 1/4, 1/2, 1/4: variance 1/8.
         assert assumed_variance(1e-6, 0.5, 0, 2).within == pytest.approx(POINTS_PER_UNIT**2 * 2)
 
@@ -160,29 +156,23 @@ class TestMeasured:
         variance = POINTS_PER_UNIT**2 * contrast @ fit.cov_params() @ contrast * 60 / 59
         assert found.variance.of_prompt(2) / 60 == pytest.approx(variance)
 
-    def test_agrees_with_what_was_assumed(self):
+    def test_agrees_with_what_was_assumed_and_others_help_against_raters_alone(self):
         truth = assumed_variance(24.5, 0.2, 150, 2)
         found = evidence_of(make_study(4000, raters=3)).variance
         assert found.between == pytest.approx(truth.between, rel=0.1)
         assert found.within == pytest.approx(truth.within, rel=0.05)
-
-    def test_other_contestants_help_against_raters_not_against_prompts(self):
         truth = assumed_variance(24.5, 0.2, 150, 4)
         found = evidence_of(make_study(2000, (1020, 980, 1000, 1000), raters=2)).variance
         assert found.between == pytest.approx(truth.between, rel=0.15)
         assert found.within == pytest.approx(truth.within, rel=0.05)
 
-    def test_one_rater_of_a_pair_leaves_the_parts_unknown(self):
+    def test_who_rated_what(self):
         found = evidence_of(make_study(raters=1))
         assert found.variance.within is None
         assert found.raters == 1.0
         assert found.variance.of_prompt(5) == found.variance.of_prompt(1)
-
-    def test_without_names_every_rating_is_a_rater_of_its_own(self):
         named, unnamed = evidence_of(make_study()), evidence_of(make_study(named=False))
         assert named.variance.between == pytest.approx(unnamed.variance.between)
-
-    def test_a_rater_who_answers_twice_is_one_rater(self):
         study = make_study(raters=2)
         twice = [np.tile(column, 2) for column in (study.first, study.second, study.rating, study.points)]
         doubled = make_ratings(*twice, 2, prompt=np.tile(study.prompt, 2), rater=np.tile(study.rater, 2))
@@ -230,11 +220,12 @@ class TestPlan:
             "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of "
             "every pair are needed."
         )
-
-    def test_the_defaults_of_the_documents(self):
         plan = plan_from_assumptions(30)
         assert [need.prompts for need in plan.needs] == [847, 501, 385, 293]
         assert plan.variance.between / plan.aim.variance == pytest.approx(153.3, abs=0.1)
+        plan = plan_from_assumptions(30, raters=1000, prompt_sd=150)
+        limit = assumed_variance(30, 0.2, 150, 2).between / Aim(30).variance
+        assert limit < plan.need.prompts < 1.02 * limit
 
     def test_a_public_crowd_study(self, reference_data, tmp_path):
         path = tmp_path / "votes.csv"
@@ -256,11 +247,6 @@ class TestPlan:
             error = math.sqrt(found.variance.of_prompt(found.raters) / found.prompts)
             told.append(found.gap > plan.aim.width * error)
         assert 0.7 < np.mean(told) < 0.9
-
-    def test_more_raters_cannot_replace_prompts(self):
-        plan = plan_from_assumptions(30, raters=1000, prompt_sd=150)
-        limit = assumed_variance(30, 0.2, 150, 2).between / Aim(30).variance
-        assert limit < plan.need.prompts < 1.02 * limit
 
     def test_the_prompts_at_hand_count(self):
         study = make_study(100, raters=2)
@@ -292,21 +278,17 @@ class TestPlan:
         )
         assert plan.aim.gap == pytest.approx(abs(np.subtract(*bradley_terry(study.games(ties=True)).rating)))
 
-    def test_enough_is_said_to_be_enough(self):
+    def test_what_is_needed_and_what_is_enough_is_said(self):
         plan = plan_from_data(make_study(300, (1300, 700)), between=(1, 0))
         assert plan.need.more == 0
         assert plan.evidence.gap < 0 < plan.aim.gap
         assert plan.sentence("AB").startswith("The 300 prompts at hand are enough to tell B from A (")
-
-    def test_what_is_needed_is_said(self):
         plan = plan_from_data(make_study(50), between=(0, 1), gap=20, raters=3)
         assert plan.sentence("AB") == (
             f"To tell A from B (20 points) at 95 % with a power of 80 %, about {plan.need.more} more prompts "
             f"with 3 raters of every pair are needed ({plan.need.prompts} in all)."
         )
         assert "see a gap of 20 points" in plan_from_data(make_study(50), gap=20).sentence()
-
-    def test_an_upper_bound_is_said_to_be_one(self):
         plan = plan_from_data(make_study(50, raters=1), between=(0, 1), gap=20, raters=3)
         assert "at most about" in plan.sentence("AB")
         assert plan.need.prompts == plan_from_data(make_study(50, raters=1), gap=20).need.prompts
@@ -328,8 +310,6 @@ class TestPlan:
         plan = plan_from_data(study, between=(0, 1), gap=20, ties=False)
         assert plan.evidence.prompts <= 60
         assert plan.variance.within is not None
-
-    def test_as_dict_is_plain(self):
         found = plan_from_data(make_study(50), between=(0, 1), gap=20).as_dict()
         assert found["gap"] == 20
         assert found["needed"] in found["needs"]

@@ -1,5 +1,3 @@
-"""Whether raters prefer what is shown first, and what standing second is worth."""
-
 import math
 
 import numpy as np
@@ -17,9 +15,6 @@ from leaderboard.stats import make_ratings
 from leaderboard.stats.checks import LengthMismatchError, RatingError
 from leaderboard.stats.position_bias import counts_by_prompt, cuts, mirror_test, place_worth, position
 
-# Whether raters prefer what is shown first.
-
-
 RATED = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 5)), min_size=1, max_size=40)
 
 
@@ -33,6 +28,9 @@ def test_by_hand():
     assert (found.mean, found.neutral_mean) == (pytest.approx(32 / 8), 4.5)
     assert found.p_independent == pytest.approx(stats.chi2.sf(7 / 3, 3))
     assert (found.mean_low, found.mean_high) == pytest.approx(stats.t.interval(0.95, 7, 4, stats.sem(rating)))
+    # Every prompt was asked in both orders and answered alike: prompts do not differ at all.
+    counts = np.tile([1.0, 0, 0, 0, 0, 0, 0, 1], (10, 1))
+    assert mirror_test(counts) == (0, 1, 1, 1)
 
 
 def test_the_statistic_is_bowkers():
@@ -48,7 +46,7 @@ def test_the_statistic_is_bowkers():
     assert found.p_independent == pytest.approx(stats.chi2.sf(expected.statistic, 4))
 
 
-def test_the_middle_of_an_odd_scale_is_on_no_side():
+def test_what_stands_in_the_middle_or_on_no_side():
     found = position([3, 3, 1], 5, [0, 1, 2])
     assert (found.n, found.sided, found.share_first, found.df) == (3, 1, 1, 1)
 
@@ -59,20 +57,14 @@ def test_no_rating_on_a_side(rating):
     assert (found.sided, found.share_first, found.chi2, found.df, found.p) == (0, None, None, 0, None)
 
 
-def test_a_single_prompt_has_no_interval_and_no_test():
+def test_few_prompts_and_many_ratings_of_one():
     found = position([1, 2, 8], 8, [4, 4, 4])
     assert (found.prompts, found.share_first_low, found.mean_low, found.p) == (1, None, None, None)
     assert found.p_independent is not None
-
-
-def test_ratings_of_a_prompt_are_one_piece_of_evidence():
     once = position([1, 8, 1, 1, 8, 1, 1, 2], 8, range(8))
     nine_times = position(np.repeat([1, 8, 1, 1, 8, 1, 1, 2], 9), 8, np.repeat(range(8), 9))
     assert nine_times.p_independent < 0.001 < 0.1 < nine_times.p
     assert nine_times.share_first_low == pytest.approx(once.share_first_low)
-
-
-def test_two_prompts_alone_never_prove_a_bias():
     assert position([1] * 50 + [1] * 50, 8, [0] * 50 + [1] * 50).p == 0.5
 
 
@@ -109,12 +101,6 @@ def test_names_of_prompts_change_nothing(rated, names):
     assert one.as_dict() == pytest.approx(other.as_dict(), abs=2e-6)
 
 
-def test_bowkers_p_is_a_bound():
-    # Every prompt was asked in both orders and answered alike: prompts do not differ at all.
-    counts = np.tile([1.0, 0, 0, 0, 0, 0, 0, 1], (10, 1))
-    assert mirror_test(counts) == (0, 1, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("rating", "points", "prompt", "error"),
     [([9], 8, [1], RatingError), ([1], 4, [1], RatingError), ([1, 2], 8, [1], LengthMismatchError)],
@@ -129,7 +115,6 @@ STRENGTHS = {"a": -150.0, "b": -30.0, "c": 40.0, "d": 140.0}
 
 
 def of_simulated_judge(bias, noise, prompts=80, points=8, both=True):
-    """Ratings of the simulated judge itself, asked through its client."""
     simulation = Simulation.from_options({"noise": noise, "position_bias": bias, "strengths": STRENGTHS})
     names, rows = list(STRENGTHS), []
     for prompt in range(prompts):
@@ -155,11 +140,9 @@ class TestTheInstrument:
         assert found.high - found.low < noise  # it says something
         assert found.noise == pytest.approx(noise, rel=0.25)
 
-    def test_one_order_drawn_by_lot_tells_it_too(self):
+    def test_one_order_tells_it_too_and_more_noise_does_not_move_it(self):
         found = place_worth(of_simulated_judge(80, 200, both=False))
         assert found.low <= 80 <= found.high
-
-    def test_more_noise_moves_the_mean_rating_less_and_the_worth_not(self):
         calm, noisy = (of_simulated_judge(100, noise, prompts=150) for noise in (100, 600))
         mean = [float(given.rating.mean()) - 4.5 for given in (calm, noisy)]
         assert mean[0] > 1.5 * mean[1] > 0
@@ -255,33 +238,28 @@ def test_against_a_general_search_and_a_numerical_sandwich():
     assert found.noise - found.noise_low == pytest.approx(of_noise, rel=1e-2)
 
 
-class TestProperties:
-    @settings(max_examples=15, deadline=None)
-    @given(st.integers(0, 10**6))
-    def test_shown_the_other_way_round_it_changes_its_sign(self, seed):
-        ratings = drawn(seed)
-        turned = make_ratings(ratings.second, ratings.first, 9 - ratings.rating, 8, 4, prompt=ratings.prompt)
-        one, other = place_worth(ratings), place_worth(turned)
-        assert one.points == pytest.approx(-other.points, abs=1e-4)
-        assert one.low == pytest.approx(-other.high, abs=1e-4)
-        assert one.noise == pytest.approx(other.noise, rel=1e-6)
-
-    @settings(max_examples=15, deadline=None)
-    @given(st.integers(0, 10**6))
-    def test_names_and_order_of_ratings_do_not_matter(self, seed):
-        rng, ratings = np.random.default_rng(seed), drawn(seed)
-        order, names = rng.permutation(len(ratings)), rng.permutation(4)
-        mixed = make_ratings(
-            names[ratings.first][order],
-            names[ratings.second][order],
-            ratings.rating[order],
-            8,
-            4,
-            prompt=ratings.prompt[order],
-        )
-        one, other = place_worth(ratings), place_worth(mixed)
-        assert one.points == pytest.approx(other.points, abs=1e-4)
-        assert one.high == pytest.approx(other.high, abs=1e-3)
+@settings(max_examples=15)
+@given(st.integers(0, 10**6))
+def test_turned_round_it_changes_its_sign_and_names_and_order_do_not_matter(seed):
+    ratings = drawn(seed)
+    turned = make_ratings(ratings.second, ratings.first, 9 - ratings.rating, 8, 4, prompt=ratings.prompt)
+    one, other = place_worth(ratings), place_worth(turned)
+    assert one.points == pytest.approx(-other.points, abs=1e-4)
+    assert one.low == pytest.approx(-other.high, abs=1e-4)
+    assert one.noise == pytest.approx(other.noise, rel=1e-6)
+    rng = np.random.default_rng(seed)
+    order, names = rng.permutation(len(ratings)), rng.permutation(4)
+    mixed = make_ratings(
+        names[ratings.first][order],
+        names[ratings.second][order],
+        ratings.rating[order],
+        8,
+        4,
+        prompt=ratings.prompt[order],
+    )
+    other = place_worth(mixed)
+    assert one.points == pytest.approx(other.points, abs=1e-4)
+    assert one.high == pytest.approx(other.high, abs=1e-3)
 
 
 def drawn(seed):
@@ -291,24 +269,25 @@ def drawn(seed):
     return make_ratings(first, second, rng.integers(1, 9, 120), 8, 4, prompt=rng.integers(0, 20, 120))
 
 
-class TestWithoutAnAnswer:
-    def test_two_points_do_not_say_how_far(self):
-        found = place_worth(make_ratings([0, 1, 0], [1, 0, 1], [1, 2, 2], 2, 2, prompt=[0, 1, 2]))
-        assert found.points is None
-        assert found.reason == "two points tell which side, and not how far"
+@pytest.mark.parametrize(
+    ("rows", "points", "reason"),
+    [
+        (([0, 1, 0], [1, 0, 1], [1, 2, 2]), 2, "two points tell which side, and not how far"),
+        (([0, 1], [1, 0], [8, 8]), 8, "fewer than three different ratings"),
+        (
+            ([0, 1, 1, 2, 2, 3] * 4, [1, 0, 2, 1, 3, 2] * 4, [8, 1, 6, 3, 5, 4] * 4),
+            8,
+            "the ratings vary too little to tell bias from noise",
+        ),
+    ],
+)
+def test_without_an_answer_it_gives_the_reason(rows, points, reason):
+    found = place_worth(make_ratings(*rows, points, 4, prompt=np.arange(len(rows[0]))))
+    assert (found.points, found.reason) == (None, reason)
 
-    def test_always_the_same_rating(self):
-        found = place_worth(make_ratings([0, 1], [1, 0], [8, 8], 8, 2, prompt=[0, 1]))
-        assert (found.points, found.reason) == (None, "fewer than three different ratings")
 
-    def test_no_noise_at_all(self):
-        rating = [8, 1, 6, 3, 5, 4] * 4
-        first, second = [0, 1, 1, 2, 2, 3] * 4, [1, 0, 2, 1, 3, 2] * 4
-        found = place_worth(make_ratings(first, second, rating, 8, 4, prompt=np.arange(24)))
-        assert (found.points, found.reason) == (None, "the ratings vary too little to tell bias from noise")
-
-    def test_one_prompt_has_no_interval(self):
-        given = drawn(1)
-        found = place_worth(make_ratings(given.first, given.second, given.rating, 8, 4, prompt=[0] * 120))
-        assert found.points is not None
-        assert (found.low, found.reason) == (None, "no interval: one prompt only")
+def test_one_prompt_has_no_interval():
+    given = drawn(1)
+    found = place_worth(make_ratings(given.first, given.second, given.rating, 8, 4, prompt=[0] * 120))
+    assert found.points is not None
+    assert (found.low, found.reason) == (None, "no interval: one prompt only")

@@ -1,5 +1,3 @@
-"""Agreement with others, repeats and seconds, and the sequential outlier test."""
-
 from collections import Counter
 from fractions import Fraction
 
@@ -41,26 +39,21 @@ def test_agreement_by_hand():
     # Of pair 1 others say to Ada second twice; to Bea first and second once each: no majority.
     assert known.tolist() == [True, False, False, False, False, True, False]
     assert most.tolist() == [1, 0, 0, 0, 0, 0, 0]
-
-
-def test_kappa_by_hand():
+    pair, rater, verdict = [1, 1, 1], [0, 1, 2], [-1, 1, 1]
+    most, known = majority_of_others(pair, rater, verdict, kept=[True, True, False])
+    assert known.tolist() == [True, True, False]
+    assert most.tolist() == [1, -1, 0]
     # 10 pairs, 7 agree; first 6 and second 4 against first 5 and second 5: chance 0.6 * 0.5 + 0.4 * 0.5.
     own = [-1] * 6 + [1] * 4
     most = [-1] * 4 + [1] * 2 + [1] * 3 + [-1]
     found = with_others(own, most, range(10))
     assert found.share.value == pytest.approx(0.7)
     assert found.kappa == pytest.approx((0.7 - 0.5) / 0.5)
-
-
-def test_prompts_and_not_pairs_are_what_varies():
     own, most = [1, 1, 1, 1, -1, -1] * 4, [1] * 24
     alone = with_others(own, most, range(24)).share
     together = with_others(own, most, np.repeat(range(12), 2)).share
     assert alone.value == together.value
     assert together.high - together.low > alone.high - alone.low
-
-
-def test_nothing_to_compare():
     assert with_others([], [], []).share.value is None
     assert kappa([], []) is None
     assert kappa([1, 1], [1, 1]) is None
@@ -83,7 +76,7 @@ def test_kappa_as_statsmodels(votes):
 
 
 @given(VERDICTS)
-def test_majorities_as_a_plain_loop_finds_them(votes):
+def test_majorities_as_a_plain_loop_finds_them_whichever_side_is_first(votes):
     most, known = majority_of_others(*zip(*votes, strict=True))
     for number, (pair, rater, _) in enumerate(votes):
         others = Counter(said for about, who, said in votes if about == pair and who != rater)
@@ -92,22 +85,10 @@ def test_majorities_as_a_plain_loop_finds_them(votes):
         assert known[number] == clear
         if clear:
             assert most[number] == ranked[0][0]
-
-
-@given(VERDICTS)
-def test_the_side_that_is_called_first_makes_no_difference(votes):
     pair, rater, verdict = zip(*votes, strict=True)
-    most, known = majority_of_others(pair, rater, verdict)
     mirrored, also = majority_of_others(pair, rater, [-each for each in verdict])
     assert (known == also).all()
     assert (most == -mirrored).all()
-
-
-def test_who_is_not_kept_is_measured_against_others_and_no_other_against_them():
-    pair, rater, verdict = [1, 1, 1], [0, 1, 2], [-1, 1, 1]
-    most, known = majority_of_others(pair, rater, verdict, kept=[True, True, False])
-    assert known.tolist() == [True, True, False]
-    assert most.tolist() == [1, -1, 0]
 
 
 VOTES = st.lists(
@@ -133,19 +114,19 @@ def test_by_hand():
     # Each of the nine has thirteen others, eight of them for 0: with the favourite a bet loses half.
     assert run(votes)[1].most == 1.0
     assert not run(votes)[1].flagged
+    kept = [who != 0 for who, _, _ in votes]
+    found = run(votes, kept=kept)
+    assert found[0].at == 5
+    # To each of the nine the eight others are unanimous: five votes against them are no longer there.
+    assert found[1].most == 1.0
+    assert run(votes, kept=[not each for each in kept])[1].votes == 1
 
 
-def test_fewer_votes_than_five_raise_no_alarm():
+def test_who_is_alone_or_votes_seldom_raises_no_alarm():
     votes = [(1 + number, (0, 1), True) for number in range(40)] + [(0, (0, 1), False)] * (FEWEST_VOTES - 1)
     assert run(votes)[0].at is None
-
-
-def test_who_is_alone_is_not_compared():
     assert run([(0, (0, 1), True)]) == {}
     assert outliers([], [], [], []) == {}
-
-
-def test_bad_input_is_refused():
     with pytest.raises(ParameterError, match="alpha is 1"):
         outliers([0], [0], [1], [True], alpha=1)
     with pytest.raises(LengthMismatchError):
@@ -211,16 +192,6 @@ def test_honest_raters_are_flagged_less_often_than_alpha():
     assert binom.sf(flagged - 1, raters, 0.05) > 0.01
 
 
-def test_votes_that_are_not_kept_are_nobody_s_measure():
-    votes = [(1 + number, (0, 1), True) for number in range(9)] + [(0, (0, 1), False)] * 5
-    kept = [who != 0 for who, _, _ in votes]
-    found = run(votes, kept=kept)
-    assert found[0].at == 5
-    # To each of the nine the eight others are unanimous: five votes against them are no longer there.
-    assert found[1].most == 1.0
-    assert run(votes, kept=[not each for each in kept])[1].votes == 1
-
-
 # Repeats and seconds: by hand, against independent ways, and for any answers.
 
 
@@ -238,9 +209,6 @@ def test_repeats_by_hand():
     found = consistency([2, 4, 6], [3, 5, 3], [8, 8, 8])
     assert (found.same.count, found.same.n, found.apart) == (2, 3, pytest.approx(5 / 3))
     assert (found.same.low, found.same.high) == pytest.approx(proportion_confint(2, 3, method="wilson"))
-
-
-def test_no_repeats():
     found = consistency([], [], [])
     assert (found.same.n, found.same.value, found.apart) == (0, None, None)
     with pytest.raises(LengthMismatchError):

@@ -40,15 +40,12 @@ def test_words_equal_those_of_plain_integers(purpose):
     assert words(keys, 7, 2).tolist() == expected
 
 
-def test_choices_are_even():
+def test_choices_are_even_and_rounds_and_steps_are_not_correlated():
     drawn = choices(round_keys(1, np.arange(100)), 0, 1000, 7)
     share = np.bincount(drawn.ravel(), minlength=7) / drawn.size
     assert drawn.min() == 0
     assert drawn.max() == 6
     assert share == pytest.approx(np.full(7, 1 / 7), abs=0.004)
-
-
-def test_rounds_and_steps_are_not_correlated():
     drawn = choices(round_keys(1, np.arange(200)), 0, 500, 2**20).astype(float)
     by_round, by_step = (
         np.corrcoef(drawn[:, :-1].ravel(), drawn[:, 1:].ravel())[0, 1],

@@ -10,8 +10,7 @@ from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.robustness import FittedTable, Removed, fewest_removals
 from leaderboard.terminal.votes import read_votes
-from tests.leaderboard.stats.simulation import simulated_games
-from tests.leaderboard.stats.strategies import small_games
+from tests.leaderboard.stats.simulation import simulated_games, small_games
 
 
 def make_votes(*cells, cluster=None):
@@ -46,7 +45,7 @@ def fewest_by_enumeration(games, first, unit):
 
 
 class TestByHand:
-    def test_three_wins_against_one_need_three_removals(self):
+    def test_one_table_by_hand(self):
         # Two removed leave one win each, a tie; the third puts B before A.
         found = fewest_removals(make_votes((0, 1, 1, 3), (0, 1, 0, 1)))
         assert (found.first, found.instead, found.removed, found.units) == (0, 1, 3, 4)
@@ -54,16 +53,12 @@ class TestByHand:
         assert found.outcomes == (Removed(0, 1, 1.0, 3),)
         assert found.picked.tolist() == [0, 1, 2]
 
-    def test_ties_go_only_after_wins(self):
+    def test_ties_sides_and_who_never_lost(self):
         # 3 wins, 2 ties, 1 loss: without the wins B leads with 1 win and 2 ties.
         found = fewest_removals(make_votes((0, 1, 0.5, 2), (0, 1, 1, 3), (0, 1, 0, 1)))
         assert found.removed == 3
         assert found.picked.tolist() == [2, 3, 4]
-
-    def test_games_are_seen_from_either_side(self):
         assert fewest_removals(make_votes((1, 0, 0, 3), (1, 0, 1, 1))).removed == 3
-
-    def test_who_never_lost_cannot_be_overtaken(self):
         found = fewest_removals(make_votes((0, 1, 1, 3)))
         assert (found.first, found.instead, found.removed, found.share) == (0, None, None, None)
         assert (len(found.picked), found.outcomes) == (0, ())
@@ -77,7 +72,7 @@ class TestByHand:
         assert (found.removed, {found.first, found.instead}) == (0, {0, 1})
         assert "share the first place" in found.sentence("ABC")
 
-    def test_whole_prompts(self):
+    def test_whole_prompts_and_who_is_cut_off(self):
         # Prompt 0 holds all of A's three wins: without it B leads.
         games = make_votes((0, 1, 1, 3), (0, 1, 0, 2), (0, 1, 0.5, 1), cluster=[0, 0, 0, 1, 1, 2])
         found = fewest_removals(games, unit="prompts")
@@ -86,8 +81,6 @@ class TestByHand:
         assert found.sentence("AB") == (
             "Removing 1 of 3 prompts (33 %) would put B before A; fewer might do."
         )
-
-    def test_who_is_cut_off_is_said(self):
         # C met nobody but A, in one game that A won; the two wins over B and that game are what A has.
         games = make_votes((0, 1, 1, 2), (0, 1, 0, 1), (0, 2, 1, 1), cluster=[0, 1, 2, 0])
         found = fewest_removals(games, unit="prompts")
@@ -116,7 +109,7 @@ class TestAgainstEnumeration:
         if found.removed:
             assert found.removed == fewest_by_enumeration(games, found.first, unit)
 
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     @given(small_games(clustered=True))
     def test_every_answer_holds_when_the_games_are_really_left_out(self, games):
         for unit in ("games", "prompts"):
@@ -130,7 +123,7 @@ class TestAgainstEnumeration:
                 lost = (before.component == 0) & (after.component != after.component[found.first])
                 assert np.flatnonzero(lost).tolist() == list(found.cut_off)
 
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     @given(small_games())
     def test_swapping_the_sides_changes_nothing(self, games):
         swapped = make_games(games.b, games.a, 1 - games.score, games.contestants)
@@ -193,18 +186,21 @@ class TestPublicStudy:
         assert (by_prompt.removed, by_prompt.units) == (prompts, 13)
 
 
-class TestBadInput:
-    def test_no_games(self):
-        with pytest.raises(StatsError, match="no games to remove"):
-            fewest_removals(make_games([], [], [], 2))
-
-    def test_no_clusters(self):
-        with pytest.raises(StatsError, match="prompts are to be removed, but the games have no clusters"):
-            fewest_removals(make_votes((0, 1, 1, 3)), unit="prompts")
-
-    def test_an_unknown_unit(self):
-        with pytest.raises(StatsError, match="unit is 'days'"):
-            fewest_removals(make_votes((0, 1, 1, 3)), unit="days")
+@pytest.mark.parametrize(
+    ("games", "unit", "message"),
+    [
+        (make_games([], [], [], 2), "games", "no games to remove"),
+        (
+            make_votes((0, 1, 1, 3)),
+            "prompts",
+            "prompts are to be removed, but the games have no clusters",
+        ),
+        (make_votes((0, 1, 1, 3)), "days", "unit is 'days'"),
+    ],
+)
+def test_what_cannot_be_removed(games, unit, message):
+    with pytest.raises(StatsError, match=message):
+        fewest_removals(games, unit=unit)
 
 
 def table_of(games):
@@ -232,14 +228,11 @@ def test_influence_is_the_slope_of_the_gap_in_the_weight_of_an_outcome(outcome):
     assert FittedTable.of(table).influence(0, 1)[outcome] == pytest.approx(slope, rel=1e-3, abs=1e-5)
 
 
-def test_two_contestants_by_hand():
+def test_two_contestants_by_hand_and_the_sum_of_all_influences():
     # 3 wins of 4: the expected score is 3/4 and the information of a game 3/16, so a win moves the gap
     # by (1 - 3/4) / (4 * 3/16) = 1/3 and a loss by -3/4 / (3/4) = -1.
     games = make_games([0] * 4, [1] * 4, [1, 1, 1, 0], 2)
     assert FittedTable.of(table_of(games)).influence(0, 1) == pytest.approx([-1, 1 / 3])
-
-
-def test_the_influences_of_all_games_add_up_to_nothing():
     table = table_of(simulated_games(50, seed=1, tie_share=0.3))
     moved = FittedTable.of(table).influence(0, 2)
     assert abs(moved @ table.count_of_outcome) < 1e-9

@@ -18,8 +18,7 @@ from leaderboard.stats import (
     sandwich_samples,
 )
 from leaderboard.stats.checks import ParameterError
-from tests.leaderboard.stats.simulation import simulated_games
-from tests.leaderboard.stats.strategies import CONTESTANTS, small_games
+from tests.leaderboard.stats.simulation import CONTESTANTS, simulated_games, small_games
 
 POINTS = 400 / np.log(10)
 
@@ -38,15 +37,11 @@ class TestByHand:
         assert found.covariance[0, 1] == pytest.approx(-found.covariance[0, 0])
         assert found.clusters is None
 
-    def test_a_normal_interval(self):
+    def test_intervals_are_normal_and_with_few_units_students_t(self):
         low, high = normal_interval(np.array([1000.0]), np.array([10.0]), 95)
         assert (low[0], high[0]) == pytest.approx((980.40, 1019.60), abs=0.01)
-
-    def test_few_units_take_students_t(self):
         low, high = normal_interval(np.array([1000.0]), np.array([10.0]), 95, units=5)
         assert (low[0], high[0]) == pytest.approx((972.24, 1027.76), abs=0.01)
-
-    def test_it_refuses_a_level_outside_0_to_100(self):
         with pytest.raises(ParameterError, match="interval is 100"):
             normal_interval(np.zeros(1), np.ones(1), 100)
 
@@ -126,31 +121,24 @@ class TestReferences:
 
 
 class TestWhereThereIsNone:
-    def test_crossed_clusters_of_one_kind_say_nothing(self):
-        games = make_study(clustered=True)
-        games = replace(games, crossed=np.zeros(len(games), dtype=int))
-        found = sandwich(games, bradley_terry(games))
-        assert np.isnan(found.standard_error).all()
-
-    def test_a_variance_is_never_negative(self):
+    def test_a_variance_is_never_negative_and_clusters_of_one_kind_say_nothing(self):
         # Each game is alone in its prompt and every rater rates both ways: the plain sum would be negative.
         units = {"cluster": [0, 0, 1, 1], "crossed": [0, 1, 0, 1]}
         games = make_games([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], 2, **units)
         found = sandwich(games, bradley_terry(games))
         assert (found.standard_error >= 0).all()
-
-    def test_a_single_cluster_says_nothing(self):
+        games = make_study(clustered=True)
+        games = replace(games, crossed=np.zeros(len(games), dtype=int))
+        found = sandwich(games, bradley_terry(games))
+        assert np.isnan(found.standard_error).all()
         games = make_games([0, 0, 0], [1, 1, 1], [1, 1, 0], 2, cluster=[4, 4, 4])
         assert np.isnan(sandwich(games, bradley_terry(games)).standard_error).all()
 
-    def test_a_contestant_that_met_nobody_has_none(self):
+    def test_a_contestant_that_met_nobody_has_no_error_and_keeps_its_rating(self):
         games = make_games([0, 0, 0], [2, 2, 2], [1, 1, 0], 3)
         found = sandwich(games, davidson(games))
         assert np.isnan(found.standard_error).tolist() == [False, True, False]
         assert np.isnan(found.covariance[1]).all()
-
-    def test_samples_keep_a_rating_without_standard_error(self):
-        games = make_games([0, 0, 0], [2, 2, 2], [1, 1, 0], 3)
         fit = bradley_terry(games)
         samples = sandwich_samples(fit, sandwich(games, fit).covariance, 20)
         assert (samples[:, 1] == 1000).all()
@@ -170,7 +158,7 @@ def with_a_circle(games):
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(small_games(clustered=True).map(with_a_circle))
 def test_sides_and_doubled_clusters(games):
     """Turning every game changes nothing; every cluster twice halves the variance, but for the factor."""
@@ -193,7 +181,7 @@ def test_sides_and_doubled_clusters(games):
 
 
 class TestSamples:
-    def test_they_have_the_mean_and_the_covariance(self):
+    def test_they_have_the_mean_and_the_covariance_and_with_few_units_spread_as_students_t(self):
         games = make_study(clustered=True)
         fit = bradley_terry(games)
         covariance = sandwich(games, fit).covariance
@@ -203,10 +191,6 @@ class TestSamples:
         assert samples.mean(axis=1) == pytest.approx(np.full(4000, 1000.0), abs=1e-5)
         first = (samples[:, 0] - fit.rating[0]) / np.sqrt(covariance[0, 0])
         assert kstest(first, norm.cdf).pvalue > 0.001
-
-    def test_with_few_units_they_spread_as_students_t(self):
-        games = make_study(clustered=True)
-        fit = bradley_terry(games)
         found = sandwich(games, fit)
         samples = sandwich_samples(fit, found.covariance, 20_000, units=5)
         for level in (90, 95):
@@ -216,15 +200,13 @@ class TestSamples:
             )
             assert low + high == pytest.approx(2 * fit.rating)
 
-    def test_more_rounds_keep_the_first_ones(self):
+    def test_more_rounds_keep_the_first_ones_also_with_few_clusters(self):
         games = make_study(clustered=False)
         fit = davidson(games)
         covariance = sandwich(games, fit).covariance
         few, many = (sandwich_samples(fit, covariance, rounds, seed=1) for rounds in (10, 50))
         assert many[:10] == pytest.approx(few, abs=1e-9)
         assert not np.array_equal(few, sandwich_samples(fit, covariance, 10, seed=2))
-
-    def test_fewer_clusters_than_contestants(self):
         games = make_games(
             [0, 1, 2, 0] * 2, [1, 2, 0, 2] * 2, [1, 1, 1, 0.5, 0, 1, 0, 1], 3, cluster=[0] * 4 + [1] * 4
         )

@@ -1,5 +1,3 @@
-"""First minus second score."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,6 +17,12 @@ def test_by_hand():
     assert found.mean == pytest.approx(1 / 3)
     assert found.mean_low < 1 / 3 < found.mean_high
     assert found.as_dict()["bins"] == [-2.5, -1.5, -0.5, 0.5, 1.5]
+    assert score_differences([NAN, NAN], [1, 2]) is None
+    assert score_differences([], []) is None
+    with pytest.raises(ParameterError, match="infinite"):
+        score_differences([float("inf")], [1])
+    with pytest.raises(LengthMismatchError):
+        score_differences([1, 2], [1])
 
 
 @pytest.mark.parametrize(
@@ -29,18 +33,6 @@ def test_bins_are_round_numbers(difference, width):
     found = score_differences(difference, range(len(difference)))
     assert found.width == pytest.approx(width)
     assert len(found.bins) <= MOST_BINS
-
-
-def test_without_scores_there_is_none():
-    assert score_differences([NAN, NAN], [1, 2]) is None
-    assert score_differences([], []) is None
-
-
-def test_what_is_refused():
-    with pytest.raises(ParameterError, match="infinite"):
-        score_differences([float("inf")], [1])
-    with pytest.raises(LengthMismatchError):
-        score_differences([1, 2], [1])
 
 
 @given(

@@ -18,7 +18,6 @@ from leaderboard.stats.separation import (
 
 
 def make_samples(*ratings, spread=10.0, rounds=400, seed=0):
-    """Independent normal samples around the ratings."""
     return np.random.default_rng(seed).normal(ratings, spread, (rounds, len(ratings)))
 
 
@@ -36,32 +35,19 @@ def samples_and_components(draw):
     return np.array(draw(st.lists(row, min_size=rounds, max_size=rounds))), np.array(component)
 
 
-class TestRankUpperBound:
-    def test_by_hand(self):
-        # A 90-110 lies above C 60-80 and D 50-89; B 85-95 lies above C alone; D reaches B's lower end.
-        low, high = [90, 85, 60, 50], [110, 95, 80, 89]
-        assert rank_upper_bound(low, high, [0, 0, 0, 0]).tolist() == [1, 1, 3, 2]
-
-    def test_touching_intervals_do_not_count(self):
-        assert rank_upper_bound([10, 0], [20, 10], [0, 0]).tolist() == [1, 1]
-
-    def test_other_components_do_not_count(self):
-        assert rank_upper_bound([90, 10, 20], [95, 15, 25], [0, 0, 1]).tolist() == [1, 2, 1]
-
-    def test_arrays_of_different_length_are_refused(self):
-        with pytest.raises(StatsError, match="low has 2, high has 1, component has 2"):
-            rank_upper_bound([1, 2], [3], [0, 0])
+def test_rank_upper_bound_by_hand():
+    # A 90-110 lies above C 60-80 and D 50-89; B 85-95 lies above C alone; D reaches B's lower end.
+    low, high = [90, 85, 60, 50], [110, 95, 80, 89]
+    assert rank_upper_bound(low, high, [0, 0, 0, 0]).tolist() == [1, 1, 3, 2]
+    assert rank_upper_bound([10, 0], [20, 10], [0, 0]).tolist() == [1, 1]
+    assert rank_upper_bound([90, 10, 20], [95, 15, 25], [0, 0, 1]).tolist() == [1, 2, 1]
 
 
 class TestProbabilityFirst:
-    def test_by_hand(self):
+    def test_by_hand_and_in_the_closed_form_of_two_normal_ratings(self):
         samples = [[3, 1, 2], [1, 3, 2], [2, 2, 1], [3, 1, 2]]
         assert probability_first(samples, [0, 0, 0]).tolist() == [0.625, 0.375, 0.0]
-
-    def test_each_component_has_its_own_first(self):
         assert probability_first([[3, 1, 2], [1, 3, 2]], [0, 0, 1]).tolist() == [0.5, 0.5, 1.0]
-
-    def test_the_closed_form_of_two_normal_ratings(self):
         # P(N(20, 10) > N(0, 10)) = Phi(20 / sqrt(200)) = 0.9214.
         samples = make_samples(20, 0, rounds=40_000)
         assert probability_first(samples, [0, 0])[0] == pytest.approx(0.9214, abs=0.005)
@@ -104,48 +90,37 @@ class TestProbabilityAbove:
         )
 
 
-class TestToldApart:
-    def test_what_counts_is_the_interval_of_the_difference(self):
-        # Both move together by far more than they differ: their own intervals overlap, yet one is above.
-        common = np.linspace(-100, 100, 201)
-        samples = np.column_stack([common + 5, common])
-        assert told_apart(samples, 95, [0, 0])[0, 1]
-        low, high = np.percentile(samples, (2.5, 97.5), axis=0)
-        assert rank_upper_bound(low, high, [0, 0]).tolist() == [1, 1]
-
-    def test_the_level_decides(self):
-        # 6 of 100 rounds have the other above: told apart at 80 % (tails of 10), not at 90 % (tails of 5).
-        samples = np.column_stack([np.where(np.arange(100) < 6, -1.0, 1.0), np.zeros(100)])
-        assert told_apart(samples, 80, [0, 0])[0, 1]
-        assert not told_apart(samples, 90, [0, 0])[0, 1]
-
-    def test_an_interval_that_ends_at_zero_tells_nobody_apart(self):
-        assert not told_apart([[0.0, 0.0]] * 4 + [[1.0, 0.0]] * 96, 95, [0, 0]).any()
-        assert told_apart([[0.0, 0.0]] * 2 + [[1.0, 0.0]] * 98, 95, [0, 0])[0, 1]
-        assert not told_apart([[1.0, 1.0], [1.0, 1.0]], 95, [0, 0]).any()
+def test_what_counts_is_the_interval_of_the_difference_and_its_level():
+    # Both move together by far more than they differ: their own intervals overlap, yet one is above.
+    common = np.linspace(-100, 100, 201)
+    samples = np.column_stack([common + 5, common])
+    assert told_apart(samples, 95, [0, 0])[0, 1]
+    low, high = np.percentile(samples, (2.5, 97.5), axis=0)
+    assert rank_upper_bound(low, high, [0, 0]).tolist() == [1, 1]
+    # 6 of 100 rounds have the other above: told apart at 80 % (tails of 10), not at 90 % (tails of 5).
+    samples = np.column_stack([np.where(np.arange(100) < 6, -1.0, 1.0), np.zeros(100)])
+    assert told_apart(samples, 80, [0, 0])[0, 1]
+    assert not told_apart(samples, 90, [0, 0])[0, 1]
+    assert not told_apart([[0.0, 0.0]] * 4 + [[1.0, 0.0]] * 96, 95, [0, 0]).any()
+    assert told_apart([[0.0, 0.0]] * 2 + [[1.0, 0.0]] * 98, 95, [0, 0])[0, 1]
+    assert not told_apart([[1.0, 1.0], [1.0, 1.0]], 95, [0, 0]).any()
 
 
 class TestGroups:
-    def test_by_hand(self):
+    def test_by_hand_in_the_order_of_the_ratings(self):
         # Spread 10 each, so a difference has a spread of 14.1 and a 95 % half-width of 27.7.
         samples = make_samples(100, 90, 70, 0, rounds=4000)
         found = groups_not_told_apart(samples, 95, one_component(samples))
         assert found.members == ((0, 1), (1, 2), (3,))
         assert found.letters == ("a", "ab", "b", "c")
         assert found.level == 95
-
-    def test_the_order_is_that_of_the_ratings_not_of_the_numbers(self):
         samples = make_samples(0, 70, 90, 100, rounds=4000)
         found = groups_not_told_apart(samples, 95, one_component(samples))
         assert found.members == ((3, 2), (2, 1), (0,))
         assert found.letters == ("c", "b", "ab", "a")
-
-    def test_given_ratings_set_the_order(self):
         samples = [[3.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]
         assert groups_not_told_apart(samples, 95, [0, 0]).members == ((0, 1),)
         assert groups_not_told_apart(samples, 95, [0, 0], rating=[0, 1]).members == ((1, 0),)
-
-    def test_components_share_no_group(self):
         samples = make_samples(0, 1, 0, 1)
         found = groups_not_told_apart(samples, 95, [0, 1, 0, 1])
         assert [set(those) for those in found.members] == [{0, 2}, {1, 3}]
@@ -165,7 +140,7 @@ class TestGroups:
         assert separation._letter(number) == letter
 
     @given(samples_and_components(), st.sampled_from((50, 80, 95)))
-    def test_sharing_a_letter_is_not_being_told_apart(self, drawn, level):
+    def test_groups_are_every_largest_set_not_told_apart(self, drawn, level):
         samples, component = drawn
         found = groups_not_told_apart(samples, level, component)
         apart = told_apart(samples, level, component)
@@ -173,11 +148,6 @@ class TestGroups:
         for those in found.members:
             shares[np.ix_(those, those)] = True
         assert np.array_equal(shares, ~apart & (component[:, None] == component[None, :]))
-
-    @given(samples_and_components(), st.sampled_from((50, 80, 95)))
-    def test_nobody_can_be_added_to_a_group(self, drawn, level):
-        samples, component = drawn
-        apart = told_apart(samples, level, component)
         for those in groups_not_told_apart(samples, level, component).members:
             for other in set(range(len(component))) - set(those):
                 assert any(apart[other, one] or component[other] != component[one] for one in those)
@@ -215,19 +185,13 @@ class TestSeveralLevels:
 
 
 class TestRankInterval:
-    def test_clear_differences_fix_the_rank(self):
+    def test_by_hand(self):
         best, worst = rank_interval(make_samples(300, 200, 100), 95, [0, 0, 0])
         assert (best.tolist(), worst.tolist()) == ([1, 2, 3], [1, 2, 3])
-
-    def test_equal_contestants_may_have_any_rank(self):
         best, worst = rank_interval(make_samples(0, 0, 0, -500), 95, [0, 0, 0, 0])
         assert (best.tolist(), worst.tolist()) == ([1, 1, 1, 4], [3, 3, 3, 4])
-
-    def test_components_are_ranked_apart(self):
         best, worst = rank_interval(make_samples(0, 100, 500), 95, [0, 0, 1])
         assert (best.tolist(), worst.tolist()) == ([2, 1, 1], [2, 1, 1])
-
-    def test_samples_that_do_not_vary_are_certain(self):
         best, worst = rank_interval([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0]], 95, [0, 0, 0])
         assert (best.tolist(), worst.tolist()) == ([1, 2, 2], [1, 3, 3])
 
@@ -246,16 +210,12 @@ class TestRoundingErrors:
     samples = np.repeat([[1000.0, 1000.0 + 1e-12, 1000.0 - 1e-9]], 5, axis=0)
     component = np.zeros(3, dtype=int)
 
-    def test_best_ranks(self):
+    def test_nobody_is_told_apart(self):
         low = high = self.samples[0]
         assert rank_upper_bound(low, high, self.component).tolist() == [1, 1, 1]
-
-    def test_probabilities(self):
         assert probability_first(self.samples, self.component) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
         above = probability_above(self.samples, self.component)
         assert (above[~np.eye(3, dtype=bool)] == 0.5).all()
-
-    def test_groups_and_rank_intervals(self):
         assert groups_not_told_apart(self.samples, 95, self.component).letters == ("a", "a", "a")
         best, worst = rank_interval(self.samples, 95, self.component)
         assert best.tolist() == [1, 1, 1]
@@ -265,33 +225,29 @@ class TestRoundingErrors:
 class TestCoverage:
     """Six equals, estimated with an error of 10, their samples spread as far: the hardest case for ranks."""
 
-    def studies(self):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def studies(cls):
         generator = np.random.default_rng(1)
-        for _ in range(300):
-            yield generator.normal(generator.normal(0, 10, 6), 10, (1000, 6))
+        return [generator.normal(generator.normal(0, 10, 6), 10, (1000, 6)) for _ in range(300)]
 
-    def test_the_rank_interval_holds_all_ranks_of_equals(self):
-        holds = []
-        for samples in self.studies():
-            best, worst = rank_interval(samples, 95, one_component(samples))
-            holds.append((best == 1) & (worst == 6))
-        assert 0.92 < np.mean(holds) < 0.98
-
-    def test_percentiles_of_ranks_do_not(self):
-        holds = []
-        for samples in self.studies():
+    def test_the_rank_interval_holds_all_ranks_of_equals_and_percentiles_of_ranks_do_not(self, studies):
+        intervals, percentiles = [], []
+        for samples in studies:
             rank = 1 + (samples[:, None, :] > samples[:, :, None]).sum(axis=2)
-            best, worst = np.percentile(rank, (2.5, 97.5), axis=0)
-            holds.append((best == 1) & (worst == 6))
-        assert np.mean(holds) < 0.75
+            for found, (best, worst) in (
+                (intervals, rank_interval(samples, 95, one_component(samples))),
+                (percentiles, np.percentile(rank, (2.5, 97.5), axis=0)),
+            ):
+                found.append((best == 1) & (worst == 6))
+        assert 0.92 < np.mean(intervals) < 0.98
+        assert np.mean(percentiles) < 0.75
 
-    def test_equals_are_told_apart_as_rarely_as_the_level_says(self):
+    def test_equals_are_told_apart_and_ranked_better_as_rarely_as_the_level_says(self, studies):
         pairs = np.triu_indices(6, 1)
-        told = [told_apart(samples, 95, one_component(samples))[pairs] for samples in self.studies()]
+        told = [told_apart(samples, 95, one_component(samples))[pairs] for samples in studies]
         assert 0.03 < np.mean(told) < 0.07
-
-    def test_the_best_rank_is_rarely_better_than_it_may_be(self):
-        ends = [np.percentile(samples, (2.5, 97.5), axis=0) for samples in self.studies()]
+        ends = [np.percentile(samples, (2.5, 97.5), axis=0) for samples in studies]
         assert np.mean([rank_upper_bound(low, high, np.zeros(6)) == 1 for low, high in ends]) > 0.95
 
 
@@ -299,13 +255,13 @@ class TestBadInput:
     @pytest.mark.parametrize(
         "call",
         [
-            lambda samples, component: probability_first(samples, component),
-            lambda samples, component: probability_above(samples, component),
+            probability_first,
+            probability_above,
             lambda samples, component: groups_not_told_apart(samples, 95, component),
             lambda samples, component: rank_interval(samples, 95, component),
         ],
     )
-    def test_is_refused(self, call):
+    def test_samples_of_another_shape_are_refused(self, call):
         with pytest.raises(StatsError, match=r"samples has the shape \(4, 2\)"):
             call(np.zeros((4, 2)), [0, 0, 0])
         with pytest.raises(StatsError, match="no samples"):
@@ -316,9 +272,11 @@ class TestBadInput:
         with pytest.raises(StatsError, match="between 0 and 100"):
             call(np.zeros((4, 2)), 100, [0, 0])
 
-    def test_ratings_of_another_length_are_refused(self):
+    def test_arrays_of_another_length_are_refused(self):
         with pytest.raises(StatsError, match="rating has 1"):
             groups_not_told_apart(np.zeros((4, 2)), 95, [0, 0], rating=[1.0])
+        with pytest.raises(StatsError, match="low has 2, high has 1, component has 2"):
+            rank_upper_bound([1, 2], [3], [0, 0])
 
 
 def test_the_last_bits_of_equal_ratings_do_not_order_a_group():

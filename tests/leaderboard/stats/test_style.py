@@ -58,14 +58,11 @@ def test_tokens_are_those_of_the_published_vocabulary(text, tokens):
     assert size_of([text]).tokens == tokens
 
 
-def test_every_special_token_begins_as_assumed():
+def test_special_tokens_begin_as_assumed_and_the_tokenizer_has_a_version():
     names = [str(name) for name in _tokenizer().special_tokens()]
     assert "<|endoftext|>" in names
     assert all(name.startswith(_SPECIAL) for name in names)
     assert size_of(["so <|endoftext|> it ends"]).tokens > size_of(["so it ends"]).tokens + 4
-
-
-def test_the_tokenizer_is_named_with_its_version():
     assert re.fullmatch(r"o200k_base \(splintr-rs \d+\.\d+\.\d+\)", tokenizer_name())
 
 
@@ -101,20 +98,18 @@ texts = st.text(st.sampled_from("ab *_#-+`~1.)\n\r\t"), max_size=80)
 
 
 class TestCounts:
-    def test_a_text_with_everything(self):
+    def test_a_text_with_everything_and_nothing(self):
         style = style_of(
             "# Title\n\nSome **bold** and __more bold__.\n\n"
             "- one\n  * two\n+ three\n1. first\n2) second\n###### Small"
         )
         assert (style.headers, style.unordered_items, style.ordered_items, style.bold) == (2, 3, 2, 2)
         assert style.marks == 9
-
-    def test_length_in_characters_and_words(self):
         style = style_of("Ein  kurzer\nText.")
         assert (style.characters, style.words) == (17, 3)
-
-    def test_an_empty_text_has_nothing(self):
         assert (style_of("").marks, style_of("").words, style_of("").density) == (0, 0, 0.0)
+        assert style_of("**open\nclose**").bold == 0
+        assert style_of("# one two three").density == pytest.approx(1 / 4)
 
     @pytest.mark.parametrize(
         "text",
@@ -127,31 +122,23 @@ class TestCounts:
     def test_any_line_end(self, end):
         assert style_of(f"# A{end}# B{end}- c").marks == 3
 
-    def test_bold_ends_on_its_line(self):
-        assert style_of("**open\nclose**").bold == 0
-
-    def test_density_is_marks_per_word(self):
-        assert style_of("# one two three").density == pytest.approx(1 / 4)
-
 
 class TestFencedCode:
     @pytest.mark.parametrize("fence", ["```", "~~~", "`````"])
     def test_is_left_out(self, fence):
         assert style_of(f"# Title\n{fence}python\n# comment\n- x\n{fence}\n- item").marks == 2
 
-    def test_a_shorter_or_other_fence_does_not_close(self):
+    def test_what_closes_a_fence(self):
         assert style_of("````\n```\n# a\n~~~~\n# b\n````\n# c").headers == 1
-
-    def test_a_fence_left_open_runs_to_the_end(self):
         assert style_of("# a\n```\n# b\n# c").headers == 1
-
-    def test_inline_code_opens_no_fence(self):
         assert style_of("```inline``` code\n# a").headers == 1
 
 
 class TestDifference:
-    def test_by_hand(self):
+    def test_by_hand_and_in_parallel_only(self):
         assert style_difference([300, 0, 5, 0], [100, 7, 5, 0]) == pytest.approx([0.5, -1, 0, 0])
+        with pytest.raises(LengthMismatchError, match="shape"):
+            style_difference([1, 2], [1])
 
     @given(amounts, st.data())
     def test_is_antisymmetric_and_bounded(self, first, data):
@@ -160,16 +147,14 @@ class TestDifference:
         assert (np.abs(difference) <= 1).all()
         assert np.array_equal(difference, -style_difference(second, first))
 
-    def test_amounts_in_parallel_only(self):
-        with pytest.raises(LengthMismatchError, match="shape"):
-            style_difference([1, 2], [1])
-
 
 class TestCovariates:
-    def test_by_hand(self):
+    def test_by_hand_and_in_parallel_only(self):
         found = covariates_of(["**a** bc", "x"], ["ab", "x"])
         assert found["length"] == pytest.approx([(8 - 2) / 10, 0])
         assert found["markdown"] == pytest.approx([1, 0])
+        with pytest.raises(LengthMismatchError, match="2 first texts and 1 second"):
+            covariates_of(["a", "b"], ["a"])
 
     @given(st.lists(st.tuples(texts, texts), max_size=10))
     def test_changing_sides_changes_the_sign(self, pairs):
@@ -179,10 +164,6 @@ class TestCovariates:
             assert here[name].shape == (len(pairs),)
             assert np.array_equal(here[name], -there[name])
             assert (np.abs(here[name]) <= 1).all()
-
-    def test_texts_in_parallel_only(self):
-        with pytest.raises(LengthMismatchError, match="2 first texts and 1 second"):
-            covariates_of(["a", "b"], ["a"])
 
 
 @pytest.mark.parametrize(

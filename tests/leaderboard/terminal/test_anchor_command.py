@@ -1,29 +1,25 @@
-"""``manage.py anchor``: people and a judge together, from a file and from a study."""
-
 import csv
 import json
 import os
 import subprocess
 import sys
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from scipy.special import chdtrc
 
 from leaderboard.stats import METHODOLOGY, anchored
+from tests.leaderboard.reading import printed, refusal
 from tests.leaderboard.rows import HandMade
 
 ROOT = Path(__file__).parents[3]
 NAMES = ("alpha", "beta", "gamma")
 
 
-def run(*arguments):
-    out = StringIO()
-    call_command("anchor", *map(str, arguments), stdout=out)
-    return out.getvalue()
+run = partial(printed, "anchor")
 
 
 def run_json(*arguments):
@@ -104,12 +100,10 @@ class TestFile:
         assert "judge's bias: judge alone minus anchored" in text
         assert "Warning: People rated pairs of only 12 prompts" in text
 
-    def test_ties_off_are_left_out_and_counted(self, votes):
+    def test_ties_off_are_left_out_and_a_judge_can_be(self, votes, tmp_path):
         found = run_json(votes, "--judges", "robot", "--ties", "off")
         assert found["comparisons_left_out"] == sum(row[2] == "tie" for row in make_rows())
         assert "comparisons left out" in run(votes, "--judges", "robot", "--ties", "off")
-
-    def test_another_judge_can_be_left_out(self, votes, tmp_path):
         others = [(*row[:4], "other robot") for row in make_rows()]
         more = write(tmp_path / "more.csv", [*make_rows(), *others])
         alone = run_json(votes, "--judges", "robot")
@@ -140,10 +134,10 @@ class TestFile:
 
     def test_somebody_people_never_saw_lose_is_said(self, tmp_path):
         rows = [
-            (*row[:2], "left" if row[:2] == ("alpha", "gamma") else row[2], *row[3:]) for row in make_rows()
-        ]
-        rows = [
-            (*row[:2], "left", *row[3:]) if row[0] == "alpha" and row[4] == "Ada" else row for row in rows
+            (*row[:2], "left", *row[3:])
+            if row[:2] == ("alpha", "gamma") or (row[0] == "alpha" and row[4] == "Ada")
+            else row
+            for row in make_rows()
         ]
         found = run_json(write(tmp_path / "votes.csv", rows), "--judges", "robot")
         assert found["prior"]["human"]
@@ -230,10 +224,7 @@ class TestErrors:
         ],
     )
     def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
-        with pytest.raises(CommandError) as caught:
-            run(votes, *arguments)
-        assert str(caught.value) == message.format(path=votes)
-        assert caught.value.returncode == 1
+        assert refusal(run, votes, *arguments) == message.format(path=votes)
 
     @pytest.mark.parametrize(
         ("rows", "header", "message"),
@@ -253,9 +244,7 @@ class TestErrors:
     )
     def test_a_bad_file_is_one_sentence(self, tmp_path, rows, header, message):
         path = write(tmp_path / "votes.csv", rows, header)
-        with pytest.raises(CommandError) as caught:
-            run(path, "--judges", "robot")
-        assert str(caught.value) == f"{path}: {message}"
+        assert refusal(run, path, "--judges", "robot") == f"{path}: {message}"
 
     def test_without_is_for_files(self):
         with pytest.raises(CommandError, match=r"^--without is for files"):
@@ -288,20 +277,16 @@ class TestStudy:
         assert found["balance"]["categories"] == pytest.approx(chdtrc(1, 7), abs=1e-6)
         assert run_json("--study", "small", "--judges", "robot,other")["counts"] == counts
 
-    def test_what_does_not_exist_is_one_sentence(self, made):
-        with pytest.raises(CommandError) as caught:
-            run("--study", "small", "--judges", "nobody")
-        assert str(caught.value) == (
+    def test_studies_that_do_not_exist_or_have_no_people(self, made):
+        assert refusal(run, "--study", "small", "--judges", "nobody") == (
             "small: judge:nobody has no comparison in this study; judges that have: judge:other, judge:robot."
         )
         with pytest.raises(CommandError, match='There is no study "nowhere"'):
             run("--study", "nowhere", "--judges", "robot")
-
-    def test_a_study_without_people_has_no_anchor(self):
-        made = HandMade(*NAMES, slug="small")
-        made.rate("alpha", "beta", 1, rater=made.judge("robot"))
-        with pytest.raises(CommandError, match="small: no person has rated a pair of this study"):
-            run("--study", "small", "--judges", "robot")
+        lonely = HandMade(*NAMES, slug="lonely")
+        lonely.rate("alpha", "beta", 1, rater=lonely.judge("lone"))
+        with pytest.raises(CommandError, match="lonely: no person has rated a pair of this study"):
+            run("--study", "lonely", "--judges", "lone")
 
     def test_simulated_votes_say_so(self, made):
         toy = made.judge("toy", simulated=True)

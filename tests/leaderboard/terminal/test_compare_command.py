@@ -1,5 +1,3 @@
-"""``manage.py compare``: every method side by side."""
-
 import json
 from io import StringIO
 
@@ -8,13 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.terminal.side_by_side import VARIANTS
+from tests.leaderboard.reading import printed, refusal
 from tests.leaderboard.rows import HandMade
 
 
 def compare(*arguments):
-    out = StringIO()
-    call_command("compare", *map(str, arguments), "--rounds", "20", stdout=out)
-    return out.getvalue()
+    return printed("compare", *arguments, "--rounds", "20")
 
 
 @pytest.fixture
@@ -25,48 +22,41 @@ def votes(tmp_path):
     return path
 
 
-def test_every_method_stands_in_the_json(votes):
+def test_every_method_stands_in_the_json_as_rank_prints_it(votes):
     found = json.loads(compare(votes, "--format", "json"))
     assert list(found["methods"]) == list(VARIANTS)
-    assert [each["method"] for each in found["methods"].values()] == [
-        "elo",
-        "elo",
-        "bradley-terry",
-        "davidson",
-        "ordinal",
-    ]
+    methods = ["elo", "elo", "bradley-terry", "davidson", "ordinal"]
+    assert [each["method"] for each in found["methods"].values()] == methods
     assert found["methods"]["Elo, ties off"]["parameters"]["ties"] == "off"
-
-
-def test_it_is_what_rank_prints(votes):
     out = StringIO()
     call_command("rank", str(votes), "--method", "davidson", "--rounds", "20", "--format", "json", stdout=out)
-    found = json.loads(compare(votes, "--format", "json"))
     assert found["methods"]["Davidson"] == json.loads(out.getvalue())
 
 
-def test_the_table_has_a_row_for_each_contestant_and_columns_for_each_method(votes):
+def test_the_table_has_columns_for_each_method_and_intervals_a_table_of_their_own(votes):
     lines = compare(votes).splitlines()
     assert lines[0].startswith(
         "7 games (Elo, ties off: 2 left out). Rank (rank ub) and rating; ties count half"
     )
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
-
-
-def test_the_intervals_have_a_table_of_their_own_with_what_they_are(votes):
-    lines = compare(votes).splitlines()
     assert lines[7] == "95 % interval: percentiles 2.5 to 97.5 of 20 rounds resampling 7 games; seed 0."
     assert lines[9].split() == lines[2].split()
     first = json.loads(compare(votes, "--format", "json"))["methods"]["Davidson"]["standings"][0]
     assert f"{first['low']:.0f} to {first['high']:.0f}" in "\n".join(lines[10:13])
     assert max(map(len, lines[2:6] + lines[9:13])) <= 100
+    text = "\n".join(lines)
+    assert "Bradley-Terry: Removing " in text
+    assert "Davidson: nu " in text
+    assert "Ordinal: Standing first is worth" in text
 
 
-def test_one_prompt_has_no_table_of_intervals(tmp_path):
+def test_one_prompt_or_only_ties(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("prompt,model_a,model_b,winner\np,x,y,model_a\np,y,x,model_a\n")
     assert "interval:" not in compare(path)
+    path.write_text("left,right,winner\nx,y,tie\ny,x,tie\n")
+    assert "Elo, ties off" not in json.loads(compare(path, "--format", "json"))["methods"]
 
 
 def test_it_says_how_far_the_methods_agree(votes):
@@ -86,13 +76,6 @@ def test_it_says_how_far_the_methods_agree(votes):
     assert "Kendall's tau with Bradley-Terry: Elo " in compare(votes)
 
 
-def test_it_says_what_each_method_found_beside_the_ratings(votes):
-    text = compare(votes)
-    assert "Bradley-Terry: Removing " in text
-    assert "Davidson: nu " in text
-    assert "Ordinal: Standing first is worth" in text
-
-
 def test_a_warning_stands_once_with_its_advice(tmp_path):
     path = tmp_path / "votes.csv"
     rows = [f"{prompt},x,y,model_{'ab'[prompt % 2]}" for prompt in range(12)]
@@ -100,12 +83,6 @@ def test_a_warning_stands_once_with_its_advice(tmp_path):
     text = compare(path)
     assert text.count("The intervals rest on only 12 prompts") == 1
     assert "sandwich intervals hold better" in text
-
-
-def test_only_ties_leave_out_elo_without_ties(tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\nx,y,tie\ny,x,tie\n")
-    assert "Elo, ties off" not in json.loads(compare(path, "--format", "json"))["methods"]
 
 
 @pytest.mark.django_db
@@ -127,9 +104,7 @@ def test_a_study_says_whose_comparisons_they_are():
     ],
 )
 def test_errors_are_one_sentence(arguments, message):
-    with pytest.raises(CommandError) as caught:
-        compare(*arguments)
-    assert str(caught.value) == message
+    assert refusal(compare, *arguments) == message
 
 
 @pytest.mark.parametrize("option", ["raters", "category"])

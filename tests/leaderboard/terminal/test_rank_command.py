@@ -4,19 +4,18 @@ import math
 import os
 import subprocess
 import sys
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
+
+from tests.leaderboard.reading import printed, refusal
 
 ROOT = Path(__file__).parents[3]
 
 
-def rank(*arguments):
-    out = StringIO()
-    call_command("rank", *map(str, arguments), stdout=out)
-    return out.getvalue()
+rank = partial(printed, "rank")
 
 
 def rank_json(*arguments):
@@ -66,53 +65,36 @@ class TestGoldenScores:
 
 
 class TestJson:
-    def test_the_contract(self, votes):
+    def test_the_contract_and_the_defaults(self, votes):
         found = rank_json(votes, "--rounds", 20)
         assert {"method", "parameters", "games", "left_out", "standings"} <= found.keys()
         keys = {"contestant", "rating", "low", "high", "rank", "games", "wins", "losses", "ties"}
         assert all(keys <= row.keys() for row in found["standings"])
         assert (found["method"], found["games"], found["left_out"]) == ("elo", 4, 0)
         assert all(row["low"] <= row["rating"] <= row["high"] for row in found["standings"])
-
-    def test_the_defaults(self, votes):
         used = rank_json(votes)["parameters"]
-        assert (used["ties"], used["k"], used["rounds"], used["seed"], used["interval"]) == (
-            "on",
-            32,
-            1000,
-            0,
-            95,
-        )
-
-    def test_prompts_are_resampled_where_the_file_has_them(self, votes):
-        used = rank_json(votes, "--rounds", 3)["parameters"]
-        assert (used["resample"], used["clusters"]) == ("prompts", 3)
-
-    def test_games_are_resampled_where_it_has_none(self, tmp_path):
-        path = tmp_path / "votes.jsonl"
-        path.write_text('{"left": "x", "right": "y", "winner": "left"}')
-        assert rank_json(path, "--rounds", 3)["parameters"]["resample"] == "games"
-
-    def test_without_bootstrap_there_are_no_bounds(self, votes):
+        assert (used["ties"], used["k"], used["rounds"]) == ("on", 32, 1000)
+        assert (used["seed"], used["interval"]) == (0, 95)
         found = rank_json(votes, "--no-bootstrap")
         assert [(row["low"], row["high"]) for row in found["standings"]] == [(None, None)] * 3
-
-    def test_numbers_are_rounded_to_six_decimals_and_without_bootstrap_to_nine(self, votes):
         for options, decimals in (((), 6), (("--no-bootstrap",), 9)):
             ratings = [row["rating"] for row in rank_json(votes, *options)["standings"]]
             assert ratings == [round(rating, decimals) for rating in ratings]
             assert ratings != [round(rating, decimals - 1) for rating in ratings]
 
-    def test_ties_off_leaves_them_out_and_counts_them(self, votes):
+    def test_prompts_are_resampled_where_the_file_has_them_and_else_games(self, votes, tmp_path):
+        used = rank_json(votes, "--rounds", 3)["parameters"]
+        assert (used["resample"], used["clusters"]) == ("prompts", 3)
+        path = tmp_path / "votes.jsonl"
+        path.write_text('{"left": "x", "right": "y", "winner": "left"}')
+        assert rank_json(path, "--rounds", 3)["parameters"]["resample"] == "games"
+
+    def test_ties_interval_and_seed(self, votes):
         found = rank_json(votes, "--ties", "off", "--no-bootstrap")
         assert (found["games"], found["left_out"], found["parameters"]["ties"]) == (3, 1, "off")
-
-    def test_the_interval_is_a_central_level(self, votes):
         wide = rank_json(votes, "--interval", 95)["standings"][0]
         narrow = rank_json(votes, "--interval", 90)["standings"][0]
         assert (narrow["low"], narrow["high"]) == (wide["quantiles"]["5"], wide["quantiles"]["95"])
-
-    def test_the_seed_decides(self, votes):
         assert rank(votes, "--format", "json") == rank(votes, "--format", "json", "--seed", 0)
         assert rank(votes, "--format", "json") != rank(votes, "--format", "json", "--seed", 1)
 
@@ -149,25 +131,21 @@ class TestMethods:
         used = rank_json(graded, "--resample", unit, "--rounds", 3)["parameters"]
         assert (used["resample"], used["clusters"], used["units"]) == (unit, clusters, units)
 
-    def test_a_wider_tie_band_makes_more_ties(self, graded):
+    def test_options_of_tables_and_json(self, graded):
         ties = [
             sum(row["ties"] for row in rank_json(graded, "--no-bootstrap", *band)["standings"]) / 2
             for band in ((), ("--tie-band", "4-5"), ("--tie-band", "3-6"))
         ]
         assert ties[0] == ties[1] < ties[2]
-
-    def test_adjusting_for_columns_and_raters(self, graded):
         found = rank_json(graded, "--method", "ordinal", "--adjust", "length,raters", "--rounds", 20)
         assert set(found["effects"]) == {"length"}
         assert found["parameters"]["adjust"] == ["length", "raters"]
-
-    def test_rounds_with_leans_of_raters_are_run_only_where_asked_for(self, graded):
         options = ("--method", "ordinal", "--adjust", "raters", "--rounds", 5)
         assert rank_json(graded, *options)["parameters"]["intervals"] == "sandwich"
         asked = rank_json(graded, *options, "--intervals", "bootstrap")
         assert asked["parameters"]["intervals"] == "bootstrap"
 
-    def test_sandwich_intervals(self, graded):
+    def test_sandwich_intervals_and_pairwise_probabilities(self, graded):
         found = rank_json(graded, "--method", "davidson", "--intervals", "sandwich")
         assert found["parameters"]["intervals"] == "sandwich"
         row = found["standings"][0]
@@ -175,21 +153,15 @@ class TestMethods:
         assert "from the robust covariance over 12 prompts" in rank(
             graded, "--method", "davidson", "--intervals", "sandwich"
         )
-
-    def test_pairwise_probabilities(self, graded):
         above = rank_json(graded, "--pairwise", "--rounds", 50)["probability_above"]
         assert [above[i][i] for i in range(3)] == [None] * 3
         assert above[0][1] + above[1][0] == pytest.approx(1)
-
-    def test_the_table_says_what_its_columns_mean(self, graded):
+        found = rank_json(graded, "--rounds", 5)
+        assert not {"backend", "threads"} & found["parameters"].keys()
         text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
         assert "rank  rank ub  contestant  rating  90 % interval" in text
         assert "cannot be told apart at 90 %" in text
         assert "Removing" in text
-
-    def test_the_kind_of_backend_and_the_number_of_threads_are_not_in_the_json(self, graded):
-        found = rank_json(graded, "--rounds", 5)
-        assert not {"backend", "threads"} & found["parameters"].keys()
 
 
 class TestTable:
@@ -223,14 +195,12 @@ class TestTable:
         }
         assert len(ends) == 1
 
-    def test_a_name_cannot_move_the_cursor(self, tmp_path):
+    def test_names_cannot_move_the_cursor_and_groups_stand_apart(self, tmp_path):
         path = tmp_path / "votes.jsonl"
         path.write_text(json.dumps({"left": "\x1b[2Jx\ud800", "right": "y\u202e\nz", "winner": "tie"}))
         text = rank(path, "--no-bootstrap")
         assert "?[2Jx?" in text
         assert "y??z" in text
-
-    def test_groups_stand_apart(self, tmp_path):
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner\na,b,left\nc,d,left\n")
         text = rank(path, "--rounds", 2)
@@ -276,9 +246,7 @@ class TestErrors:
         ],
     )
     def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
-        with pytest.raises(CommandError) as caught:
-            rank(votes, *arguments)
-        assert str(caught.value) == message
+        assert refusal(rank, votes, *arguments) == message
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -291,14 +259,10 @@ class TestErrors:
     def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):
         path = tmp_path / "votes.csv"
         path.write_text(content)
-        with pytest.raises(CommandError) as caught:
-            rank(path)
-        assert str(caught.value) == f"{path}: {message}"
+        assert refusal(rank, path) == f"{path}: {message}"
 
     def test_a_band_for_winners(self, votes):
-        with pytest.raises(CommandError) as caught:
-            rank(votes, "--tie-band", "2-2")
-        assert str(caught.value) == (
+        assert refusal(rank, votes, "--tie-band", "2-2") == (
             f"{votes}: tie-band is 2-2, but the file holds winners, which are on no graded scale."
         )
 
@@ -314,26 +278,17 @@ class TestErrors:
         ],
     )
     def test_a_band_that_does_not_fit(self, graded, band, message):
-        with pytest.raises(CommandError) as caught:
-            rank(graded, "--tie-band", band)
-        assert str(caught.value) == f"{graded}: tie-band is {band}, {message}"
+        assert refusal(rank, graded, "--tie-band", band) == f"{graded}: tie-band is {band}, {message}"
 
-    def test_a_band_for_two_scales(self, tmp_path):
+    def test_what_the_file_does_not_hold(self, tmp_path, votes, graded):
         path = tmp_path / "votes.csv"
         path.write_text("model_a,model_b,rating,points\nx,y,1,8\ny,x,2,5\n")
         with pytest.raises(CommandError, match="on scales of 5 and 8 points; a band needs one scale"):
             rank(path, "--tie-band", "4-5")
-
-    def test_raters_where_the_file_has_none(self, votes):
         with pytest.raises(CommandError, match="resample is 'raters', but the comparisons name no raters"):
             rank(votes, "--resample", "raters")
-
-    def test_columns_to_adjust_for_that_are_not_there(self, graded):
         with pytest.raises(CommandError, match="to adjust for size the columns 'size_a' and 'size_b'"):
             rank(graded, "--method", "ordinal", "--adjust", "size")
-
-    def test_nothing_left_with_ties_off(self, tmp_path):
-        path = tmp_path / "votes.csv"
         path.write_text("left,right,winner\nx,y,tie\n")
         with pytest.raises(CommandError, match="all 1 comparisons took no side with ties off"):
             rank(path, "--ties", "off")

@@ -20,7 +20,7 @@ def arena(*rows, header="model_a,model_b,winner"):
 
 
 class TestColumns:
-    def test_arena_names(self, vote_file):
+    def test_names_of_columns(self, vote_file):
         rows = ("x,y,model_a", "y,x,model_b", "x,y,tie", "y,z,tie (bothbad)", "x,z,both_bad")
         votes = read_votes(vote_file(arena(*rows)))
         assert votes.names == ("x", "y", "z")
@@ -29,31 +29,23 @@ class TestColumns:
         assert votes.rating.tolist() == [1, 3, 2, 2, 2]
         assert votes.points.tolist() == [3, 3, 3, 3, 3]
         assert (votes.prompt, votes.rater, len(votes)) == (None, None, 5)
-
-    def test_left_and_right(self, vote_file):
         rows = ("x,y,left", "x,y,right", "x,y,tie")
         votes = read_votes(vote_file(arena(*rows, header="left,right,winner")))
         assert votes.rating.tolist() == [1, 3, 2]
 
-    def test_ratings_with_their_scale(self, vote_file):
+    def test_ratings_prompts_and_raters(self, vote_file):
         rows = ("x,y,4,8", "x,y,2,2", "x,y,3.0,5")
         votes = read_votes(vote_file(arena(*rows, header="model_a,model_b,rating,points")))
         assert votes.rating.tolist() == [4, 2, 3]
         assert votes.points.tolist() == [8, 2, 5]
-
-    def test_a_rating_says_more_than_a_winner(self, vote_file):
         text = arena("x,y,model_a,7,8", header="model_a,model_b,winner,rating,points")
         assert read_votes(vote_file(text)).rating.tolist() == [7]
-
-    def test_prompt_and_rater_are_read_and_further_columns_ignored(self, vote_file):
         text = arena(
             "en,p1,x,y,tie,ann", "de,,x,y,tie,", header="language,prompt,model_a,model_b,winner,rater"
         )
         votes = read_votes(vote_file(text))
         assert votes.prompt == ("p1", "")
         assert votes.rater == ("ann", "")
-
-    def test_a_column_without_any_value_is_absent(self, vote_file):
         assert read_votes(vote_file(arena("x,y,tie,", header="model_a,model_b,winner,prompt"))).prompt is None
 
 
@@ -63,28 +55,20 @@ class TestFormats:
         {"left": "y", "right": 3, "winner": "tie"},
     )
 
-    def test_json_lines(self, vote_file):
+    def test_json_lines_and_arrays(self, vote_file):
         text = "\n\n".join(json.dumps(row) for row in self.ROWS)
         votes = read_votes(vote_file(text))
         assert votes.names == ("3", "x", "y")
         assert votes.prompt == ("7", "")
-
-    def test_a_json_array(self, vote_file):
         votes = read_votes(vote_file("\n " + json.dumps(self.ROWS)))
         assert votes.rating.tolist() == [1, 2]
 
-    def test_a_byte_order_mark_and_windows_line_ends(self, vote_file):
+    def test_what_csv_files_may_hold(self, vote_file):
         content = b"\xef\xbb\xbf" + arena("x,y,tie", "", "é,y,model_a").replace("\n", "\r\n").encode()
         assert read_votes(vote_file(content)).names == ("x", "y", "é")
-
-    def test_a_quoted_field_may_hold_commas_and_line_ends(self, vote_file):
         assert read_votes(vote_file(arena('"x, large","y\nz",tie'))).names == ("x, large", "y\nz")
-
-    def test_an_ignored_column_may_be_long(self, vote_file):
         text = arena(f"x,y,tie,{'w' * 300_000}", header="model_a,model_b,winner,conversation")
         assert len(read_votes(vote_file(text))) == 1
-
-    def test_white_space_around_values_does_not_count(self, vote_file):
         assert read_votes(vote_file(arena(" x , y , tie ", header="model_a, model_b, winner"))).names == (
             "x",
             "y",
@@ -163,44 +147,33 @@ class TestErrors:
             read_votes(vote_file(content))
         assert "\n" not in str(caught.value)
 
-    def test_the_file_is_named(self, vote_file):
+    def test_files_that_cannot_be_read_are_named(self, vote_file, tmp_path):
         path = vote_file("")
         with pytest.raises(VoteFileError) as caught:
             read_votes(path)
         assert str(caught.value).startswith(f"{path}: ")
-
-    def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(VoteFileError, match=r"absent.csv: cannot be read \(No such file"):
             read_votes(tmp_path / "absent.csv")
-
-    def test_a_folder(self, tmp_path):
         with pytest.raises(VoteFileError, match=r"cannot be read \(Is a directory\)"):
             read_votes(tmp_path)
-
-    def test_a_long_literal_is_cut(self, vote_file):
         with pytest.raises(VoteFileError) as caught:
             read_votes(vote_file(arena(f"x,y,{'w' * 5000}")))
         assert len(str(caught.value)) < 400
 
 
 class TestGames:
-    def test_ties_off_leaves_the_middle_out(self, vote_file):
+    def test_ties_off_leaves_the_middle_out_and_on_counts_half(self, vote_file):
         votes = read_votes(vote_file(arena("x,y,tie", "x,y,model_b")))
         games = votes.ratings().games(ties=False, resample="games")
         assert (games.score.tolist(), games.left_out) == ([0], 1)
-
-    def test_ties_on_counts_half(self, vote_file):
-        votes = read_votes(vote_file(arena("x,y,tie", "x,y,model_b")))
         games = votes.ratings().games(ties=True, resample="games")
         assert (games.score.tolist(), games.left_out, games.cluster) == ([0.5, 0], 0, None)
 
-    def test_prompts_are_clusters_and_votes_without_one_stand_alone(self, vote_file):
+    def test_prompts_and_raters_are_clusters(self, vote_file):
         rows = ("p,x,y,tie", ",x,y,tie", "p,y,x,tie", ",x,y,tie", "2,x,y,tie")
         votes = read_votes(vote_file(arena(*rows, header="prompt,model_a,model_b,winner")))
         games = votes.ratings().games(ties=True)
         assert games.cluster.tolist() == [0, 1, 0, 2, 3]
-
-    def test_raters_are_clusters_too(self, vote_file):
         rows = ("ann,x,y,tie", "ben,x,y,tie", "ann,y,x,tie")
         ratings = read_votes(vote_file(arena(*rows, header="rater,model_a,model_b,winner"))).ratings()
         assert ratings.prompt is None
@@ -210,17 +183,17 @@ class TestGames:
 class TestCovariates:
     HEADER = "left,right,winner,length_a,length_b,markdown_a,markdown_b"
 
-    def test_columns_become_normalised_differences(self, vote_file):
+    def test_columns_become_normalised_differences_when_asked_for(self, vote_file):
         rows = ("x,y,tie,30,10,0,0", "y,x,left,0,7,1.5,0.5")
         votes = read_votes(vote_file(arena(*rows, header=self.HEADER)), adjust=("length", "markdown"))
         assert {name: column.tolist() for name, column in votes.ratings().covariates.items()} == {
             "length": [0.5, -1.0],
             "markdown": [0.0, 0.5],
         }
-
-    def test_they_are_read_only_when_asked_for(self, vote_file):
         text = arena("x,y,tie,many,10,0,0", header=self.HEADER)
         assert read_votes(vote_file(text), adjust=("raters",)).covariates == {}
+        with pytest.raises(VoteFileError, match="to adjust for size the columns 'size_a' and 'size_b' are"):
+            read_votes(vote_file(arena("x,y,tie,1,1,0,0", header=self.HEADER)), adjust=("size",))
 
     @pytest.mark.parametrize(
         ("amount", "message"),
@@ -235,7 +208,3 @@ class TestCovariates:
     def test_what_is_no_amount(self, vote_file, amount, message):
         with pytest.raises(VoteFileError, match=message):
             read_votes(vote_file(arena(f"x,y,tie,{amount},1,0,0", header=self.HEADER)), adjust=("length",))
-
-    def test_columns_that_are_not_there(self, vote_file):
-        with pytest.raises(VoteFileError, match="to adjust for size the columns 'size_a' and 'size_b' are"):
-            read_votes(vote_file(arena("x,y,tie,1,1,0,0", header=self.HEADER)), adjust=("size",))

@@ -1,5 +1,3 @@
-"""Texts are measured once, and their sizes come back in parallel arrays."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -45,7 +43,7 @@ def made():
     return made
 
 
-def test_every_text_is_measured_once(made, monkeypatch):
+def test_every_text_is_measured_once_and_those_of_other_versions_again(made, monkeypatch):
     assert measure_missing(made.study) == 3
     rows = {row.digest: row for row in TextMeasure.objects.all()}
     assert len(rows) == 3
@@ -53,6 +51,11 @@ def test_every_text_is_measured_once(made, monkeypatch):
     assert (row.words, row.unique_words, row.tokens, row.characters) == (3, 2, 3, 11)
     monkeypatch.setattr(text_sizes, "_store", None)
     assert measure_missing(made.study) == 0
+    monkeypatch.undo()
+    monkeypatch.setattr("leaderboard.snapshots.text_sizes.VERSION", 999)
+    assert measure_missing(made.study) == 3
+    assert TextMeasure.objects.count() == 6
+    assert Completion.objects.count() == 4
 
 
 def test_sizes_by_id_and_what_is_not_known(made):
@@ -74,6 +77,12 @@ def test_material_belongs_to_the_prompt_and_references_are_read(made):
     found = texts(made.study)
     assert found.prompts[:, 0].tolist() == [6, 5]
     assert (found.references[:, 0].tolist(), found.reference_prompt.tolist()) == ([4], [1])
+    half = "\ud800" if connection.vendor == "sqlite" else "?"  # PostgreSQL refuses half a pair
+    made.prompts[0].turns = [f"half a pair: {half}", "<|endoftext|>"]
+    made.prompts[0].save()
+    made.prompts[0].input = ""
+    made.prompts[0].save()
+    assert texts(made.study).prompts[0, 3] == 27
 
 
 def test_an_empty_completion_is_known_and_has_no_words(made):
@@ -93,13 +102,6 @@ def test_a_study_without_anything():
     assert np.isnan(found.sizes(np.array([1, 2]))).all()
 
 
-def test_hostile_prompts_are_measured(made):
-    half = "\ud800" if connection.vendor == "sqlite" else "?"  # PostgreSQL refuses half a pair
-    made.prompts[0].turns = [f"half a pair: {half}", "<|endoftext|>"]
-    made.prompts[0].save()
-    assert texts(made.study).prompts[0, 3] == 27
-
-
 def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
     texts(made.study)
     with django_assert_num_queries(9):
@@ -110,14 +112,6 @@ def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
     texts(made.study)
     with django_assert_num_queries(9):
         texts(made.study)
-
-
-def test_texts_of_other_versions_are_measured_again(made, monkeypatch):
-    measure_missing(made.study)
-    monkeypatch.setattr("leaderboard.snapshots.text_sizes.VERSION", 999)
-    assert measure_missing(made.study) == 3
-    assert TextMeasure.objects.count() == 6
-    assert Completion.objects.count() == 4
 
 
 def test_more_texts_than_are_read_at_a_time(made, monkeypatch):

@@ -1,5 +1,3 @@
-"""The tables of a snapshot, against numbers worked out by hand."""
-
 import json
 
 import pytest
@@ -14,7 +12,6 @@ FAST = Method(rounds=20)
 
 
 def table(study, kind, **wanted):
-    """The content of the one table of this kind and setting."""
     place = {"raters": "people", "category": "", "ties": "", "method": "", **wanted}
     (found,) = [
         row
@@ -24,8 +21,8 @@ def table(study, kind, **wanted):
     return json.loads(found.payload)
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows):
     """Alpha beats beta twice and ties once; beta beats gamma once, shown second."""
     made = HandMade("alpha", "beta", "gamma", categories=("coding", "poems"))
     made.rate("alpha", "beta", 1)
@@ -42,9 +39,6 @@ def test_matrices_read_across_a_row(made):
     assert found["wins"] == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
     assert found["ties"] == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     assert found["games"] == [[0, 3, 0], [3, 0, 1], [0, 1, 0]]
-
-
-def test_without_ties_four_is_a_win_for_the_first(made):
     found = table(made.study, "matrices", ties="off")
     assert found["wins"] == [[0, 3, 0], [0, 0, 1], [0, 0, 0]]
     assert found["ties"] == [[0, 0, 0]] * 3
@@ -108,15 +102,7 @@ def test_correlation_pairs_people_with_each_judge_in_the_pairs_own_orientation(m
     assert "fewer than 3" in coding["reason"]
 
 
-def test_the_tables_are_the_same_text_when_made_again(made):
-    made.rate("alpha", "beta", 3, rater=made.judge("strict"))
-    first = list(tables.tables(opinions(made.study), FAST, {}))
-    again = list(tables.tables(opinions(made.study), FAST, {}))
-    threads = list(tables.tables(opinions(made.study), Method(rounds=20, threads=2), {}))
-    assert first == again == threads
-
-
-def test_known_standings_are_copied_and_changed_ones_are_not(made):
+def test_what_was_known_is_copied_and_what_changed_is_not(made):
     before = {row.inputs: row.payload for row in tables.tables(opinions(made.study), FAST, {}) if row.inputs}
     marked = dict.fromkeys(before, '{"copied":true}')
     made.rate("gamma", "beta", 1, prompt=1)
@@ -124,19 +110,19 @@ def test_known_standings_are_copied_and_changed_ones_are_not(made):
     assert {row.category for row in after if "copied" in row.payload} == {"coding"}
     assert {row.category for row in after if "copied" not in row.payload} == {"", "poems"}
 
-
-def test_other_parameters_are_other_inputs(made):
     def inputs(method):
         return {row.inputs for row in tables.tables(opinions(made.study), method, {}) if row.inputs}
 
     assert not inputs(FAST) & inputs(Method(rounds=21))
+    made.rate("alpha", "beta", 3, rater=made.judge("strict"))
+    first = list(tables.tables(opinions(made.study), FAST, {}))
+    again = list(tables.tables(opinions(made.study), FAST, {}))
+    threads = list(tables.tables(opinions(made.study), Method(rounds=20, threads=2), {}))
+    assert first == again == threads
 
 
-def test_a_study_that_was_never_rated_has_no_tables():
+def test_unscored_replies_and_none_at_all():
     assert list(tables.tables(opinions(HandMade("alpha", "beta").study), FAST, {})) == []
-
-
-def test_only_unscored_replies_give_ratings_but_no_standings():
     made = HandMade("alpha", "beta")
     made.rate("alpha", "beta", None, reason="empty")
     kinds = [row.kind for row in tables.tables(opinions(made.study), FAST, {}) if not row.category]

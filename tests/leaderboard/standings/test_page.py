@@ -1,5 +1,3 @@
-"""The panels of a board."""
-
 import pytest
 
 from leaderboard.refreshing import services
@@ -10,34 +8,30 @@ from tests.leaderboard.rows import HandMade
 pytestmark = pytest.mark.django_db
 
 
-def small_board(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 10)
+@pytest.fixture(scope="module")
+def board(shared_rows, rounds):
     made = HandMade("alpha", "beta", "gamma")
     made.rate("alpha", "beta", 1)
     made.rate("beta", "gamma", 4)
-    return Board.read(made.study, services.refresh(made.study).snapshot, Setting("people"))
+    snapshot = services.refresh(made.study).snapshot
+    return lambda: Board.read(made.study, snapshot, Setting("people"))
 
 
-def test_a_wide_table_is_made_when_it_is_read(monkeypatch):
+def test_a_wide_or_a_long_table_is_made_when_it_is_read(monkeypatch, board):
     monkeypatch.setattr("leaderboard.standings.page.MOST_INLINE", 2)
-    board = small_board(monkeypatch)
-    panel = board.panel("win-rates")
+    panel = board().panel("win-rates")
     assert not panel.inline
     assert "table" not in vars(panel)
-    assert panel.table.columns[1::3] == tuple(f"{name}: win rate" for name in board.order)
-    assert board.panel("standings").inline
-
-
-def test_a_long_table_behind_a_figure_is_made_when_it_is_read(monkeypatch):
+    assert panel.table.columns[1::3] == tuple(f"{name}: win rate" for name in board().order)
+    assert board().panel("standings").inline
+    monkeypatch.undo()
     monkeypatch.setattr("leaderboard.standings.page.MOST_ROWS", 2)
-    panel = small_board(monkeypatch).panel("standings")
+    panel = board().panel("standings")
     assert not panel.inline
     assert "table" not in vars(panel)
     assert len(panel.table.rows) == 3
-
-
-def test_a_panel_that_was_not_told_looks_at_its_table(monkeypatch):
-    panel = small_board(monkeypatch).panel("ties")
+    monkeypatch.undo()
+    panel = board().panel("ties")
     assert panel.inline
     monkeypatch.setattr("leaderboard.pages.page.MOST_ROWS", 2)
     assert not panel.inline

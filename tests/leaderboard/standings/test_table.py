@@ -1,9 +1,9 @@
-"""Tables of the board: columns, order, and safe CSV."""
-
 import csv
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard.agreement.table import correlation_table
@@ -16,6 +16,7 @@ from leaderboard.standings.table import (
     same_order,
     standing_rows,
     standings_table,
+    wilson,
     win_rates,
     win_rates_table,
 )
@@ -50,16 +51,15 @@ MATRIX = {
 }
 
 
-def test_rows_have_percentages_arms_and_the_other_method():
+def test_rows_of_standings():
     (row,) = standing_rows(standings(standing("a", 1100.0)), standings(standing("a", 1080.0)))
     assert (row.win_percent, row.tie_percent) == (50.0, 25.0)
     assert (row.plus, row.minus) == (20.0, 10.0)
     assert row.beside == 1080.0
     assert row.provisional == ""
-
-
-def test_a_contestant_without_rating_has_no_row():
     assert standing_rows(standings({**standing("a", 1000.0), "rating": None, "games": 0}), None) == ()
+    (row,) = standing_rows(standings(standing("a", 1100.0)), None)
+    assert (row.rank_ub, row.group, row.first_percent) == (None, "", None)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,6 @@ def test_the_standings_table_names_method_and_level():
     assert "Bradley-Terry rating" in table.columns
     assert table.rows[0][:5] == (1, 1, "a", "model", 1100.0)
     assert table.rows[0][7:9] == ("ab", 98.77)
-
-
-def test_standings_of_an_earlier_methodology_have_no_certainty():
-    (row,) = standing_rows(standings(standing("a", 1100.0)), None)
-    assert (row.rank_ub, row.group, row.first_percent) == (None, "", None)
 
 
 @pytest.mark.parametrize(
@@ -142,17 +137,10 @@ def test_matrices_follow_the_order_of_the_board():
     assert wins.values == ((None, 1), (3, None))
 
 
-def test_win_rates_count_a_tie_half_and_leave_unplayed_cells_empty():
+def test_win_rates_count_a_tie_half_and_have_wilsons_intervals():
     rates = win_rates(MATRIX, ["a", "b", "c"])
     assert rates.values == ((None, 4 / 6, None), (2 / 6, None, None), (None, None, None))
-
-
-def test_win_rates_have_wilsons_intervals():
-    rates, games = (
-        win_rates(MATRIX, ["a", "b", "c"]),
-        count_matrix(MATRIX, "games", ["a", "b", "c"]),
-    )
-    table = win_rates_table(rates, games, 90.0)
+    table = win_rates_table(rates, count_matrix(MATRIX, "games", ["a", "b", "c"]), 90.0)
     assert table.columns[:4] == ("Contestant", "a: win rate", "a: low", "a: high")
     low, high = proportion_confint(4, 6, 0.1, "wilson")
     assert table.rows[0] == (
@@ -168,7 +156,7 @@ def test_win_rates_have_wilsons_intervals():
     assert table.rows[2] == ("c", *[None] * 9)
 
 
-def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
+def test_ratings_stand_beside_the_unscored_with_the_largest_scale_first():
     scale = {"points": 3, "counts": [6, 1, 3], "share_first": 6 / 9, "mean": 1.7}
     contents = [
         ("People", {"scales": [{**scale, "unscored": {}}]}),
@@ -187,9 +175,6 @@ def test_ratings_stand_beside_the_unscored_and_the_position_statistics():
         ("Share preferring the first, % (50 without bias)", 66.67, 66.67),
         ("Mean rating (2 without bias)", 1.7, 1.7),
     )
-
-
-def test_scales_come_largest_first():
     scale = {"counts": [1], "unscored": {}, "share_first": None, "mean": None}
     content = {"scales": [{**scale, "points": 2}, {**scale, "points": 8}]}
     assert list(shown_by_scale([("People", content)])) == [8, 2]
@@ -197,15 +182,8 @@ def test_scales_come_largest_first():
 
 def test_correlations_are_listed_by_judge_and_category():
     row = {"category": None, "n": 9, "pearson": 0.5, "spearman": 0.4, "kendall": 0.3, "reason": None}
-    short = {
-        **row,
-        "category": "poems",
-        "n": 1,
-        "pearson": None,
-        "spearman": None,
-        "kendall": None,
-        "reason": "few",
-    }
+    unknown = dict.fromkeys(("pearson", "spearman", "kendall"))
+    short = {**row, **unknown, "category": "poems", "n": 1, "reason": "few"}
     table = correlation_table([("Judge", {"rows": [row, short]})])
     assert table.rows == (
         ("Judge", "All", 9, None, 0.5, None, None, 0.4, None, None, 0.3, None, None, ""),
@@ -215,15 +193,12 @@ def test_correlations_are_listed_by_judge_and_category():
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1"])
 def test_a_name_that_a_spreadsheet_would_run_is_made_text(name):
-    table = DataTable("t", (name, "n"), ((name, -1.5),))
+    other = 'a "b", c\nd'
+    table = DataTable("t", (name, "n"), ((name, -1.5), (other, 1)))
     rows = list(csv.reader(io.StringIO(table.csv(), newline="")))
     assert rows[0][0] == rows[1][0] == f"'{name}"
     assert rows[1][1] == "-1.5", "a number stays a number"
-
-
-def test_names_with_quotes_and_commas_survive_csv():
-    table = DataTable("t", ("name",), (('a "b", c\nd',),))
-    assert list(csv.reader(io.StringIO(table.csv(), newline="")))[1] == ['a "b", c\nd']
+    assert rows[2][0] == other
 
 
 @pytest.mark.parametrize(
@@ -232,3 +207,27 @@ def test_names_with_quotes_and_commas_survive_csv():
 def test_many_letters_are_cut(group, shown):
     (row,) = standing_rows(standings(standing("a", 1100.0, group=group)), None)
     assert row.group_shown == shown
+
+
+def test_wilson_by_hand():
+    """z = 1.959964; (0.7 + 0.192073) / 1.384146 = 0.644493; reach 1.416010 * sqrt(0.021 + 0.009604)."""
+    low, high = wilson(0.7, 10, 95.0)
+    assert low == pytest.approx(0.396778, abs=2e-6)
+    assert high == pytest.approx(0.892208, abs=2e-6)
+
+
+@given(st.integers(1, 500), st.data(), st.sampled_from([50.0, 80.0, 95.0, 99.0]))
+def test_wilson_is_that_of_statsmodels(games, data, level):
+    from statsmodels.stats.proportion import proportion_confint
+
+    wins = data.draw(st.integers(0, games))
+    expected = proportion_confint(wins, games, 1 - level / 100, method="wilson")
+    assert wilson(wins / games, games, level) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.sampled_from([80.0, 95.0]))
+def test_wilson_holds_the_share_and_mirrors(games, share, level):
+    low, high = wilson(share, games, level)
+    assert 0 <= low <= share + 1e-12
+    assert share - 1e-12 <= high <= 1
+    assert wilson(1 - share, games, level) == pytest.approx((1 - high, 1 - low), abs=1e-9)

@@ -1,5 +1,3 @@
-"""The hold of a computation on its study: renewed while it lives, gone soon after it died."""
-
 import threading
 from datetime import timedelta
 
@@ -16,17 +14,17 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 
 @pytest.fixture
-def study_id() -> int:
+def study_id():
     return Refresh.of(make_study().pk).study_id
 
 
 @pytest.fixture
-def renewed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def renewed(monkeypatch):
     """Renews very often; set after each renewal."""
     monkeypatch.setattr(holding, "RENEWED_EVERY", timedelta(seconds=0.01))
     done, renew = threading.Event(), RefreshQuerySet.renew
 
-    def noting(self, *args) -> bool:
+    def noting(self, *args):
         try:
             return renew(self, *args)
         finally:
@@ -36,7 +34,7 @@ def renewed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return done
 
 
-def test_a_hold_is_renewed_and_let_go(study_id, renewed) -> None:
+def test_a_hold_is_renewed_and_let_go(study_id, renewed):
     with holding.held(study_id, "demo"):
         first = Refresh.objects.get().running_until
         for _ in range(3):
@@ -48,13 +46,10 @@ def test_a_hold_is_renewed_and_let_go(study_id, renewed) -> None:
     assert Refresh.objects.get().running_until is None
 
 
-def test_a_failed_computation_lets_the_study_go(study_id) -> None:
+def test_a_hold_ends_after_a_failure_and_a_minute_after_its_process_died(study_id):
     with pytest.raises(ArithmeticError), holding.held(study_id, "demo"):
         raise ArithmeticError
     assert Refresh.objects.get().running_until is None
-
-
-def test_the_hold_of_a_dead_process_ends_after_a_minute(study_id) -> None:
     now = timezone.now()
     assert Refresh.objects.claim(study_id, now, now + holding.HELD_FOR)
     assert not Refresh.objects.claim(study_id, now, now + holding.HELD_FOR)
@@ -62,7 +57,7 @@ def test_the_hold_of_a_dead_process_ends_after_a_minute(study_id) -> None:
     assert Refresh.objects.claim(study_id, later, later + holding.HELD_FOR)
 
 
-def test_a_hold_that_another_has_taken_is_left_to_it(study_id, renewed) -> None:
+def test_a_hold_that_another_has_taken_is_left_to_it(study_id, renewed):
     theirs = timezone.now() + timedelta(hours=1)
     with holding.held(study_id, "demo"):
         Refresh.objects.update(running_until=theirs)
@@ -72,11 +67,11 @@ def test_a_hold_that_another_has_taken_is_left_to_it(study_id, renewed) -> None:
     assert Refresh.objects.get().running_until == theirs
 
 
-def test_a_database_that_is_away_ends_no_hold(study_id, monkeypatch, caplog) -> None:
+def test_a_database_that_is_away_ends_no_hold(study_id, monkeypatch, caplog):
     monkeypatch.setattr(holding, "RENEWED_EVERY", timedelta(seconds=0.01))
     tries, renew, enough = [], RefreshQuerySet.renew, threading.Event()
 
-    def away(self, *args) -> bool:
+    def away(self, *args):
         tries.append(args)
         if len(tries) > 2:
             enough.set()

@@ -1,5 +1,3 @@
-"""Rows become arrays: in contestant terms, current ones only, and what is left out is counted."""
-
 import numpy as np
 import pytest
 from django.db import connection
@@ -64,7 +62,7 @@ def test_only_the_current_answer_counts_but_the_watermark_sees_every_row():
     assert read.mark[1:] == Comparison.objects.watermark()
 
 
-def test_retired_contestants_and_completions_without_one_are_no_games():
+def test_unscored_retired_and_authorless_comparisons_are_no_games():
     made = HandMade("alpha", "beta", "gamma")
     made.rate("alpha", "beta", 2)
     made.rate("alpha", "gamma", 2)
@@ -109,14 +107,11 @@ def test_selecting_by_raters_and_category():
     assert read.about("").rows["rating"].tolist() == [1, 8]
 
 
-def test_games_are_clustered_by_prompt():
+def test_games_are_clustered_by_prompt_and_nobody_is_present_without_one():
     made = HandMade("alpha", "beta", categories=("coding", "coding"))
     for prompt in (0, 1, 0):
         made.rate("alpha", "beta", 1, prompt=prompt)
     assert opinions(made.study).ratings().games(ties=True).cluster.tolist() == [0, 1, 0]
-
-
-def test_nobody_is_present_without_a_game():
     made = HandMade("alpha", "beta", "gamma", "delta")
     made.rate("beta", "delta", 1)
     made.rate("alpha", "gamma", None, reason="empty")
@@ -126,13 +121,10 @@ def test_nobody_is_present_without_a_game():
     assert (games.a.tolist(), games.b.tolist()) == ([0], [1])
 
 
-def test_contestants_stand_in_the_same_order_whatever_the_database():
+def test_orders_of_a_study_without_comparisons():
     # By code points; the rules of a language would put "alpha" between the other two.
     made = HandMade("alpha", "Zeta", "Beta")
     assert opinions(made.study).names == ("Beta", "Zeta", "alpha")
-
-
-def test_a_study_without_comparisons():
     read = opinions(HandMade("alpha", "beta").study)
     assert len(read) == 0
     assert read.mark == (0, 0, 0)
@@ -178,7 +170,7 @@ def test_texts_and_scores_are_given_as_shown():
         ("Robot", False, "Robot"),
     ],
 )
-def test_simulated_judges_are_named_so(name, simulated, label):
+def test_simulated_raters_are_named_so(name, simulated, label):
     made = HandMade("alpha", "beta")
     made.rate("alpha", "beta", 1, rater=factories.make_rater(kind="judge", name=name, simulated=simulated))
     assert [choice.label for choice in opinions(made.study).raters] == [label]
@@ -208,7 +200,7 @@ class TestAsItWas:
         assert str(then.rows) == str(before.rows)  # as text, because a missing score equals nothing
         assert then.rows["id"].tolist()[0] == kept.pk
 
-    def test_an_answer_that_was_revised_before_stays_revised(self):
+    def test_an_earlier_state_of_revised_and_deleted_answers(self):
         made = HandMade("alpha", "beta")
         first = made.rate("alpha", "beta", 1)
         Comparison.objects.filter(pk=first.pk).update(is_current=False)
@@ -216,27 +208,19 @@ class TestAsItWas:
         Comparison.objects.filter(pk=second.pk).update(is_current=False)
         made.rate("alpha", "beta", 3, revises=second)
         assert opinions(made.study, second.pk).rows["rating"].tolist() == [2]
-
-    def test_nothing_was_there_yet(self):
-        made = HandMade("alpha", "beta")
         made.rate("alpha", "beta", 1)
         assert opinions(made.study, 0).mark == (0, 0, 0)
-
-    def test_what_was_deleted_is_missed_by_the_watermark(self):
         made = HandMade("alpha", "beta", "gamma")
         gone, last = made.rate("alpha", "beta", 1), made.rate("beta", "gamma", 1)
         gone.delete()
         assert opinions(made.study, last.pk).mark == (0, 1, last.pk)
 
 
-def test_every_category_but_one():
+def test_every_category_but_one_and_contestants_of_one_kind():
     made = HandMade("alpha", "beta", categories=("coding", "", "writing"))
     for prompt in range(3):
         made.rate("alpha", "beta", prompt + 1, prompt=prompt)
     assert opinions(made.study).but("coding").rows["rating"].tolist() == [2, 3]
-
-
-def test_contestants_of_one_kind_play_among_themselves_and_no_comparison_is_lost():
     made = HandMade("alpha", "beta", "people")
     Contestant.objects.filter(name="people").update(kind="people")
     for one, other in (("alpha", "beta"), ("people", "beta"), ("alpha", "people")):

@@ -1,21 +1,15 @@
-"""The pages about raters: all kinds, one kind, and how they agree; with tables written by hand."""
-
-import csv
-import io
 import json
 import re
-from copy import deepcopy
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from judging.models import JudgeRun
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard import rater_payloads as payloads
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.reading import table, text, words
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
@@ -27,12 +21,6 @@ PAGES = (
         "/studies/small/raters/group:panel/",
     ),
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(10):
-        yield
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -54,13 +42,7 @@ def shared(shared_rows, rounds):
 
 
 @pytest.fixture
-def made(shared):
-    return deepcopy(shared)
-
-
-@pytest.fixture
 def tables(made):
-    """The same with tables about raters that are written by hand."""
     snapshot = Snapshot.objects.newest(made.study)
     SnapshotSlice.objects.filter(
         snapshot=snapshot, kind__in=("agreement", "correlation", "length", "ratings")
@@ -92,83 +74,22 @@ def tables(made):
     return made
 
 
-def text(response):
-    assert response.status_code == 200
-    return response.content.decode()
-
-
-def words(response):
-    """The page without tags, its white space made single blanks."""
-    return " ".join(re.sub(r"<[^>]+>", " ", text(response)).split())
-
-
-def table(client, address):
-    response = client.get(address)
-    assert response.status_code == 200, address
-    return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
-
-
 @pytest.mark.parametrize("address", PAGES)
 def test_pages_exist_with_the_tables_every_refresh_makes(client, made, address):
     page = text(client.get(address))
     assert 'aria-current="page"' in page
+    assert "Ada" not in page
     for figure in set(re.findall(r'data-figure="([^"]+)"', page)):
-        assert client.get(figure.replace("&amp;", "&")).json()["data"]
+        content = client.get(figure.replace("&amp;", "&")).content
+        assert json.loads(content, parse_constant=pytest.fail)["data"]
     for link in set(re.findall(r'href="([^"]+\.csv[^"]*)"', page)):
         assert len(table(client, link.replace("&amp;", "&"))) > 1
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_pages_of_a_private_study_do_not_exist_for_the_public(client, made, address):
-    made.study.visibility = "private"
-    made.study.save()
-    assert client.get(address).status_code == 404
 
 
 @pytest.mark.parametrize("address", PAGES)
 def test_an_older_snapshot_lacks_tables_and_the_page_says_so(client, made, address):
     SnapshotSlice.objects.filter(kind__in=("agreement", "correlation", "length")).delete()
     assert "at the next refresh" in text(client.get(address))
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_the_number_of_queries_does_not_grow(client, made, address):
-    def queries():
-        with CaptureQueriesContext(connection) as captured:
-            client.get(address)
-        return len(captured)
-
-    before = queries()
-    for number in range(3):
-        made.rate("alpha", "beta", 6, rater=made.judge(f"more-{number}"))
-    services.refresh(made.study)
-    assert queries() == before
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_names_are_escaped(client, made, address):
-    made.rate("beta", "gamma", 3, rater=factories.make_rater(kind="judge", slug="bad", name=HOSTILE))
-    services.refresh(made.study)
-    page = text(client.get(address))
-    assert "<img" not in page
-    assert client.get("/studies/small/raters/judge:bad/").status_code == 200
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_no_person_is_named(client, made, address):
-    assert "Ada" not in text(client.get(address))
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_what_has_not_changed_is_not_sent_again(client, made, address):
-    first = client.get(address)
-    assert client.get(address, headers={"If-None-Match": first["ETag"]}).status_code == 304
-
-
-def test_nobody_has_rated_yet(client):
-    services.refresh(HandMade("alpha", slug="empty").study)
-    for page in ("raters", "agreement"):
-        assert "Nobody has rated yet" in text(client.get(f"/studies/empty/{page}/"))
 
 
 def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client, tables):
@@ -184,9 +105,6 @@ def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client
     assert "0.45 moderate; 45 pairs" in page
     assert "0.60 strong; 45 pairs" in page
     assert "0.52 alpha among themselves; moderate; 40 pairs" in page
-
-
-def test_kinds_as_a_file(client, tables):
     header, *rows = table(client, "/studies/small/raters/tables/kinds.csv")
     strict = dict(zip(header, next(row for row in rows if row[0] == "STRICT"), strict=True))
     assert strict["Comparisons"] == "105"
@@ -195,6 +113,15 @@ def test_kinds_as_a_file(client, tables):
     assert strict["Kappa with people"] == "0.45"
     assert strict["Pearson r with people"] == "0.6"
     assert strict["Tie %"] == "20.0"
+    header, *_ = table(client, "/studies/small/raters/tables/ratings-8.csv")
+    assert header == ["Rating", "People", "KIND", "STRICT"]
+    page = text(client.get("/studies/small/raters/"))
+    assert page.count("Shown: STRICT alone.") == 1  # the only kind with scores: its figure has no legend
+    for slug in ("ratings-8", "position", "scores", "ranks", "correlation", "kappa"):
+        assert f'id="{slug}"' in page
+    header, *rows = table(client, "/studies/small/raters/tables/ranks.csv")
+    assert header[:3] == ["Contestant", "People: rank", "People: rating"]
+    assert rows[0][0] == "alpha"
 
 
 def test_a_category_has_its_own_numbers(client, tables):
@@ -212,21 +139,6 @@ def test_kinds_are_chosen_with_boxes_that_keep_the_rest_of_the_address(client, t
     assert '<input type="hidden" name="ties" value="off">' in page
     header, *_ = table(client, "/studies/small/raters/tables/ratings-8.csv?with=judge:strict&with=people")
     assert header == ["Rating", "People", "STRICT"]
-
-
-def test_without_a_choice_people_and_judges_are_side_by_side_and_groups_are_not(client, tables):
-    header, *_ = table(client, "/studies/small/raters/tables/ratings-8.csv")
-    assert header == ["Rating", "People", "KIND", "STRICT"]
-
-
-def test_a_view_holds_histograms_position_scores_ranks_correlation_and_kappa(client, tables):
-    page = text(client.get("/studies/small/raters/"))
-    assert page.count("Shown: STRICT alone.") == 1  # the only kind with scores: its figure has no legend
-    for slug in ("ratings-8", "position", "scores", "ranks", "correlation", "kappa"):
-        assert f'id="{slug}"' in page
-    header, *rows = table(client, "/studies/small/raters/tables/ranks.csv")
-    assert header[:3] == ["Contestant", "People: rank", "People: rating"]
-    assert rows[0][0] == "alpha"
 
 
 def test_more_kinds_than_colours_are_rows_of_a_map(client, made):
@@ -260,7 +172,7 @@ def test_what_does_not_exist_is_explained(client, made, address):
     assert re.search("This study has no raters|There is no ", response.content.decode())
 
 
-def test_one_kind_says_its_position_in_sentences(client, tables):
+def test_one_kind_says_its_position_in_sentences_with_figures_and_links(client, tables):
     page = words(client.get("/studies/small/raters/judge:strict/"))
     assert (
         "100 of 100 ratings take a side: 70.0 % prefer the completion shown first "
@@ -272,9 +184,6 @@ def test_one_kind_says_its_position_in_sentences(client, tables):
     assert "7 followed whatever was shown first and 3 whatever was shown second" in page
     assert "The completion with more different words won 65.0 % of the points" in page
     assert "3 comparisons left out: a text is not known." in page
-
-
-def test_one_kind_has_figures_and_links(client, tables):
     page = text(client.get("/studies/small/raters/judge:strict/"))
     for slug in ("mirror-8", "flips", "scores", "length-words", "length-unique-words", "kappa", "within"):
         assert f'id="{slug}"' in page
@@ -326,11 +235,8 @@ def test_a_judge_counts_its_runs_over_this_study_and_no_other(client, made):
     )
 
 
-def test_an_imported_judge_says_so(client, made):
+def test_judges_that_were_imported_or_simulated_say_so(client, made):
     assert "Its comparisons were imported" in text(client.get("/studies/small/raters/judge:strict/"))
-
-
-def test_a_simulated_judge_says_so(client, made):
     rater = factories.make_rater(kind="judge", slug="dice", name="Dice", simulated=True)
     made.rate("alpha", "beta", 6, rater=rater)
     services.refresh(made.study)
@@ -355,16 +261,15 @@ def test_a_group_counts_its_members_only(client, made):
     assert "2 raters. Nobody is named here" in page
 
 
-def test_correlations_stand_by_category_with_the_ceiling_of_people(client, tables):
+def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coefficient_is_a_link(
+    client, tables
+):
     figure = client.get("/studies/small/agreement/figures/correlation.json").json()
     assert [trace["name"] for trace in figure["data"]] == ["STRICT", "People with each other"]
     assert figure["data"][0]["x"] == [0.6, 0.5, 0.7]
     assert figure["data"][1]["x"] == [0.8]
     assert figure["layout"]["yaxis"]["ticktext"][2] == "All but coding<br>n 45"
     assert figure["layout"]["yaxis"]["ticktext"][3] == "poems<br>n 2"
-
-
-def test_the_coefficient_is_a_link(client, tables):
     page = text(client.get("/studies/small/agreement/"))
     assert 'href="?coefficient=kendall"' in page
     figure = client.get("/studies/small/agreement/figures/correlation.json?coefficient=kendall").json()
@@ -372,14 +277,7 @@ def test_the_coefficient_is_a_link(client, tables):
     assert figure["layout"]["xaxis"]["title"]["text"] == "Kendall tau with people"
 
 
-def test_few_pairs_are_a_warning(client, tables):
-    page = text(client.get("/studies/small/agreement/?raters=judge:strict&category=poems"))
-    assert "Fewer than 30 pairs were rated by people and a judge in: poems." in page
-    assert "Fewer than 30 pairs stand behind this" in page
-    assert "The pictures of single pairs are kept for all categories together" in page
-
-
-def test_two_kinds_are_looked_at_closely(client, tables):
+def test_two_kinds_are_looked_at_closely_and_everybody_stands_against_everybody(client, tables):
     page = words(client.get("/studies/small/agreement/?raters=judge:strict"))
     assert "Over 45 pairs that both rated, the weighted kappa of STRICT and People is 0.45" in page
     assert "They gave the same verdict in 62.0 % of the ratings compared." in page
@@ -387,6 +285,16 @@ def test_two_kinds_are_looked_at_closely(client, tables):
     assert rows[1] == ["STRICT 1", "4", "1", "2"]
     turned = table(client, "/studies/small/agreement/tables/confusion.csv?raters=people&against=judge:strict")
     assert turned[1:] == [["People 1", "4", "2"], ["People 2", "1", "1"], ["People 3", "2", "4"]]
+    page = words(client.get("/studies/small/agreement/?raters=judge:kind"))
+    assert "KIND and People have rated no pair in common" in page
+    figure = client.get("/studies/small/agreement/figures/kappa-matrix.json").json()
+    assert figure["data"][0]["z"] == [[None, None, 0.45], [None, None, -0.2], [0.45, -0.2, None]]
+    rows = table(client, "/studies/small/agreement/tables/correlation-matrix.csv")
+    assert rows[1:] == [["People", "STRICT", "0.6", "45"], ["KIND", "STRICT", "0.6", "45"]]
+    page = text(client.get("/studies/small/agreement/?raters=judge:strict&category=poems"))
+    assert "Fewer than 30 pairs were rated by people and a judge in: poems." in page
+    assert "Fewer than 30 pairs stand behind this" in page
+    assert "The pictures of single pairs are kept for all categories together" in page
 
 
 def test_people_alone_agree_among_themselves_only(client):
@@ -403,21 +311,3 @@ def test_people_alone_agree_among_themselves_only(client):
     assert [trace["name"] for trace in figure["data"]] == ["People with each other"]
     assert figure["data"][0]["x"][0] == pytest.approx(1.0)
     assert client.get("/studies/people/raters/").status_code == 200
-
-
-def test_a_pair_without_common_ratings_says_so(client, tables):
-    page = words(client.get("/studies/small/agreement/?raters=judge:kind"))
-    assert "KIND and People have rated no pair in common" in page
-
-
-def test_everybody_stands_against_everybody(client, tables):
-    figure = client.get("/studies/small/agreement/figures/kappa-matrix.json").json()
-    assert figure["data"][0]["z"] == [[None, None, 0.45], [None, None, -0.2], [0.45, -0.2, None]]
-    rows = table(client, "/studies/small/agreement/tables/correlation-matrix.csv")
-    assert rows[1:] == [["People", "STRICT", "0.6", "45"], ["KIND", "STRICT", "0.6", "45"]]
-
-
-def test_figures_are_plain_json(client, tables):
-    for address in PAGES:
-        for figure in set(re.findall(r'data-figure="([^"]+)"', text(client.get(address)))):
-            json.loads(client.get(figure.replace("&amp;", "&")).content, parse_constant=pytest.fail)

@@ -1,5 +1,3 @@
-"""Tables and sentences about raters, from payloads written by hand."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,17 +50,19 @@ def cells(one):
 
 
 @pytest.mark.parametrize(
-    ("counts", "ties"),
-    [((1,) * 8, 2), ((1, 2, 4, 8, 16), 4), ((1, 2, 4), 2), ((3, 5), 0)],
+    ("counts", "band", "ties"),
+    [
+        ((1,) * 8, "", 2),
+        ((1, 2, 4, 8, 16), "", 4),
+        ((1, 2, 4), "", 2),
+        ((3, 5), "", 0),
+        ((1,) * 8, "3-6", 4),
+        ((1,) * 8, "2-7", 6),
+        ((1,) * 8, "2-4", 2),
+    ],
 )
-def test_ties_are_the_middle_of_each_scale(counts, ties):
-    scale = payloads.scale(points=len(counts), counts=list(counts))
-    assert shown("Judge", scale).ties == ties
-
-
-@pytest.mark.parametrize(("band", "ties"), [("", 2), ("3-6", 4), ("2-7", 6), ("2-4", 2)])
-def test_a_band_of_ties_is_that_of_its_own_scale(band, ties):
-    assert shown("Judge", payloads.scale(points=8, counts=[1] * 8), band).ties == ties
+def test_ties_are_the_middle_of_each_scale_or_the_band(counts, band, ties):
+    assert shown("Judge", payloads.scale(points=len(counts), counts=list(counts)), band).ties == ties
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_correlation_in_words(value, word):
 
 
 @given(st.floats(-1, 1))
-def test_every_coefficient_has_a_word(value):
+def test_every_coefficient_has_a_word_and_no_minus_before_a_zero(value):
     assert wording.agreement_word(value)
     assert wording.correlation_word(value)
 
@@ -110,7 +110,7 @@ def test_numbers_have_no_minus_before_a_zero():
     assert wording.signed(-0.5) == "−0.50"
 
 
-def test_a_kind_without_ratings_has_dashes():
+def test_what_is_missing_has_dashes_and_says_why():
     empty = payloads.scale(
         counts=[0] * 8, scored=0, share_first=None, mean=None, position=None, unscored={"empty": 3}
     )
@@ -121,39 +121,29 @@ def test_a_kind_without_ratings_has_dashes():
     assert sentences(kind(ratings=payloads.ratings(empty))) == [
         "No pair was rated by the same rater in both orders, so there is no flip rate."
     ]
-
-
-def test_a_kind_of_an_older_snapshot_has_its_share_without_an_interval():
     old = payloads.scale()
     del old["position"]
     found = cells(kind(ratings={"comparisons": 1, "swapped": 0, "scales": [old]}))
     assert (found["Prefers the first"].value, found["Prefers the first"].note) == ("60.0 %", "")
     assert found["Against its mirror image"].value == "–"
-
-
-def test_two_scales_are_named_in_the_sentences():
-    both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
-    lines = sentences(kind(ratings=both))
-    assert any("on the scale of 8 points" in line for line in lines)
-    assert any("on the scale of 3 points" in line for line in lines)
-
-
-def test_no_bias_seen_is_not_called_none():
-    even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any("That is no proof of no bias" in line for line in sentences(kind(ratings=even)))
-
-
-def test_few_pairs_are_marked():
     few = cells(kind(with_people=payloads.kappa_row(pairs=8)))["Agreement with people"]
     assert (few.note, few.warn) == ("moderate; only 8 pairs", True)
-
-
-def test_what_is_undefined_says_why():
     found = cells(kind(with_people=payloads.kappa_row(None, None, reason="no pair was rated by both")))
     assert found["Agreement with people"].note == "no pair was rated by both"
 
 
-def test_mirrored_ratings_stand_beside_each_other():
+def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():
+    both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
+    lines = sentences(kind(ratings=both))
+    assert any("on the scale of 8 points" in line for line in lines)
+    assert any("on the scale of 3 points" in line for line in lines)
+    even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
+    assert any("That is no proof of no bias" in line for line in sentences(kind(ratings=even)))
+    assert [one.label for one in kind(ratings=both).told_apart] == ["Judge A, 8 points", "Judge A, 3 points"]
+    assert [one.label for one in kind().told_apart] == ["Judge A"]
+
+
+def test_tables_by_hand():
     table = mirror_table(shown("Judge", payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4})))
     assert table.rows == (
         ("Rating 1", 5, 1),
@@ -161,22 +151,13 @@ def test_mirrored_ratings_stand_beside_each_other():
         ("Rating 3", 1, 5),
         ("Unscored: empty", 4, None),
     )
-
-
-def test_flips_are_one_row_for_each_kind():
     table = flips_table([("Judge", payloads.flips())])
     assert table.rows == (("Judge", 40, 10, 25.0, 13.0, 40.0, 7, 3, 22),)
-
-
-def test_scores_of_different_bins_are_put_together():
     other = payloads.scores(bins=[0.0, 3.0], counts=[30, 20])
     table = scores_table([("A", payloads.scores()), ("B", other)])
     assert table.rows[2] == ("From 0", 20, 30)
     assert table.rows[5] == ("From 3", 0, 20)
     assert table.rows[6] == ("Score pairs (n)", 50, 50)
-
-
-def test_correlations_have_their_intervals_beside_them():
     rows = payloads.correlation_row("coding"), payloads.correlation_row("-coding")
     table = correlation_table([("Judge", payloads.correlation(*rows))])
     row = table.rows[1]
@@ -186,14 +167,11 @@ def test_correlations_have_their_intervals_beside_them():
     assert named["Kendall tau high"] == pytest.approx(0.6)
 
 
-def test_rows_about_all_but_one_category_can_be_left_out():
+def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
     content = payloads.correlation(*(payloads.correlation_row(name) for name in (None, *HOSTILE)))
     left = [row["category"] for row in without_pools(content)["rows"]]
     assert left == [None, "-coding", "All", "All but x", "coding"]
-
-
-def test_categories_named_like_pools_and_like_the_whole_are_told_apart():
-    rows = [payloads.correlation_row(name) for name in (None, *HOSTILE)]
+    rows = content["rows"]
     words = [one.category for one in correlated("Judge", payloads.correlation(*rows), "pearson")]
     assert words == [
         *("All", "-coding", "All (category)", "All but x (category)", "coding"),
@@ -228,9 +206,6 @@ def test_two_kinds_are_found_whoever_holds_their_entry():
     assert turned["scatter"][0] == [-0.5, -1.0, 3]
     assert turned["rows"] == seen["rows"]
     assert between(agreements, "people", "judge:b") is None
-
-
-def test_a_category_of_its_own_is_turned_round_too():
     row = payloads.kappa_row("poems", confusion={"points_a": 2, "points_b": 2, "counts": [[1, 2], [3, 4]]})
     entry = payloads.entry("people", row)
     turned = between({"judge:a": payloads.agreement(entry)}, "people", "judge:a")
@@ -252,7 +227,7 @@ def test_the_matrix_of_kinds_is_symmetric():
     assert table.rows == (("People", "A", 0.45, 45), ("A", "B", -0.2, 45))
 
 
-def test_kappa_is_told_in_a_sentence():
+def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
     row = payloads.kappa_row(kappa=-0.2, exact=None)
     assert kappa_sentence("A", "B", row, 90.0) == (
         "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 "
@@ -260,16 +235,10 @@ def test_kappa_is_told_in_a_sentence():
     )
     missing = payloads.kappa_row(kappa=None, reason="no pair was rated by both")
     assert kappa_sentence("A", "B", missing, 90.0) == "A and B: no kappa, no pair was rated by both."
-
-
-def test_kappa_and_alpha_of_few_pairs_carry_a_note():
     kappa = kappa_table([("A", "B", payloads.entry("b", payloads.kappa_row(pairs=29)))])
     assert kappa.rows[0][-1] == "fewer than 30 pairs"
     within = within_table([("A", {"within": {"rows": [payloads.within_row(pairs=30)]}})])
     assert within.rows[0][-1] == ""
-
-
-def test_one_kind_alone_is_not_named_in_every_row():
     table = within_table([("", {"within": {"rows": [payloads.within_row()]}})])
     assert table.columns[0] == "Category"
     assert table.rows[0][:2] == ("All", 5)
@@ -307,9 +276,3 @@ def test_a_warning_names_a_few_and_counts_the_rest():
     assert families.warning("Judge", []) == ""
     assert "with the contestants A, B, C, D, E and 2 more:" in families.warning("Judge", list("ABCDEFG"))
     assert "with the contestant A:" in families.warning("Judge", ["A"])
-
-
-def test_a_kind_on_two_scales_is_told_apart_by_its_points():
-    both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
-    assert [one.label for one in kind(ratings=both).told_apart] == ["Judge A, 8 points", "Judge A, 3 points"]
-    assert [one.label for one in kind().told_apart] == ["Judge A"]

@@ -1,17 +1,11 @@
-"""Download and cite: what anybody may take away, and when."""
-
 import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator
 from copy import deepcopy
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from leaderboard.files.bundle import keeping
@@ -20,7 +14,7 @@ from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from tests import factories as make
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
@@ -32,16 +26,11 @@ VOTES = [
     f"{PAGE}evalica.csv",
     f"{PAGE}bundle.zip",
 ]
+ROUNDS = 20
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rounds() -> Iterator[None]:
-    with few_rounds(20):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def shared(shared_rows: None, rounds: None) -> HandMade:
+def shared(shared_rows, rounds):
     made = HandMade("Alpha", "Beta", "Gamma", slug="made", name="Of {mice} & men", categories=("coding", "x"))
     judge = made.judge("judy")
     for rating in (1, 2, 7):
@@ -53,25 +42,23 @@ def shared(shared_rows: None, rounds: None) -> HandMade:
 
 
 @pytest.fixture
-def made(shared: HandMade, settings: Any, tmp_path: Path) -> HandMade:
+def made(shared, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     return deepcopy(shared)
 
 
-def close(made: HandMade) -> None:
+def close(made):
     made.study.closed_at = timezone.now()
     made.study.save()
 
 
-def body(response: Any) -> bytes:
+def body(response):
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
 @pytest.mark.parametrize("staff", [False, True])
 @pytest.mark.parametrize("address", VOTES)
-def test_votes_wait_until_the_study_is_closed(
-    made: HandMade, client: Client, address: str, staff: bool
-) -> None:
+def test_votes_wait_until_the_study_is_closed(made, client, address, staff):
     if staff:
         client.force_login(make.make_user(is_staff=True))
     answer = client.get(address)
@@ -83,7 +70,7 @@ def test_votes_wait_until_the_study_is_closed(
     assert len(body(answer)) > 50
 
 
-def test_the_page_links_to_all_there_is_and_every_link_works(made: HandMade, client: Client) -> None:
+def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
     page = client.get(PAGE).content.decode()
     assert "up to 3 contestants; all prompts and 2 categories" in page
     assert "Rating goes on in this study." in page
@@ -98,7 +85,7 @@ def test_the_page_links_to_all_there_is_and_every_link_works(made: HandMade, cli
     assert "states no licence" in page
 
 
-def test_a_private_study_does_not_exist_for_the_public(made: HandMade, client: Client) -> None:
+def test_a_private_study_does_not_exist_for_the_public(made, client):
     close(made)
     made.study.visibility = "private"
     made.study.save()
@@ -108,7 +95,7 @@ def test_a_private_study_does_not_exist_for_the_public(made: HandMade, client: C
     assert {client.get(address).status_code for address in addresses} == {200}
 
 
-def test_leaderboard_json_is_public_conditional_and_named(made: HandMade, client: Client) -> None:
+def test_leaderboard_json_is_public_conditional_and_named(made, client):
     made.study.licence = "CC BY/4.0"
     made.study.save()
     answer = client.get("/studies/made/leaderboard.json?method=bradley-terry&ties=off")
@@ -127,13 +114,20 @@ def test_leaderboard_json_is_public_conditional_and_named(made: HandMade, client
         assert client.get(f"/studies/made/{wrong}").status_code == 404
 
 
-def test_wrong_wishes_are_404(made: HandMade, client: Client) -> None:
+def test_wrong_addresses_and_raters_without_a_ranked_game_are_404(made, client):
     close(made)
     for wrong in ("arena.xml", "arena.csv?raters=judge:x", "arena.csv?ties=x", "arena.csv?category=y"):
         assert client.get(PAGE + wrong).status_code == 404
+    silent = made.judge("silent")
+    made.rate("Alpha", "Beta", None, reason="refused", rater=silent)
+    services.refresh(made.study)
+    page = client.get(PAGE).content.decode()
+    assert "Leaderboard by JUDY" in page
+    assert "Leaderboard by SILENT" not in page
+    assert client.get("/studies/made/leaderboard.json?raters=judge:silent").status_code == 404
 
 
-def test_the_bundle_is_packed_once_and_computes_again(made: HandMade, client: Client, tmp_path: Path) -> None:
+def test_the_bundle_is_packed_once_and_computes_again(made, client, tmp_path):
     close(made)
     content = body(client.get(f"{PAGE}bundle.zip"))
     assert recompute(Reader(io.BytesIO(content))).verdict.is_equal
@@ -150,9 +144,7 @@ def test_the_bundle_is_packed_once_and_computes_again(made: HandMade, client: Cl
     assert len(list((tmp_path / "bundles").iterdir())) == 1, "that of the older snapshot is gone"
 
 
-def test_a_bundle_of_another_database_is_not_taken_for_this_ones(
-    made: HandMade, client: Client, tmp_path: Path
-) -> None:
+def test_a_bundle_of_another_database_is_not_taken_for_this_ones(made, client, tmp_path):
     close(made)
     content = body(client.get(f"{PAGE}bundle.zip"))
     (kept,) = (tmp_path / "bundles").iterdir()
@@ -162,9 +154,7 @@ def test_a_bundle_of_another_database_is_not_taken_for_this_ones(
     assert zipfile.ZipFile(io.BytesIO(found)).namelist() == zipfile.ZipFile(io.BytesIO(content)).namelist()
 
 
-def test_what_dead_processes_and_deleted_studies_left_is_removed(
-    made: HandMade, client: Client, tmp_path: Path
-) -> None:
+def test_what_dead_processes_and_deleted_studies_left_is_removed(made, client, tmp_path):
     close(made)
     folder = tmp_path / "bundles"
     folder.mkdir()
@@ -176,16 +166,13 @@ def test_what_dead_processes_and_deleted_studies_left_is_removed(
     assert (old.exists(), new.exists(), gone.exists()) == (False, True, False)
 
 
-def test_one_bundle_is_packed_at_a_time(made: HandMade, client: Client) -> None:
+def test_one_bundle_is_packed_at_a_time_and_none_while_the_board_is_behind(made, client):
     close(made)
     with keeping._making:
         answer = client.get(f"{PAGE}bundle.zip")
     assert answer.status_code == 503
     assert answer["Retry-After"] == "60"
     assert "being packed right now" in answer.content.decode()
-
-
-def test_a_board_that_is_behind_has_no_bundle_until_it_is_renewed(made: HandMade, client: Client) -> None:
     close(made)
     made.study.touch()
     answer = client.get(f"{PAGE}bundle.zip")
@@ -193,7 +180,7 @@ def test_a_board_that_is_behind_has_no_bundle_until_it_is_renewed(made: HandMade
     assert "refresh the study" in answer.content.decode()
 
 
-def test_the_citation_names_what_makes_numbers_findable(made: HandMade, client: Client) -> None:
+def test_the_citation_names_what_makes_numbers_findable(made, client):
     page = client.get(PAGE)
     citation = page.context["page"].citation
     snapshot = Snapshot.objects.get()
@@ -206,7 +193,14 @@ def test_the_citation_names_what_makes_numbers_findable(made: HandMade, client: 
     assert "simulated" not in citation.text
 
 
-def test_simulated_votes_are_named_in_the_citation_and_the_note(made: HandMade, client: Client) -> None:
+def test_the_number_of_queries_does_not_grow_and_simulated_votes_are_named(
+    made, client, django_assert_max_num_queries
+):
+    close(made)
+    with django_assert_max_num_queries(8):
+        client.get(PAGE)
+    with django_assert_max_num_queries(8):
+        client.get("/studies/made/leaderboard.json")
     close(made)
     made.person.simulated = True
     made.person.save()
@@ -214,23 +208,3 @@ def test_simulated_votes_are_named_in_the_citation_and_the_note(made: HandMade, 
     assert "votes simulated, or some of them" in client.get(PAGE).context["page"].citation.text
     rows = [json.loads(line) for line in body(client.get(f"{PAGE}arena.jsonl")).splitlines()]
     assert {row["simulated"] for row in rows if row["rater_kind"] == "person"} == {True}
-
-
-def test_the_number_of_queries_does_not_grow(
-    made: HandMade, client: Client, django_assert_max_num_queries: Any
-) -> None:
-    close(made)
-    with django_assert_max_num_queries(8):
-        client.get(PAGE)
-    with django_assert_max_num_queries(8):
-        client.get("/studies/made/leaderboard.json")
-
-
-def test_raters_without_a_ranked_game_have_no_leaderboard_to_download(made: HandMade, client: Client) -> None:
-    silent = made.judge("silent")
-    made.rate("Alpha", "Beta", None, reason="refused", rater=silent)
-    services.refresh(made.study)
-    page = client.get(PAGE).content.decode()
-    assert "Leaderboard by JUDY" in page
-    assert "Leaderboard by SILENT" not in page
-    assert client.get("/studies/made/leaderboard.json?raters=judge:silent").status_code == 404

@@ -1,5 +1,3 @@
-"""The page of judges side by side."""
-
 from copy import deepcopy
 
 import pytest
@@ -9,15 +7,8 @@ from judging.models import JudgeCall, JudgeRun
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
-from tests.leaderboard.rows import few_rounds
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True, scope="module")
-def rounds():
-    with few_rounds(10):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +29,6 @@ def study(shared):
 
 
 def page(client, study, **query):
-    """The page once its numbers are there."""
     address = reverse("study-judges", args=[study.slug])
     first = client.get(address, query)
     while computing.compute_next(study.pk):
@@ -46,56 +36,39 @@ def page(client, study, **query):
     return first, client.get(address, query)
 
 
-class TestNumbers:
-    def test_it_waits_and_then_shows_every_measure(self, client, study):
-        waiting, ready = page(client, study)
-        assert "One moment" in waiting.content.decode()
-        assert waiting["Cache-Control"] == "no-store, private, no-cache"
-        text = ready.content.decode()
-        assert "60 pairs of 20 prompts were rated by every judge here." in text
-        for name in ("Prefers the first", "Second place is worth", "Flips", "Correlation with people"):
-            assert f'<th scope="row" role="rowheader">{name}</th>' in text
-        assert "Elo, ties count half" in text
-        assert "Elo, ties off" in text
-        assert "leaning" in text.lower()
-        assert "(simulated)" in text
-
-    def test_tables_and_figures_are_there_for_taking(self, client, study):
-        page(client, study)
-        base = reverse("study-judges", args=[study.slug])
-        csv = client.get(f"{base}tables/measures.csv").content.decode()
-        assert "Second place is worth,Elo points," in csv
-        for name in ("ratings-8", "position", "elo-ties-on", "elo-ties-off", "correlation"):
-            assert client.get(f"{base}figures/{name}.json").status_code == 200, name
-        assert client.get(f"{base}figures/measures.json").status_code == 404
-
-    def test_the_same_again_is_not_sent_again(self, client, study):
-        _, ready = page(client, study)
-        address = reverse("study-judges", args=[study.slug])
-        assert client.get(address, headers={"If-None-Match": ready["ETag"]}).status_code == 304
-
-    def test_how_a_judge_was_asked(self, client, study):
-        text = page(client, study)[1].content.decode()
-        assert "acme/alpha-7b" in text
-        assert "127.0.0.1" not in text
-
-    def test_the_raters_page_leads_to_it(self, client, study):
-        text = client.get(reverse("study-raters", args=[study.slug])).content.decode()
-        assert reverse("study-judges", args=[study.slug]) in text
+def test_it_waits_and_then_shows_every_measure_table_and_figure(client, study):
+    waiting, ready = page(client, study)
+    assert "One moment" in waiting.content.decode()
+    assert waiting["Cache-Control"] == "no-store, private, no-cache"
+    text = ready.content.decode()
+    assert "60 pairs of 20 prompts were rated by every judge here." in text
+    for name in ("Prefers the first", "Second place is worth", "Flips", "Correlation with people"):
+        assert f'<th scope="row" role="rowheader">{name}</th>' in text
+    assert "Elo, ties count half" in text
+    assert "Elo, ties off" in text
+    assert "leaning" in text.lower()
+    assert "(simulated)" in text
+    base = reverse("study-judges", args=[study.slug])
+    csv = client.get(f"{base}tables/measures.csv").content.decode()
+    assert "Second place is worth,Elo points," in csv
+    for name in ("ratings-8", "position", "elo-ties-on", "elo-ties-off", "correlation"):
+        assert client.get(f"{base}figures/{name}.json").status_code == 200, name
+    assert client.get(f"{base}figures/measures.json").status_code == 404
+    assert client.get(base, headers={"If-None-Match": ready["ETag"]}).status_code == 304
+    assert "acme/alpha-7b" in text
+    assert "127.0.0.1" not in text
+    text = client.get(reverse("study-raters", args=[study.slug])).content.decode()
+    assert reverse("study-judges", args=[study.slug]) in text
 
 
 class TestChoice:
-    def test_two_of_three(self, client, study):
+    def test_two_of_three_one_alone_or_nobody(self, client, study):
         _, ready = page(client, study, **{"with": ["judge:strict", "people"]})
         text = ready.content.decode()
         assert '<th scope="col" role="columnheader" class="num">Strict</th>' in text
         assert 'class="num">LEANING' not in text
-
-    def test_one_alone(self, client, study):
         text = page(client, study, **{"with": "judge:strict"})[1].content.decode()
         assert "One judge alone has nobody to stand beside; name at least two. Choose others above." in text
-
-    def test_unknown_raters(self, client, study):
         found = client.get(reverse("study-judges", args=[study.slug]), {"with": "judge:nobody"})
         assert found.status_code == 404
         assert "This study has no raters &quot;judge:nobody&quot;" in found.content.decode()
@@ -108,11 +81,6 @@ class TestChoice:
         services.refresh(other)
         text = page(client, other)[1].content.decode()
         assert "No pair of this study was rated by all of HERE, THERE. Choose others above." in text
-
-    def test_nobody_has_rated(self, client):
-        other = make_field(1, slug="empty")
-        services.refresh(other)
-        assert "Nobody has rated yet" in page(client, other)[1].content.decode()
 
 
 class TestCosts:
@@ -130,7 +98,10 @@ class TestCosts:
         _call(run, second, "one", latency=1.0)
         return study
 
-    def test_operators_see_them(self, client, admin_client, asked):
+    def test_operators_alone_see_them(self, client, asked, admin_client):
+        page(client, asked)
+        base = reverse("study-judges", args=[asked.slug])
+        assert client.get(f"{base}tables/costs.csv").status_code == 404
         assert "Cost and time" not in page(client, asked)[1].content.decode()
         text = page(admin_client, asked)[1].content.decode()
         assert "Cost and time per thousand pairs" in text
@@ -143,11 +114,6 @@ class TestCosts:
         assert ",20.0," in rows["Cost"]
         assert "EUR, 1 without a price" in rows["Cost"]
         assert ",25.0," in rows["From the cache"]
-
-    def test_nobody_else_gets_the_table(self, client, asked):
-        page(client, asked)
-        base = reverse("study-judges", args=[asked.slug])
-        assert client.get(f"{base}tables/costs.csv").status_code == 404
 
 
 def _call(run, assignment, key, **values):

@@ -1,0 +1,88 @@
+"""What holds for every page of a study: who may see it, what is sent again, and how many queries it takes."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard.refreshing import services
+from tests import factories
+from tests.leaderboard.rows import HandMade
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+PAGES = (
+    *("", "categories/", "data/", "agreement/", "raters/", "raters/people/", "raters/judge:strict/"),
+    *("raters/group:panel/", "contestants/alpha/", "comparisons/", "comparisons/?search=i&raters=people"),
+)
+FILES = ("standings.json", "tables/games/", "tables/games.csv", "figures/games.json", "leaderboard.json")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
+    """A closed study rated by two people and a judge, who is in a group with one of them."""
+    made = HandMade(
+        "alpha", "beta", "gamma", slug="small", categories=("coding", "poems"), closed_at=timezone.now()
+    )
+    strict, other = made.judge("strict"), factories.make_rater(name="Bob")
+    made.contestants["alpha"].slug = "alpha"
+    made.contestants["alpha"].save()
+    for rater in (strict, made.person):
+        rater.groups.add(factories.make_group(slug="panel") if rater is strict else strict.groups.get())
+    for rater in (made.person, other, strict):
+        made.rate("alpha", "beta", 1, rater=rater)
+        made.rate("beta", "gamma", 7, rater=rater, prompt=1)
+    services.refresh(made.study)
+    return made
+
+
+def addresses(made):
+    one = f"comparisons/{made.pair('alpha', 'beta').pk}/"
+    return {page: f"/studies/small/{page}" for page in (*PAGES, one)}
+
+
+def test_a_private_study_does_not_exist_for_the_public(client, made):
+    made.study.visibility = "private"
+    made.study.save()
+    everything = [*addresses(made).values()]
+    everything += [f"/studies/small/{more}" for more in (*FILES, "status/", "contestants/", "computing/")]
+    assert {address: client.get(address).status_code for address in everything} == dict.fromkeys(
+        everything, 404
+    )
+    client.force_login(factories.make_user(is_staff=True))
+    pages = addresses(made).values()
+    assert {address: client.get(address).status_code for address in pages} == dict.fromkeys(pages, 200)
+
+
+def test_what_has_not_changed_is_not_sent_again(client, made):
+    files = ("figures/games.json", "leaderboard.json")
+    everything = [*addresses(made).values(), *(f"/studies/small/{name}" for name in files)]
+    known = {address: client.get(address)["ETag"] for address in everything}
+    again = {address: client.get(address, headers={"If-None-Match": tag}) for address, tag in known.items()}
+    assert {address: (reply.status_code, reply.content) for address, reply in again.items()} == dict.fromkeys(
+        everything, (304, b"")
+    )
+
+
+def test_the_number_of_queries_does_not_grow_with_the_study(client, made):
+    def queries():
+        found = {}
+        for page, address in addresses(made).items():
+            client.get(address)
+            with CaptureQueriesContext(connection) as captured:
+                assert client.get(address).status_code == 200
+            found[page] = len(captured)
+        return found
+
+    before = queries()
+    for number in range(6):
+        name = f"new {number}"
+        made.contestants[name] = factories.make_contestant(study=made.study, name=name)
+        made.prompts.append(factories.make_prompt(study=made.study, category=f"category {number}"))
+        judge = made.judge(f"judge-{number}")
+        for rater, rating in ((made.person, 2), (judge, 3)):
+            made.rate("alpha", name, rating, prompt=2 + number, rater=rater)
+            made.rate("alpha", "beta", 8 - rating, prompt=2 + number, rater=rater)
+        made.rate("alpha", "beta", 6, rater=judge)
+    services.refresh(made.study)
+    assert queries() == before
+    assert (before[""] <= 6, before["data/"] <= 8, before["categories/"] <= 5) == (True,) * 3

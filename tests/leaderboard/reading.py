@@ -1,0 +1,42 @@
+"""What pages, files and commands say."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.core.management import CommandError, call_command
+
+
+def text(response):
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def words(response):
+    """The page without tags, its white space made single blanks."""
+    return " ".join(re.sub(r"<[^>]+>", " ", text(response)).split())
+
+
+def table(client, address):
+    """The lines of a CSV file."""
+    return list(csv.reader(io.StringIO(text(client.get(address)).removeprefix("\ufeff"), newline="")))
+
+
+def records(client, address):
+    """The rows of a CSV file by the names of its columns."""
+    return list(csv.DictReader(io.StringIO(text(client.get(address)).removeprefix("\ufeff"))))
+
+
+def printed(command, *arguments):
+    out = io.StringIO()
+    call_command(command, *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def refusal(command, *arguments):
+    """What a command that ends with an error says; the command by name, or what calls it."""
+    with pytest.raises(CommandError) as caught:
+        command(*arguments) if callable(command) else call_command(command, *map(str, arguments))
+    assert caught.value.returncode == 1
+    return str(caught.value)

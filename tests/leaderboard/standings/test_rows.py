@@ -1,0 +1,261 @@
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.standings.rows import (
+    HEIGHT,
+    WIDTH,
+    About,
+    Axis,
+    Entry,
+    StandingsView,
+    TableQuery,
+    moved_text,
+    moves,
+)
+from leaderboard.standings.table import standing_rows
+from leaderboard.templatetags.standings import standing_rows as html_rows
+from tests.leaderboard.standings.test_table import standing, standings
+
+
+def view(*names, asked=TableQuery(), intervals=True, **more):  # noqa: B008 - Asked is frozen
+    """A board of contestants 100 points apart, the first named the best."""
+    rows = [standing(name, 1100.0 - 100 * place, rank=place + 1, **more) for place, name in enumerate(names)]
+    entries = [Entry(row, About()) for row in standing_rows(standings(*rows), None)]
+    return StandingsView(
+        entries, asked, "?raters=people", other_ties="", other_method="Elo", intervals=intervals
+    )
+
+
+def shown(table):
+    return [line.entry.row.contestant for line in table.lines]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("", ["b", "A", "c"]),
+        ("rank", ["b", "A", "c"]),
+        ("-rank", ["c", "A", "b"]),
+        ("contestant", ["A", "b", "c"]),
+        ("-contestant", ["c", "b", "A"]),
+        ("rating", ["b", "A", "c"]),
+        ("-rating", ["c", "A", "b"]),
+        ("nothing", ["b", "A", "c"]),
+        ("-nothing", ["b", "A", "c"]),
+    ],
+)
+def test_rows_come_in_the_order_that_was_asked_for(sort, order):
+    assert shown(view("b", "A", "c", asked=TableQuery(sort))) == order
+
+
+def test_a_heading_turns_its_own_order_around():
+    table = view("a", "b", asked=TableQuery("contestant"))
+    assert (table.contestant.sorted, table.contestant.address) == (
+        "ascending",
+        "?raters=people&sort=-contestant",
+    )
+    assert (table.rating.sorted, table.rating.address) == ("", "?raters=people&sort=rating")
+    assert (table.rank.sorted, table.rank.address) == ("", "?raters=people")
+    table = view("a", "b", asked=TableQuery("-rating", "a"))
+    assert (table.rating.sorted, table.rating.address) == (
+        "ascending",
+        "?raters=people&sort=rating&search=a",
+    )
+    assert view("a").rank.sorted == "ascending"
+
+
+def test_those_without_a_value_come_last_in_both_directions():
+    row = standing_rows(standings(standing("x", 1000.0)), None)[0]
+    entries = [
+        Entry(row, About("one", benchmarks={"MMLU": 1.0})),
+        Entry(row, About("none")),
+        Entry(row, About("two", benchmarks={"MMLU": 2.0})),
+    ]
+    for sort, order in (
+        ("benchmark-MMLU", ["two", "one", "none"]),
+        ("-benchmark-MMLU", ["one", "two", "none"]),
+    ):
+        table = StandingsView(
+            entries, TableQuery(sort), "", other_ties="", other_method="Elo", intervals=True
+        )
+        assert [line.entry.about.organisation for line in table.lines] == order
+
+
+def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
+    row = standing_rows(standings(standing("x", 1000.0)), None)[0]
+    about = About("Heron Labs", "MIT", benchmarks={"MMLU": 70.25, "GSM8K": 50.0})
+    entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
+    table = StandingsView(
+        [entry], TableQuery(), "", other_ties="Ties off", other_method="Elo", intervals=True
+    )
+    cells = dict(zip([head.column.label for head in table.headings], table.lines[0].cells, strict=True))
+    assert cells["Δ rank"] == ("num down", "↓−2")
+    assert cells["Ties off: rank"] == ("num nowrap up", "3 ↑+1")
+    assert cells["Ties off: rating"] == ("num", "900")
+    assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
+    assert (cells["Organisation"][1], cells["Licence"][1]) == ("Heron Labs", "MIT")
+    labels = [head.column.label for head in view("a").headings]
+    assert labels == ["Group", "First %", "Games", "Win %", "Tie %", "Elo"]
+
+
+def test_a_search_needs_every_word_in_name_or_organisation_and_is_kept_in_the_query():
+    row = standing_rows(standings(standing("Heron 70B", 1000.0)), None)[0]
+    for search, found in (("heron", 1), ("70b HERON", 1), ("labs", 1), ("heron egret", 0), ("", 1)):
+        entries = [Entry(row, About("Bird Labs"))]
+        asked = TableQuery("", search)
+        table = StandingsView(entries, asked, "", other_ties="", other_method="", intervals=True)
+        assert table.found == found, search
+    assert TableQuery("games", "a & b").query("?raters=people") == "?raters=people&sort=games&search=a+%26+b"
+    assert TableQuery().query("?raters=people") == "?raters=people"
+    assert TableQuery("games").query("") == "?sort=games"
+
+
+def test_the_axis_holds_the_rows_that_can_be_relied_on():
+    relied, provisional = standing("a", 1000.0), standing("b", 5000.0, games=1, wins=1, losses=0, ties=0)
+    entries = [Entry(row) for row in standing_rows(standings(relied, provisional), None)]
+    table = StandingsView(entries, TableQuery(), "", other_ties="", other_method="", intervals=True)
+    assert table.axis.low < 990.0
+    assert 1020.0 < table.axis.high < 1100.0
+    table = view("a", "b", intervals=False)
+    assert table.axis is None
+    assert [(line.arms, line.low, line.dots) for line in table.lines] == [("", "", "")] * 2
+
+
+def ordered(names):
+    """Ratings of contestants named from the best to the last; all are different."""
+    return {name: -100.0 * place for place, name in enumerate(names)}
+
+
+def test_moves_are_counted_among_those_in_both():
+    assert moves(ordered("abc"), ordered("cxab")) == {"a": 1, "b": 1, "c": -2}
+    assert moves(ordered("a"), {}) == {}
+    assert [moved_text(places) for places in (2, -1, 0, None)] == ["↑+2", "↓−1", "=", "–"]
+    # All three are first here; there b is first, c second and a third.
+    equal = dict.fromkeys("abc", 1000.0)
+    assert moves(equal, ordered("bca")) == {"a": 2, "b": 0, "c": 1}
+    assert moves(ordered("bca"), equal) == {"a": -2, "b": 0, "c": -1}
+    assert moves(equal, dict.fromkeys("cab", 7.0)) == dict.fromkeys("abc", 0)
+
+
+@given(st.permutations("abcdef"), st.permutations("abcdef"))
+def test_moves_cancel_and_are_undone_by_turning_around(one, other):
+    there = moves(ordered(one), ordered(other))
+    assert sum(there.values()) == 0
+    assert moves(ordered(other), ordered(one)) == {name: -places for name, places in there.items()}
+
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B008 - both are frozen
+    entries = [Entry(row, about) for row in standing_rows(standings(*found), None)]
+    view = StandingsView(entries, asked, "", other_ties="", other_method="Elo", intervals=intervals)
+    return html_rows(view).split("\n")
+
+
+def test_a_row_has_every_cell_in_the_order_of_the_headings():
+    (row,) = rows(
+        standing("alpha", 1012.4, rank=1, rank_ub=1, low=1000.0, high=1020.0), about=About(address="/a/")
+    )
+    assert row.startswith(
+        '<tr><td class="num nowrap">1 (1)</td>'
+        '<th scope="row" class="name"><a href="/a/"><bdi>alpha</bdi></a></th>'
+        '<td class="num">1012</td>'
+        '<td class="num"><span class="visually-hidden">from 1000 to 1020</span>'
+        '<span aria-hidden="true">+8 / −12</span></td>'
+        '<td class="dots-cell"><svg class="dots"'
+    )
+    assert row.endswith('<td class="num">–</td></tr>')
+
+
+def test_without_intervals_there_is_a_dash_and_no_drawing():
+    (row,) = rows(standing("alpha", 1000.0), intervals=False)
+    assert '<td class="num">1000</td><td class="num">–</td><td class="mono">' in row
+    assert "<svg" not in row
+
+
+def test_what_is_special_stands_beside_the_name():
+    people, few = rows(
+        standing("Ada", 1000.0, kind="people"), standing("b", 900.0, games=1, wins=0, losses=1)
+    )
+    assert '<bdi>Ada</bdi> <span class="badge badge-info">People</span></th>' in people
+    assert few.startswith('<tr class="provisional">')
+    assert (
+        '<span class="badge badge-warn">Provisional</span> '
+        '<span class="provisional-reason">fewer than 30 games</span></th>'
+    ) in few
+
+
+def test_rows_a_search_leaves_out_are_hidden():
+    found, left_out = rows(standing("alpha", 1000.0), standing("beta", 900.0), asked=TableQuery(search="ALP"))
+    assert found.startswith("<tr><td")
+    assert left_out.startswith("<tr hidden><td")
+
+
+def test_no_text_can_write_in_a_row():
+    about = About(HOSTILE, HOSTILE, f"/{HOSTILE}/", {})
+    (row,) = rows(standing(HOSTILE, 1000.0), about=about)
+    assert "<script" not in row
+    assert '"&gt;' not in row
+    assert row.count("&lt;script&gt;") == 4  # name, address, organisation, licence
+
+
+RATINGS = st.floats(min_value=-1e6, max_value=1e6)
+
+
+def test_places_are_linear_between_the_ends():
+    axis = Axis(900.0, 1100.0)
+    assert axis.place(900.0) == 14
+    assert axis.place(1000.0) == WIDTH / 2
+    assert axis.place(1100.0) == WIDTH - 14
+    assert (axis.place(0.0), axis.place(9999.0)) == (14, WIDTH - 14)
+    assert Axis.around([]) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (890.0, 1110.0, [900, 1000, 1100]),
+        (802.0, 1160.0, [900, 1000, 1100]),
+        (0.0, 3.0, [0, 1, 2, 3]),
+        (-1e5, 1e5, [-100000, -50000, 0, 50000, 100000]),
+    ],
+)
+def test_ticks_are_round(low, high, ticks):
+    assert Axis(low, high).ticks == ticks
+
+
+@given(st.lists(RATINGS, min_size=1, max_size=10))
+def test_every_axis_holds_its_values_and_has_a_few_ticks(values):
+    axis = Axis.around(values)
+    assert axis.low < min(values) <= max(values) < axis.high
+    assert 1 <= len(axis.ticks) <= 6
+    assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
+
+
+@given(RATINGS, st.floats(0, 1e5), st.floats(0, 1e5))
+def test_a_row_is_well_formed_and_inside_its_box(rating, below, above):
+    text = Axis(800.0, 1200.0).row(rating, rating - below, rating + above)
+    drawing = ElementTree.fromstring(text)  # noqa: S314 - made here
+    assert drawing.get("aria-hidden") == "true"
+    paths = [path.get("d") for path in drawing.iter("path")]
+    starts = [float(x) for path in paths for x in re.findall(r"M(-?[\d.]+)", path)]
+    assert all(0 <= x <= WIDTH for x in starts)
+    assert "style" not in ElementTree.tostring(drawing, "unicode")
+    assert drawing.get("height") == str(HEIGHT)
+
+
+def test_an_arm_beyond_the_axis_ends_in_an_arrow_and_without_one_there_is_a_dot():
+    axis = Axis(900.0, 1100.0)
+    inside, beyond = axis.row(1000.0, 950.0, 1050.0), axis.row(1000.0, 950.0, 2000.0)
+    assert "l-5 -4" in beyond
+    assert "l-5 -4" not in inside
+    assert "<circle" in inside
+    assert "<circle" not in axis.row(3000.0, 2900.0, 3100.0)
+    drawing = Axis(900.0, 1100.0).row(1000.0, None, None)
+    assert "dots-arms" not in drawing
+    assert "<circle" in drawing
