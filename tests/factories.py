@@ -147,13 +147,14 @@ def make_group(**overrides: Any) -> RaterGroup:
 
 
 def make_judge(**overrides: Any) -> Any:
-    """A judge that asks an endpoint; config fields as in judging.judges.services.JudgeConfig."""
-    from judging.judges.services import JudgeConfig, create_judge
+    """A judge that asks an endpoint; config fields as in judging.models.Judge."""
+    from judging.judges.services import create_judge
+    from judging.models import Judge
 
     number = next(_numbers)
     slug, name = overrides.pop("slug", f"judge-{number}"), overrides.pop("name", f"Judge {number}")
     defaults = {"model": "loopback", "base_url": "http://127.0.0.1:9/v1", "timeout": 5.0}
-    return create_judge(slug, name, JudgeConfig(**{**defaults, **overrides}))
+    return create_judge(slug, name, Judge(**{**defaults, **overrides}))
 
 
 def make_price(**overrides: Any) -> Any:

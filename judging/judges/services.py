@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Final
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
@@ -37,31 +36,11 @@ class JudgeError(Exception):
     """A judge cannot be configured or used like this; the message is a sentence for the operator."""
 
 
-@dataclass(frozen=True)
-class JudgeConfig:
-    """How a judge is asked; the fields are those of judging.models.Judge."""
-
-    model: str
-    provider: str = Judge.Provider.OPENAI
-    base_url: str = ""
-    api_key_env: str = ""
-    protocol: str = "likert"
-    form: str = "likert"
-    points: int = 8
-    parameters: dict[str, Any] = field(default_factory=dict)
-    wording: dict[str, str] = field(default_factory=dict)
-    samples: int = 1
-    logprobs: bool = False
-    temperature: float | None = 0
-    max_tokens: int | None = 1024
-    timeout: float = 120
-    options: dict[str, Any] = field(default_factory=dict)
-    simulation: dict[str, Any] = field(default_factory=dict)
-    both_orders: bool = False
-    concurrency: int = 8
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    active: bool = True
+SETTINGS: Final = [
+    field.name
+    for field in Judge._meta.fields
+    if field.name not in ("id", "rater", "prompt_hash", "created_at")
+]
 
 
 @contextmanager
@@ -74,18 +53,13 @@ def checks_in_words() -> Iterator[None]:
 
 
 @transaction.atomic
-def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
-    """A new judge with its rater. Raises JudgeError saying what is wrong."""
-    config = _checked(config)
+def create_judge(slug: str, name: str, judge: Judge) -> Judge:
+    """Store a new judge, all set but for its rater; raises JudgeError."""
+    _check(judge)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge "{slug}" already.')
-    rater = Rater(
-        kind=Rater.Kind.JUDGE,
-        slug=slug,
-        name=name,
-        simulated=config.provider == Judge.Provider.SIMULATED,
-    )
-    judge = Judge(rater=rater, **asdict(config))
+    rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
+    judge.rater = rater
     with checks_in_words():
         rater.full_clean()
         judge.full_clean(exclude=["rater"])
@@ -96,17 +70,17 @@ def create_judge(slug: str, name: str, config: JudgeConfig) -> Judge:
 
 
 @transaction.atomic
-def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
-    """Change a judge; raises JudgeError. What makes answers comparable is fixed once it has replied."""
-    config = _checked(config)
-    changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(config, part)]
+def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
+    """Give a judge the settings of ``wanted``; raises JudgeError. Once it has replied, IDENTITY is fixed."""
+    _check(wanted)
+    changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(wanted, part)]
     if changed and JudgeCall.objects.filter(run__judge=judge, state__in=["replied", "in_flight"]).exists():
         raise JudgeError(
             f"{judge.name} was asked already, so its {', '.join(changed)} cannot change; make a new judge, "
             "so that answers to different questions never mix."
         )
-    for part, value in asdict(config).items():
-        setattr(judge, part, value)
+    for part in SETTINGS:
+        setattr(judge, part, getattr(wanted, part))
     if judge.prompt_hash:  # of a run that has brought no reply yet
         judge.prompt_hash = judge.current_prompt_hash()
     judge.rater.name = name
@@ -118,56 +92,51 @@ def configure_judge(judge: Judge, name: str, config: JudgeConfig) -> Judge:
     return judge
 
 
-def _checked(config: JudgeConfig) -> JudgeConfig:
-    """The configuration with the protocol's own name; raises JudgeError if no judge can have it."""
-    protocol = _check_protocol(config)
-    reserved = RESERVED & set(config.options)
+def _check(judge: Judge) -> None:
+    """Raise JudgeError for settings that no judge can have; an alias of a protocol becomes its name."""
+    judge.protocol = _check_protocol(judge).name
+    reserved = RESERVED & set(judge.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
-    _check_key_variable(config.api_key_env)
-    if not 0 < config.timeout <= 3600:
+    try:
+        check_key_variable(judge.api_key_env)
+    except KeyVariableError as error:
+        raise JudgeError(str(error)) from error
+    if not 0 < judge.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
     for name, largest in LARGEST.items():
-        limit = getattr(config, name)
+        limit = getattr(judge, name)
         if limit is not None and not 1 <= limit <= largest:
             raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be from 1 to {largest:,}.")
-    if config.provider == Judge.Provider.SIMULATED:
+    if judge.is_simulated:
         try:
-            Simulation.from_options(config.simulation)
+            Simulation.from_options(judge.simulation)
         except ValueError as error:
             raise JudgeError(f"Simulation: {error}.") from error
     else:
-        check_url(config.base_url)
-    return replace(config, protocol=protocol.name)
+        check_url(judge.base_url)
 
 
-def _check_protocol(config: JudgeConfig) -> Protocol:
+def _check_protocol(judge: Judge) -> Protocol:
     """The protocol; raises JudgeError if it cannot be used like this."""
     try:
-        protocol = PROTOCOLS.named(config.protocol)
-        check_parameters(protocol, config.parameters)
+        protocol = PROTOCOLS.named(judge.protocol)
+        check_parameters(protocol, judge.parameters)
     except ValueError as error:
         raise JudgeError(str(error)) from error
-    wrong = wording_problems(protocol, config.wording)
+    wrong = wording_problems(protocol, judge.wording)
     if wrong:
         raise JudgeError(" ".join(wrong))
-    if config.form not in protocol.forms:
+    if judge.form not in protocol.forms:
         raise JudgeError(
-            f"Protocol {protocol.name} has no answer scale {config.form}; choose one of "
+            f"Protocol {protocol.name} has no answer scale {judge.form}; choose one of "
             f"{', '.join(protocol.forms)}."
         )
-    if config.points not in POINTS[config.form]:
-        raise JudgeError(f"The answer scale {config.form} has no {config.points} points.")
-    if not 1 <= config.samples <= MOST_SAMPLES:
+    if judge.points not in POINTS[judge.form]:
+        raise JudgeError(f"The answer scale {judge.form} has no {judge.points} points.")
+    if not 1 <= judge.samples <= MOST_SAMPLES:
         raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
     return protocol
-
-
-def _check_key_variable(name: str) -> None:
-    try:
-        check_key_variable(name)
-    except KeyVariableError as error:
-        raise JudgeError(str(error)) from error
 
 
 def check_url(url: str) -> None:

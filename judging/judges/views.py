@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.data.json_input import JSONInput
 from arena.models import Rater
 from arena.people.permissions import staff_only
-from judging.judges.services import JudgeConfig, JudgeError, configure_judge, create_judge
+from judging.judges.services import JudgeError, configure_judge, create_judge
 from judging.models import Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
@@ -176,7 +176,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def store(self) -> Judge | None:
         """The created or changed judge; None with an error of the form if that cannot be."""
         kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
-        config = JudgeConfig(
+        wanted = Judge(
             **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},
             wording=kept | self.cleaned_data["wording_files"],
         )
@@ -184,8 +184,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             with transaction.atomic():
                 if self.instance.pk:
                     fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
-                    return configure_judge(fresh, self.cleaned_data["name"], config)
-                return create_judge(self.cleaned_data["slug"], self.cleaned_data["name"], config)
+                    return configure_judge(fresh, self.cleaned_data["name"], wanted)
+                return create_judge(self.cleaned_data["slug"], self.cleaned_data["name"], wanted)
         except JudgeError as error:
             self.add_error(None, str(error))
             return None

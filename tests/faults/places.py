@@ -29,11 +29,12 @@ STARTING_SECONDS = 60
 STOPPING_SECONDS = 20
 
 SEED = """
-from judging.judges.services import JudgeConfig, create_judge
+from judging.judges.services import create_judge
+from judging.models import Judge
 from judging.runs.lifecycle import start_run
 from tests.factories import make_small_study
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-asked = JudgeConfig(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
+asked = Judge(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
 start_run(study, create_judge("loopback", "Loopback", asked), limit={pairs})
 """
 

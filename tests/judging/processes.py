@@ -17,9 +17,10 @@ ROOT = Path(__file__).parents[2]
 
 SEED = """
 from tests.factories import make_judge, make_small_study
-from judging.judges.services import JudgeConfig, create_judge
+from judging.judges.services import create_judge
+from judging.models import Judge
 make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-create_judge("loopback", "Loopback", JudgeConfig(model="loopback", base_url="{url}", timeout=10))
+create_judge("loopback", "Loopback", Judge(model="loopback", base_url="{url}", timeout=10))
 """
 
 COUNTS = """

@@ -10,7 +10,7 @@ from arena.models import Comparison, Rater
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Request, storable
 from judging.endpoints.simulated import SimulatedClient, Simulation
-from judging.judges.services import JudgeConfig, JudgeError, configure_judge
+from judging.judges.services import SETTINGS, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall
 from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
@@ -19,9 +19,9 @@ from tests.judging.endpoints.server import ChatServer
 REQUEST = Request("simulated", [], 1.0)
 
 
-def config_of(judge: Judge, **overrides: Any) -> JudgeConfig:
-    fields = {name: getattr(judge, name) for name in JudgeConfig.__dataclass_fields__}
-    return JudgeConfig(**{**fields, **overrides})
+def config_of(judge: Judge, **overrides: Any) -> Judge:
+    fields = {name: getattr(judge, name) for name in SETTINGS}
+    return Judge(**{**fields, **overrides})
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
-from judging.judges.services import JudgeConfig, JudgeError, configure_judge
+from judging.judges.services import JudgeError, configure_judge
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Step
@@ -272,7 +272,7 @@ def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: Judge
 
 def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
     judge = run.judge
-    config = JudgeConfig(model=judge.model, base_url=judge.base_url, protocol="vanilla")
+    config = Judge(model=judge.model, base_url=judge.base_url, protocol="vanilla")
     configure_judge(judge, judge.name, config)
     sweep()
     run.refresh_from_db()
@@ -281,6 +281,6 @@ def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) 
 
 def test_a_judge_that_is_being_asked_keeps_its_identity(run: JudgeRun) -> None:
     in_flight(run, this_worker())
-    config = JudgeConfig(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
+    config = Judge(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
     with pytest.raises(JudgeError, match="was asked already, so its protocol cannot change"):
         configure_judge(run.judge, run.judge.name, config)
