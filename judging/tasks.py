@@ -27,10 +27,8 @@ BRIEFLY: Final = 0.1
 
 
 class _Thread(NamedTuple):
-    """A thread that has worked for a run; is_free: it can do more."""
-
     run: int
-    is_free: bool
+    is_free: bool  # it can do more
 
 
 @shared_task  # type: ignore[untyped-decorator]
@@ -51,7 +49,6 @@ def judge_assignment(assignment_id: int) -> None:
 
 
 def _is_stopping() -> bool:
-    """Whether the worker was told to take no more tasks."""
     from celery.worker import state  # with all of Celery's worker, which is not needed to send tasks
 
     return state.should_stop is not None and state.should_stop is not False

@@ -17,32 +17,29 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Request:
-    """One chat completion. timeout is in seconds; options are further fields of the body."""
+    """One chat completion."""
 
     model: str
     messages: Sequence[Message]
-    timeout: float
+    timeout: float  # seconds
     max_tokens: int | None = None
     temperature: float | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # further fields of the body
     logprobs: bool = False
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token with its natural log-probability, and what could have stood in its place, likeliest first.
-
-    Parts of a character are lone surrogates in ``text``, as of ``surrogateescape``.
-    """
+    """A token with its natural log-probability; parts of a character are lone surrogates."""
 
     text: str
     logprob: float
-    alternatives: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, float], ...] = ()  # likeliest first
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A checked reply; counts are None if unknown. reasoning_tokens are among completion_tokens."""
+    """A checked reply; counts are None if unknown."""
 
     text: str
     finish_reason: str
@@ -50,7 +47,7 @@ class Reply:
     refusal: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    reasoning_tokens: int | None = None  # among completion_tokens
     tokens: tuple[Token, ...] = ()
 
     @property

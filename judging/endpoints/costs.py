@@ -88,7 +88,6 @@ def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:
 
 
 def may_be_charged(error_kind: str) -> bool:
-    """Whether a provider may charge although no reply came."""
     refused = error_kind.startswith("http_") and error_kind not in GATEWAY_TIMEOUTS
     return not refused and error_kind not in NOT_CHARGED
 

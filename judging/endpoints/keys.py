@@ -18,7 +18,6 @@ class KeyVariableError(Exception):
 
 
 def check_key_variable(name: str) -> None:
-    """Raise KeyVariableError for a secret of the arena."""
     if name.upper() in NOT_FOR_JUDGES:
         raise KeyVariableError(
             f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."

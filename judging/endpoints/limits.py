@@ -40,38 +40,30 @@ class Limits:
 
 @dataclass(frozen=True)
 class StartingCall:
-    """tokens: expected, prompt and reply together. lease: seconds after which the call counts as ended."""
-
     judge: str
     endpoint: str
     name: str
     limits: Limits
-    tokens: int
-    lease: float
+    tokens: int  # expected, prompt and reply together
+    lease: float  # seconds after which it counts as ended
 
 
 @dataclass(frozen=True)
 class EndedCall:
-    """kind: of its NoReplyError, "" for a reply. retry_after: seconds that the endpoint asks to wait."""
-
     call: StartingCall
-    kind: str = ""
-    retry_after: float = 0.0
+    kind: str = ""  # of its NoReplyError, "" for a reply
+    retry_after: float = 0.0  # seconds that the endpoint asks to wait
     tokens: int | None = None
 
 
 @dataclass
 class JudgeUsage:
-    """What a judge has used of its limits. Times are in seconds since 1970.
+    """What a judge has used of its limits. Times are in seconds since 1970."""
 
-    requests_at, tokens_at: when all calls so far would have been made at an even pace. closed_until: by a
-    Retry-After. in_flight: when each call, by its name, counts as ended.
-    """
-
-    requests_at: float = 0.0
-    tokens_at: float = 0.0
-    closed_until: float = 0.0
-    in_flight: dict[str, float] = field(default_factory=dict)
+    requests_at: float = 0.0  # when all requests so far would have been made at an even pace
+    tokens_at: float = 0.0  # the same for tokens
+    closed_until: float = 0.0  # by a Retry-After
+    in_flight: dict[str, float] = field(default_factory=dict)  # when each call, by its name, counts as ended
 
     def start(self, call: StartingCall, now: float) -> float:
         """Seconds until the next try; 0 if the call may be made, which is noted."""
@@ -90,7 +82,6 @@ class JudgeUsage:
         return max(self.closed_until - now, *waits, 0.0)
 
     def free(self, limits: Limits, now: float) -> int:
-        """How many more calls may be in flight."""
         self.in_flight = {name: until for name, until in self.in_flight.items() if until > now}
         return MANY if limits.concurrency is None else max(limits.concurrency - len(self.in_flight), 0)
 
@@ -107,17 +98,13 @@ def _wait_for_rate(at: float, interval: float, now: float) -> float:
 
 @dataclass
 class Circuit:
-    """The circuit breaker of one endpoint. Times are in seconds since 1970.
-
-    open_since is 0 while the endpoint answers. probe: name of the last probe; probe_at: when the next may
-    start; pause: seconds between two.
-    """
+    """The circuit breaker of one endpoint. Times are in seconds since 1970."""
 
     failures: int = 0
-    open_since: float = 0.0
-    probe_at: float = 0.0
-    pause: float = 0.0
-    probe: str = ""
+    open_since: float = 0.0  # 0 while the endpoint answers
+    probe_at: float = 0.0  # when the next probe may start
+    pause: float = 0.0  # seconds between two probes
+    probe: str = ""  # name of the last one
 
     def wait(self, now: float) -> float:
         """Seconds until the call may be made."""
@@ -160,7 +147,6 @@ NOT_ASKED: Final = frozenset({"configuration", "internal"})
 
 
 def answers(kind: str) -> bool:
-    """Whether an endpoint that failed in this way is there."""
     return not (kind in ("connection", "unreachable", "timeout") or kind.startswith("http_5"))
 
 

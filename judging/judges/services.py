@@ -33,7 +33,7 @@ LARGEST = {
 
 
 class JudgeError(Exception):
-    """A judge cannot be configured or used like this; the message is a sentence for the operator."""
+    """The message is a sentence for the operator."""
 
 
 SETTINGS: Final = [
@@ -118,7 +118,6 @@ def _check(judge: Judge) -> None:
 
 
 def _check_protocol(judge: Judge) -> Protocol:
-    """The protocol; raises JudgeError if it cannot be used like this."""
     try:
         protocol = PROTOCOLS.named(judge.protocol)
         check_parameters(protocol, judge.parameters)

@@ -48,8 +48,6 @@ LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
 
 
 class ManyFiles(forms.FileField):
-    """Several files at once, cleaned to a list."""
-
     def __init__(self, **options: Any) -> None:
         widget = type("ManyFilesInput", (forms.FileInput,), {"allow_multiple_selected": True})()
         super().__init__(**{"widget": widget, **options})
@@ -60,7 +58,7 @@ class ManyFiles(forms.FileField):
 
 
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A judge with the name of its rater. Rules live in judging.judges.services; this only shows them."""
+    """Rules live in judging.judges.services; this only shows them."""
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
@@ -132,7 +130,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
-        """The fields under their headings, after name and slug."""
         for title, names in GROUPS.items():
             yield title, [self[name] for name in names if name in self.fields]
 
@@ -158,7 +155,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
     def clean_wording_files(self) -> dict[str, str]:
-        """Texts by the names of those they replace."""
         wording = {}
         for file in self.cleaned_data["wording_files"]:
             name = text_name(file.name)
@@ -208,7 +204,6 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @require_safe
 @staff_only
 def about_protocol(request: HttpRequest) -> HttpResponse:
-    """The chosen protocol and its answer scales, as parts of the judge's form."""
     name = request.GET.get("protocol", "")
     context = _about(name)
     if context:

@@ -23,35 +23,30 @@ RECENTLY = timedelta(minutes=3)  # the time over which a run's rate is measured
 class Progress:
     """What became of a run's assignments, and what its calls took.
 
-    assigned = scored + unscored + identical + failed + put_aside + waiting. unscored: by reason. identical:
-    pairs of two equal texts. put_aside: could no longer be rated when their turn came. Counts of calls:
-    in_flight, replied, cached (answered without asking), retried (beyond the first of a question),
-    attempts_failed, abandoned. models: replies by the model that the endpoint names. cost: None if no price
-    is known; currency: of cost, reserved and budget. per_minute: assignments that ended lately; None if too
-    few did.
+    assigned = scored + unscored + identical + failed + put_aside + waiting.
     """
 
     assigned: int = 0
     scored: int = 0
-    unscored: dict[str, int] = field(default_factory=dict)
-    identical: int = 0
+    unscored: dict[str, int] = field(default_factory=dict)  # by reason
+    identical: int = 0  # pairs of two equal texts
     failed: int = 0
-    put_aside: int = 0
+    put_aside: int = 0  # could no longer be rated when their turn came
     in_flight: int = 0
     replied: int = 0
-    cached: int = 0
-    retried: int = 0
+    cached: int = 0  # answered without asking
+    retried: int = 0  # calls beyond the first of a question
     attempts_failed: int = 0
     abandoned: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
-    models: dict[str, int] = field(default_factory=dict)
-    cost: Decimal | None = None
+    models: dict[str, int] = field(default_factory=dict)  # replies by the model that the endpoint names
+    cost: Decimal | None = None  # None if no price is known
     reserved: Decimal = Decimal(0)
     budget: Decimal | None = None
-    currency: str = ""
-    per_minute: float | None = None
+    currency: str = ""  # of cost, reserved and budget
+    per_minute: float | None = None  # assignments that ended lately; None if too few did
 
     @property
     def unscored_total(self) -> int:
@@ -67,7 +62,6 @@ class Progress:
 
     @property
     def calls(self) -> int:
-        """Questions that were sent, whatever came of them."""
         return self.replied - self.cached + self.attempts_failed + self.abandoned + self.in_flight
 
     @property
@@ -77,15 +71,12 @@ class Progress:
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def overdue(self, now: datetime) -> JudgeCallQuerySet:
-        """In flight past their deadline."""
         return self.filter(state="in_flight", deadline__lte=now)
 
     def unsubmitted(self, now: datetime) -> JudgeCallQuerySet:
-        """Replied and due to be submitted."""
         return self.filter(submit_due_at__lte=now)
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
-        """An assignment's reply that is due to be submitted."""
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
         return replied.select_related("assignment", "run__judge__rater").first()
 

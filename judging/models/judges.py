@@ -13,8 +13,6 @@ from judging.protocols.protocol import ConfiguredProtocol
 
 
 class Price(models.Model):
-    """What a model costs, as an operator copied it from its provider's list."""
-
     model = models.CharField(max_length=200, help_text="As judges name it.")
     base_url = models.CharField(
         "base URL", max_length=500, blank=True, help_text="Empty: wherever the model is asked."
@@ -174,7 +172,6 @@ class Judge(models.Model):
         return _configured_protocols[key]
 
     def current_prompt_hash(self) -> str:
-        """Hash of the wording it would be asked with now."""
         return self.configured_protocol.prompt_hash
 
 

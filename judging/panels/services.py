@@ -76,8 +76,6 @@ Showing = tuple[int, bool, int]
 
 @dataclass(frozen=True)
 class _MemberRating:
-    """A current comparison of one rater."""
-
     pk: int
     rating: int | None
     points: int

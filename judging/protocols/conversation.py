@@ -21,23 +21,18 @@ Message = dict[str, str]  # a chat message: role and content
 
 @dataclass(frozen=True)
 class Question:
-    """One call to make.
-
-    sample tells calls with equal messages apart. author and temperature replace the judge's. scale and place
-    are those of its verdict, if it asks for one. side: the answer it is about, "first" or "second" of the
-    assignment.
-    """
+    """One call to make."""
 
     key: str
     messages: Sequence[Message]
     about: About
-    sample: int = 0
-    author: str = ""
-    temperature: float | None = None
-    scale: AnswerScale | None = None
+    sample: int = 0  # tells calls with equal messages apart
+    author: str = ""  # the model asked instead of the judge's
+    temperature: float | None = None  # instead of the judge's
+    scale: AnswerScale | None = None  # of its verdict, if it asks for one
     place: Place | None = None
-    side: str = ""
-    other_order: bool = False
+    side: str = ""  # of the answer it is about, first or second in the assignment
+    other_order: bool = False  # answers are shown in the other order
 
 
 class Conversation:

@@ -45,7 +45,6 @@ def _check_type(name: str, value: Any, default: Value) -> None:
 
 
 JUDGED: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
-"""Placeholders for what is judged."""
 
 BOTH: Final = frozenset({"answer_a", "answer_b"})  # the answers one by one: the same as ``$answers``
 OURS: Final = frozenset({"notice", "verdict", "item", "number", "boundary", "prefers_a", "prefers_b"})
@@ -86,7 +85,6 @@ Users = Sequence[tuple[Protocol, Step]]  # the steps that use a text, each with 
 
 
 def _users(protocol: Protocol) -> Iterator[tuple[str, Users]]:
-    """Every text by its name, with its users."""
     for name in {step.text or step.name: None for step in protocol.steps}:
         yield name, [(protocol, step) for step in protocol.steps if name == (step.text or step.name)]
     for part in protocol.parts:

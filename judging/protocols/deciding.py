@@ -29,7 +29,6 @@ Decide = Callable[[Verdicts], Verdict]
 
 
 def last_verdict(verdicts: Verdicts) -> Verdict:
-    """The verdict of the last step that asked for one."""
     return [one for each in verdicts.by_step.values() for one in each][-1]
 
 
@@ -61,8 +60,6 @@ def contradict(*steps: str) -> Callable[[Verdicts], bool]:
 
 
 def last_of(*steps: str) -> Decide:
-    """Decides by the last of these steps that was asked."""
-
     def decide(verdicts: Verdicts) -> Verdict:
         return [one for step in steps for one in verdicts.of(step)][-1]
 

@@ -18,16 +18,12 @@ A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=[
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls for a pair in one order, the first time, with a protocol's own parameters.
+    """Calls for a pair in one order, the first time, with a protocol's own parameters."""
 
-    least and most are about the pair; prompts are made once a prompt, answers once an answer, so twice for
-    the pair.
-    """
-
-    least: int
+    least: int  # about the pair
     most: int
-    prompts: int
-    answers: int
+    prompts: int  # once a prompt
+    answers: int  # once an answer, so twice for the pair
 
     @property
     def words(self) -> str:
@@ -165,7 +161,6 @@ the pair is unscored as `undecided`; some sources draw lots instead.
 
 
 def listing(protocols: Iterable[Protocol]) -> str:
-    """All protocols in short, by family."""
     lines = []
     for family, members in _families(protocols):
         lines += [family, ""]
@@ -182,7 +177,6 @@ def listing(protocols: Iterable[Protocol]) -> str:
 
 
 def in_full(protocol: Protocol) -> str:
-    """One protocol with all its texts."""
     facts = described(protocol)
     lines = [_wrapped("", f"{facts['name']}{_also(facts)}: {facts['title']}"), ""]
     lines += [_wrapped(f"{label:<16}", text) for label, text in _summary(facts) if text]

@@ -31,7 +31,6 @@ RATING: Final = (
     r"|bewertung|urteil|note|évaluation|puntuación|calificación|valoración|veredicto"
     r"|评分|评级|得分|分数|評価|評点|スコア|التقييم|الدرجة|оценка|рейтинг|रेटिंग|अंक|मूल्यांकन)"
 )
-"""What a number may be called."""
 
 ANSWER: Final = (
     r"(?:answer|output|response|assistant|option|completion|candidate"
@@ -316,7 +315,6 @@ def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, 
 
 
 def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Reason:
-    """Why there is nothing to read, or ""."""
     if reply.is_withheld:
         return "refused"
     if answer.is_open:

@@ -25,34 +25,28 @@ class About(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One question to the model, or several of one kind: the text of ``prompts/PROTOCOL/NAME.txt``.
+    """One question to the model, or several of one kind, with the text ``prompts/PROTOCOL/NAME.txt``.
 
-    A text with ``$verdict`` asks for a verdict. each: parameter with a number of samples, or with values for
-    ``$item``. rounds: parameter with how often the list is repeated. in_turn: items are asked one by one,
-    each seeing ``$earlier`` replies. continues: step whose conversation it continues. other_order: answers
-    change places. author: parameter that names the model to ask. only: parameter that says if the step
-    exists. needed: whether it is asked, given earlier verdicts. score: lowest and highest score of one
-    answer. label: heads its replies in quotations. text: name of its text.
-
-    A step is asked as soon as all is there that it quotes, continues or depends on.
+    A text with ``$verdict`` asks for a verdict. A step is asked as soon as all is there that it quotes,
+    continues or depends on.
     """
 
     name: str
     template: str
     about: About = About.PAIR
-    each: str = ""
-    rounds: str = ""
-    in_turn: bool = False
-    continues: str = ""
-    other_order: bool = False
-    author: str = ""
+    each: str = ""  # parameter with a number of samples, or with a list of values for $item
+    rounds: str = ""  # parameter with how often the list is repeated
+    in_turn: bool = False  # items are asked one by one, each seeing $earlier replies
+    continues: str = ""  # the step whose conversation it continues; its own name with in_turn
+    other_order: bool = False  # the answers change places
+    author: str = ""  # parameter that names the model to ask
     temperature: float | None = None
-    only: str = ""
-    needed: Callable[[Verdicts], bool] | None = None
-    score: tuple[int, int] | None = None
-    place: Place | None = None
-    label: str = ""
-    text: str = ""
+    only: str = ""  # parameter that says if there is such a step
+    needed: Callable[[Verdicts], bool] | None = None  # whether it is asked, given the verdicts before it
+    score: tuple[int, int] | None = None  # lowest and highest score of one answer
+    place: Place | None = None  # where its verdict stands, if not in the protocol's place
+    label: str = ""  # heads its replies in quotations, instead of its name
+    text: str = ""  # name of its text, if not its own
 
     @property
     def asks_verdict(self) -> bool:
@@ -83,15 +77,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Slot:
-    """One question of a step.
-
-    number: of its item from 1, 0 where the step does not repeat. side: "first" or "second" in the assignment,
-    "" where it is about no single answer.
-    """
+    """One question of a step."""
 
     step: Step
-    number: int = 0
-    side: str = ""
+    number: int = 0  # of its item, from 1; 0 where the step does not repeat
+    side: str = ""  # first or second in the assignment; "" where it is about no single answer
 
     @property
     def key(self) -> str:
@@ -128,22 +118,16 @@ Value = bool | int | str | tuple[str, ...]  # the value of a protocol's paramete
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something a protocol leaves open.
-
-    choices: all allowed values, if not every one of the default's type is. texts: what ``$name`` stands for
-    in prompts at each value; by default the value itself.
-    """
+    """Something a protocol leaves open."""
 
     default: Value
     meaning: str
-    choices: tuple[Value, ...] = ()
-    texts: Mapping[Value, str] = field(default_factory=dict)
+    choices: tuple[Value, ...] = ()  # all values it can have, if not every one of the default's type
+    texts: Mapping[Value, str] = field(default_factory=dict)  # for $name in prompts, if not the value itself
 
 
 @dataclass(frozen=True)
 class Part:
-    """A protocol as a voter of another one."""
-
     name: str
     protocol: "Protocol"
     parameters: Mapping[str, Value] = field(default_factory=dict)
@@ -151,27 +135,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a judge is asked.
-
-    place: where verdicts are read. forms: possible answer scales. family: protocols of one source. parts:
-    protocols that vote, instead of steps. samples: how often all is asked by default. note: what the source
-    leaves open, or where we depart from it.
-    """
+    """How a judge is asked."""
 
     name: str
     title: str
-    family: str
+    family: str  # of protocols of one source
     citation: str
     steps: tuple[Step, ...] = ()
-    place: Place = Place.FIRST_LINE
-    forms: tuple[str, ...] = ("likert", "binary")
+    place: Place = Place.FIRST_LINE  # where verdicts are read
+    forms: tuple[str, ...] = ("likert", "binary")  # possible answer scales
     decide: Decide = last_verdict
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
-    samples: int = 1
+    parts: tuple[Part, ...] = ()  # protocols that vote, instead of steps
+    samples: int = 1  # how often all is asked by default; the majority decides
     temperature: float | None = None
-    note: str = ""
+    note: str = ""  # what the source leaves open, or where we depart from it
 
     @property
     def points(self) -> tuple[int, ...]:

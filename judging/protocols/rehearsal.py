@@ -17,14 +17,11 @@ LONG: Final = 1000  # bytes added to made-up replies to measure how much of them
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """A question when all earlier replies are minimal.
-
-    quotes: how often it quotes a reply. is_certain: it is asked whatever the replies are.
-    """
+    """A question when all earlier replies are minimal."""
 
     question: Question
-    quotes: Decimal
-    is_certain: bool
+    quotes: Decimal  # how often it quotes a reply
+    is_certain: bool  # it is asked whatever the replies are
 
 
 def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehearsed]:
@@ -39,7 +36,6 @@ def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehe
 
 
 def questions(configured: ConfiguredProtocol, pair_texts: PairTexts) -> Iterator[Question]:
-    """The questions of ``rehearse`` alone."""
     return _walk(_needing(configured, needed=True), pair_texts, 1)
 
 

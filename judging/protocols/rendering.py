@@ -170,7 +170,6 @@ def _exchanged(match: re.Match[str]) -> str:
 
 
 def in_words(verdict: Verdict, scale: AnswerScale) -> str:
-    """A verdict in the form of its answer scale."""
     if verdict.rating is None:
         raise ValueError("there is no verdict to put in words")
     if scale.form == "binary":

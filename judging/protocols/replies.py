@@ -82,16 +82,12 @@ ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
 
 @dataclass(frozen=True)
 class Answer:
-    """The part of a reply that is no thinking: ``text[start:end]``.
-
-    is_open: the thinking has no clear end, so there is no answer. orphan: the text before a closing tag
-    without an opening one, as some endpoints send.
-    """
+    """The part of a reply that is no thinking: ``text[start:end]``."""
 
     start: int
     end: int
-    is_open: bool = False
-    orphan: str = ""
+    is_open: bool = False  # the thinking has no clear end, so there is no answer
+    orphan: str = ""  # text before a closing tag without an opening one, as some endpoints send
 
 
 def answer_of(text: str) -> Answer:

@@ -88,7 +88,6 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
 
 
 def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
-    """What can be asked now and has no reply."""
     replied = JudgeCall.objects.filter(
         assignment=OuterRef("assignment"), round=OuterRef("round"), state=JudgeCall.State.REPLIED
     )
@@ -258,7 +257,6 @@ def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
 
 
 def _received(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a call that the record of a reply fills."""
     columns = {name: record.get(name) for name in RECEIVED} | {"latency": record.get("seconds")}
     return {name: value for name, value in columns.items() if value is not None}
 

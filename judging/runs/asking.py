@@ -91,14 +91,12 @@ GRACE = timedelta(seconds=30)  # how long after its timeout a call counts as aba
 
 @dataclass(frozen=True)
 class PreparedCall:
-    """request_hash is "" if the reply must not be shared; lease: until the call counts as abandoned."""
-
     question: Question
     endpoint: Endpoint
     request: Request
-    request_hash: str
-    lease: timedelta
-    problem: str = ""
+    request_hash: str  # "" if the reply must not be shared
+    lease: timedelta  # until the call counts as abandoned
+    problem: str = ""  # why it cannot be asked
 
 
 @dataclass

@@ -32,10 +32,8 @@ LONGER: Final = 0.4
 
 
 class Done(NamedTuple):
-    """has_ended: the assignment is answered or put aside; else it waits."""
-
     run: int
-    has_ended: bool
+    has_ended: bool  # the assignment is answered or put aside; else it waits
 
 
 def judge_assignment(assignment_id: int) -> Done | None:
@@ -67,8 +65,6 @@ def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
 
 
 class _Turn:
-    """Calls made at once about one assignment."""
-
     def __init__(self, process: "Process", claimed: Claimed) -> None:
         self._process, self._work, self._calls = process, claimed.work, claimed.calls
         self._replies = dict(claimed.replies)

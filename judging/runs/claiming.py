@@ -28,21 +28,17 @@ from judging.runs.work import Work, read_work, text_of
 
 @dataclass
 class ClaimPlan:
-    """asked: questions to send; calls: those that can be made now; reused: questions with a reply already.
-
-    waits_for: hash of another worker's request in flight, at the latest ``until``. not_before: when limits or
-    an outage allow the next try.
-    """
+    """What is about to be written for one assignment."""
 
     work: Work
     is_held: bool
     replies: dict[str, ReplyText]
-    asked: list[PreparedCall] = field(default_factory=list)
-    reused: list[tuple[PreparedCall, JudgeCall]] = field(default_factory=list)
-    calls: list[tuple[JudgeCall, PreparedCall]] = field(default_factory=list)
-    waits_for: str = ""
-    until: datetime | None = None
-    not_before: datetime | None = None
+    asked: list[PreparedCall] = field(default_factory=list)  # to be sent
+    reused: list[tuple[PreparedCall, JudgeCall]] = field(default_factory=list)  # answered already
+    calls: list[tuple[JudgeCall, PreparedCall]] = field(default_factory=list)  # can be made now
+    waits_for: str = ""  # hash of another worker's request in flight
+    until: datetime | None = None  # when that one is over at the latest
+    not_before: datetime | None = None  # by limits or an outage
     is_complete: bool = False
 
     @property
@@ -127,25 +123,19 @@ COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "log
 
 @dataclass(frozen=True)
 class ClaimRequest:
-    """is_held: the caller holds the assignment already."""
-
     assignment: int
-    is_held: bool = False
+    is_held: bool = False  # the caller holds it already
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """Calls to make (committed as in flight), an answer to submit, or nothing for now.
-
-    answered: the call with the last reply, if nothing is left to ask. is_aside: the pair can no longer be
-    rated.
-    """
+    """Calls to make, an answer to submit, or nothing for now."""
 
     work: Work
     replies: Mapping[str, ReplyText] = field(default_factory=dict)
-    calls: Sequence[tuple[JudgeCall, PreparedCall]] = ()
-    answered: JudgeCall | None = None
-    is_aside: bool = False
+    calls: Sequence[tuple[JudgeCall, PreparedCall]] = ()  # committed as in flight
+    answered: JudgeCall | None = None  # has the last reply, if nothing is left to ask
+    is_aside: bool = False  # the pair can no longer be rated
 
 
 def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | None:
@@ -312,7 +302,6 @@ class _Batch:
                 raise _OutdatedError("a call that was waited for has ended")
 
     def _make_calls(self, plans: Sequence[ClaimPlan]) -> None:
-        """Give each plan the calls that can be made now: within places, limits and budget."""
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
@@ -345,7 +334,7 @@ class _Batch:
         return let_in
 
     def _give_back(self, made: Collection[int]) -> None:
-        """Give back places of calls that cannot be made; ``made`` are the ids of the others."""
+        """``made`` are the ids of calls that keep their places."""
         limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in made])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in made]
         self._places.give(self._taken - len(made))

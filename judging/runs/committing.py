@@ -28,30 +28,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """failures: how often this question failed before in this run. outage: in which it failed, using up no
-    attempt.
-    """
-
     call: JudgeCall
     result: Reply | NoReplyError
     seconds: float | None
     question: Question | None = None
-    failures: int = 0
-    outage: Outage | None = None
+    failures: int = 0  # of this question before, in this run
+    outage: Outage | None = None  # in which it failed, using up no attempt
 
 
 @dataclass(frozen=True)
 class Results:
-    """Results of calls about one assignment.
-
-    is_last: no other call about it is in flight. earlier: its calls that ended before. answered: the call
-    whose reply completed the answer.
-    """
+    """Results of calls about one assignment."""
 
     outcomes: Sequence[Outcome]
-    is_last: bool = True
-    earlier: Sequence[JudgeCall] = ()
-    answered: JudgeCall | None = None
+    is_last: bool = True  # no other call about the assignment is in flight
+    earlier: Sequence[JudgeCall] = ()  # calls about it that ended before
+    answered: JudgeCall | None = None  # its reply completed the answer
 
 
 def commit_each(batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
@@ -133,7 +125,6 @@ def _release(results: Results, ended: Sequence[JudgeCall], now: datetime) -> Non
 
 
 def lock_assignments(assignments: Collection[int]) -> None:
-    """Lock assignments in the order of their ids."""
     rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
     list(rows.values_list("pk", flat=True))
 

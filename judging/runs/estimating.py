@@ -36,12 +36,12 @@ RECENT_RUNS: Final = 20
 
 @dataclass(frozen=True)
 class ReplyStatistics:
-    """Means over ``replies`` earlier replies; None where none of them tells."""
+    """Means over a model's earlier replies; None where none of them tells."""
 
     bytes_per_token: Decimal = costs.BYTES_PER_TOKEN
     reply_tokens: Decimal | None = None
     seconds: Decimal | None = None
-    replies: int = 0
+    replies: int = 0  # how many there were
 
 
 def reply_statistics(judge: Judge) -> ReplyStatistics:
@@ -81,28 +81,21 @@ USUAL_REPLY: Final = 100  # tokens of a verdict with a short explanation; used u
 
 @dataclass(frozen=True)
 class Estimate:
-    """looked_at: the sample; unless it is all assignments, numbers are approximate. cached: first questions
-    with a reply.
-
-    later_steps: some questions build on replies, so nobody knows if they are cached. unpriced: models without
-    a price. habits_from: earlier replies from which lengths and times are learnt.
-    """
-
     pairs: int
     assignments: int
     identical: int
-    looked_at: int
+    looked_at: int  # unless it is all assignments, numbers are approximate
     calls: Range
-    cached: int
-    later_steps: bool
+    cached: int  # first questions that have a reply
+    later_steps: bool  # some questions build on replies, so nobody knows if they are cached
     prompt_tokens: Range
     reply_tokens: Range
     cost: Range | None
     currency: str
     prices: Mapping[str, Prices]
-    unpriced: tuple[str, ...]
+    unpriced: tuple[str, ...]  # models without a price
     seconds: Range | None
-    habits_from: int
+    habits_from: int  # earlier replies from which lengths and times are learnt
 
     def covered(self, budget: Decimal) -> int | None:
         """About how many assignments a budget is enough for; None without a price."""
@@ -148,8 +141,6 @@ class _Scope:
 
 @dataclass
 class _Slot:
-    """A question with its sizes in the assignments that were looked at."""
-
     rehearsed: Rehearsed
     sizes: list[int] = field(default_factory=list)
     bounds: list[int] = field(default_factory=list)

@@ -39,7 +39,7 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
 
 
 def _keeps_its_wording(run: JudgeRun) -> bool:
-    """Whether the judge's wording is unchanged; else pauses the run."""
+    """Whether the wording is unchanged; else pauses the run."""
     try:
         check_wording(run.judge)
     except JudgeError as error:

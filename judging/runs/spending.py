@@ -90,7 +90,6 @@ def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]
 
 
 def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal | None:
-    """The most that a call can cost; None if not known."""
     if price is None or endpoint.reply_limit is None:
         return None
     sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)

@@ -215,7 +215,6 @@ def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _following(run: JudgeRun, kind: str) -> str:
-    """The address of the form, filled in for a run that follows this one."""
     asked = {
         "study": run.study.slug,
         "judge": str(run.judge_id),

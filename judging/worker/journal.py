@@ -40,7 +40,7 @@ CUT_OFF: Final = Failure("abandoned", "the judge worker ended before the model r
 
 @dataclass(frozen=True)
 class Entry:
-    """A call: in flight until it has a reply or a failure. seconds: how long that took."""
+    """A call: in flight until it has a reply or a failure."""
 
     assignment: str
     attempt: int
@@ -52,7 +52,7 @@ class Entry:
     model: str
     reply: Reply | None = None
     failure: Failure = CUT_OFF
-    seconds: float | None = None
+    seconds: float | None = None  # until the reply or the failure
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
@@ -74,7 +74,6 @@ class Entry:
 
 
 def _reply(fields: dict[str, Any]) -> Reply:
-    """A reply with tokens, which JSON keeps as lists."""
     tokens = tuple(
         Token(one["text"], one["logprob"], tuple((text, logprob) for text, logprob in one["alternatives"]))
         for one in fields.get("tokens", [])

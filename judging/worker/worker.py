@@ -105,7 +105,6 @@ class Worker:
         return ", ".join(f"{number} {word}" for word, number in words.items() if number or word == "scored")
 
     def _watch(self) -> None:
-        """Renew leases until every thread has ended."""
         while any(thread.is_alive() for thread in self._threads):
             next(thread for thread in self._threads if thread.is_alive()).join(TICK)
             with self._lock:

@@ -125,7 +125,6 @@ class Command(BaseCommand):
 
 
 def _amount(text: str | None) -> str | None:
-    """An amount of money as the API takes it."""
     if text is None:
         return None
     try:
