@@ -1,7 +1,5 @@
 """Configuring judges."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -11,7 +9,7 @@ from django.db import transaction
 from arena.models import Rater
 from judging.endpoints.keys import KeyVariableError, check_key_variable
 from judging.endpoints.simulated import Simulation
-from judging.models import Judge, JudgeCall
+from judging.models import Judge, JudgeCall, Panel
 from judging.protocols.answer_scales import POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
@@ -43,13 +41,17 @@ SETTINGS: Final = [
 ]
 
 
-@contextmanager
-def checks_in_words() -> Iterator[None]:
-    """Raise the models' ValidationError as a JudgeError."""
+def store_with_rater(owner: Judge | Panel) -> None:
+    """Save a judge or panel and its rater; raises JudgeError for what the models' own checks find."""
+    rater = owner.rater
     try:
-        yield
+        rater.full_clean()
+        owner.full_clean(exclude=["rater"])
     except ValidationError as error:
         raise JudgeError("; ".join(error.messages)) from error
+    rater.save(update_fields=["name", "simulated"] if rater.pk else None)
+    owner.rater = rater
+    owner.save()
 
 
 @transaction.atomic
@@ -58,14 +60,8 @@ def create_judge(slug: str, name: str, judge: Judge) -> Judge:
     _check(judge)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge "{slug}" already.')
-    rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
-    judge.rater = rater
-    with checks_in_words():
-        rater.full_clean()
-        judge.full_clean(exclude=["rater"])
-    rater.save()
-    judge.rater = rater
-    judge.save()
+    judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
+    store_with_rater(judge)
     return judge
 
 
@@ -85,10 +81,7 @@ def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
         judge.prompt_hash = judge.current_prompt_hash()
     judge.rater.name = name
     judge.rater.simulated = judge.is_simulated
-    with checks_in_words():
-        judge.full_clean()
-    judge.rater.save(update_fields=["name", "simulated"])
-    judge.save()
+    store_with_rater(judge)
     return judge
 
 

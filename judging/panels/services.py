@@ -10,7 +10,7 @@ from django.db import transaction
 from arena.models import Comparison, Rater, Study
 from arena.rating import scales
 from arena.rating.recording import write_comparisons
-from judging.judges.services import JudgeError, checks_in_words
+from judging.judges.services import JudgeError, store_with_rater
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
 
@@ -88,41 +88,23 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
     chosen = _checked(members)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'There is a judge or panel "{slug}" already.')
-    rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=_any_simulated(chosen))
-    panel = Panel(rater=rater, rule=rule)
-    with checks_in_words():
-        rater.full_clean()
-        panel.full_clean(exclude=["rater"])
-    rater.save()
-    panel.rater = rater
-    panel.save()
-    panel.members.set(chosen)
-    _ask_to_convene(panel)
-    return panel
+    panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
+    return _stored(panel, chosen)
 
 
 @transaction.atomic
 def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge], *, active: bool) -> Panel:
     """Change a panel. Members and rule are fixed once it has given a verdict; raises JudgeError."""
     chosen = _checked(members)
-    changed = rule != panel.rule or {one.pk for one in chosen} != set(
-        panel.members.values_list("pk", flat=True)
-    )
+    former = set(panel.members.values_list("pk", flat=True))
+    changed = rule != panel.rule or {one.pk for one in chosen} != former
     if changed and Comparison.objects.filter(rater=panel.rater).exists():
         raise JudgeError(
             f"{panel} has given verdicts already, so its members and its rule cannot change; make a new "
             "panel."
         )
     panel.rule, panel.active, panel.rater.name = rule, active, name
-    panel.rater.simulated = _any_simulated(chosen)
-    with checks_in_words():
-        panel.rater.full_clean()
-        panel.full_clean()
-    panel.rater.save(update_fields=["name", "simulated"])
-    panel.save()
-    panel.members.set(chosen)
-    _ask_to_convene(panel)
-    return panel
+    return _stored(panel, chosen)
 
 
 def _checked(members: Iterable[Judge]) -> list[Judge]:
@@ -132,13 +114,13 @@ def _checked(members: Iterable[Judge]) -> list[Judge]:
     return chosen
 
 
-def _any_simulated(members: Sequence[Judge]) -> bool:
-    return any(judge.is_simulated for judge in members)
-
-
-def _ask_to_convene(panel: Panel) -> None:
+def _stored(panel: Panel, members: Sequence[Judge]) -> Panel:
+    panel.rater.simulated = any(judge.is_simulated for judge in members)
+    store_with_rater(panel)
+    panel.members.set(members)
     if panel.active:
         transaction.on_commit(lambda: queue.nudge_panels([panel.pk]))
+    return panel
 
 
 @transaction.atomic
