@@ -96,28 +96,22 @@ def described(protocol: Protocol) -> dict[str, Any]:
 
 def asked(step: Step) -> str:
     """What a step is about, how often and of whom it is asked, in words."""
-    words = [_ABOUT[step.about]]
-    if step.other_order:
-        words.append("in the other order")
-    if step.each:
-        words.append(f"for each of {step.each}")
-    if step.rounds:
-        words.append(f"{step.rounds} times")
-    if step.in_turn:
-        words.append("one after the other")
-    if step.continues:
-        words.append("in the same conversation" if step.continues == step.name else f"after {step.continues}")
-    if step.author:
-        words.append(f"by the model that {step.author} names")
-    if step.temperature is not None:
-        words.append(f"at temperature {step.temperature:g}")
-    if step.score:
-        words.append("a score from {} to {}".format(*step.score))
-    if step.only:
-        words.append(f"where {step.only} is set")
-    if step.needed:
-        words.append("only where the verdicts before it call for it")
-    return ", ".join(words)
+    lowest, highest = step.score or (0, 0)
+    holds = {
+        _ABOUT[step.about]: True,
+        "in the other order": step.other_order,
+        f"for each of {step.each}": step.each,
+        f"{step.rounds} times": step.rounds,
+        "one after the other": step.in_turn,
+        "in the same conversation": step.continues == step.name,
+        f"after {step.continues}": step.continues not in ("", step.name),
+        f"by the model that {step.author} names": step.author,
+        f"at temperature {step.temperature or 0:g}": step.temperature is not None,
+        f"a score from {lowest} to {highest}": step.score,
+        f"where {step.only} is set": step.only,
+        "only where the verdicts before it call for it": step.needed,
+    }
+    return ", ".join(words for words, is_so in holds.items() if is_so)
 
 
 _ABOUT: Final = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from typing import Any, get_origin, get_type_hints
 
 from judging.endpoints.client import Reply, Request
@@ -11,7 +11,6 @@ from judging.endpoints.logprobs import expected_rating
 from judging.protocols import conversation
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
-from judging.protocols.replies import Verdict
 from judging.worker.arena_client import ArenaClient, ArenaReply, answer_to
 from judging.worker.journal import Entry
 
@@ -132,11 +131,11 @@ class ArenaBusyError(Exception):
 
 
 class Outcome(Enum):
-    SCORED = auto()
-    UNSCORED = auto()
-    NO_REPLY = auto()
-    TOO_LATE = auto()
-    REFUSED = auto()
+    SCORED = "scored"
+    UNSCORED = "unscored"
+    NO_REPLY = "calls without a reply"
+    TOO_LATE = "too late"
+    REFUSED = "refused"
 
 
 class Arena:
@@ -186,7 +185,7 @@ class Arena:
             self._report(entry, {"kind": "refused_answer", "detail": detail, "retryable": False})
             return Outcome.REFUSED
         _about(entry, _checked(reply, 200, 201))
-        return _outcome(verdict)
+        return Outcome.UNSCORED if verdict.rating is None else Outcome.SCORED
 
     def _report(self, entry: Entry, failure: dict[str, object]) -> None:
         body = {**failure, "attempt": entry.attempt, "seconds": entry.seconds}
@@ -198,10 +197,6 @@ class Arena:
 def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
     step = configured.steps[-1]
     return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
-
-
-def _outcome(verdict: Verdict) -> Outcome:
-    return Outcome.UNSCORED if verdict.rating is None else Outcome.SCORED
 
 
 def _record(entry: Entry) -> dict[str, object]:

@@ -95,14 +95,8 @@ class Worker:
 
     def progress(self) -> str:
         count = self.outcomes
-        words = {
-            "scored": count[Outcome.SCORED],
-            "unscored": count[Outcome.UNSCORED],
-            "calls without a reply": count[Outcome.NO_REPLY],
-            "too late": count[Outcome.TOO_LATE],
-            "refused": count[Outcome.REFUSED],
-        }
-        return ", ".join(f"{number} {word}" for word, number in words.items() if number or word == "scored")
+        shown = [outcome for outcome in Outcome if count[outcome] or outcome is Outcome.SCORED]
+        return ", ".join(f"{count[outcome]} {outcome.value}" for outcome in shown)
 
     def _watch(self) -> None:
         while any(thread.is_alive() for thread in self._threads):
