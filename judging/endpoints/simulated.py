@@ -12,11 +12,9 @@ from statistics import fmean
 from typing import Any, Final
 
 from judging.endpoints.client import NoReplyError, Reply, Request
-from judging.protocols.answer_scales import answer_scale
 from judging.protocols.conversation import Question
-from judging.protocols.protocol import SIDES, About
+from judging.protocols.protocol import SIDES
 from judging.protocols.rehearsal import NOTE, placed, verdict
-from judging.protocols.replies import Place
 
 MODEL: Final = "simulated"
 
@@ -51,20 +49,18 @@ class Simulation:
 class SimulatedClient:
     """Answers one question about two contestants, named by slug in the order of the assignment.
 
-    The same seed, order and sample give the same opinion, whatever the wording. Without a question it is
-    asked for a rating on the first line.
+    The same seed, order and sample give the same opinion, whatever the wording.
     """
 
     simulation: Simulation
     first: str
     second: str
-    points: int
     seed: int
-    question: Question | None = None
+    question: Question
 
     def ask(self, request: Request) -> Reply:
         strengths = self._strength(self.first), self._strength(self.second)
-        question = self.question or rating_question(self.points)
+        question = self.question
         if question.scale is None or question.place is None:
             return Reply(NOTE, "stop", MODEL)
         if question.side:
@@ -72,12 +68,13 @@ class SimulatedClient:
         else:
             seen = strengths[1] - strengths[0]
             seen = (-seen if question.other_order else seen) + self.simulation.position_bias
-        seen += self._rng(question).gauss(0, self.simulation.noise)
+        seen += self._rng().gauss(0, self.simulation.noise)
         share = 1 / (1 + 10 ** (-max(-4000.0, min(4000.0, seen)) / 400))
         return Reply(placed(verdict(share, question.scale), question.place), "stop", MODEL)
 
-    def _rng(self, question: Question) -> random.Random:
+    def _rng(self) -> random.Random:
         """For the error of this opinion; about a pair in its own order it depends on the seed alone."""
+        question = self.question
         if not (question.side or question.other_order or question.sample):
             return random.Random(self.seed)  # noqa: S311 - a simulation, no secret
         seed = f"{self.seed}/{question.side}/{question.other_order}/{question.sample}"
@@ -87,7 +84,3 @@ class SimulatedClient:
         if slug not in self.simulation.strengths:
             raise NoReplyError("configuration", f"no strength is stated for {slug}", retryable=False)
         return self.simulation.strengths[slug]
-
-
-def rating_question(points: int) -> Question:
-    return Question("rate", [], About.PAIR, scale=answer_scale("likert", points), place=Place.FIRST_LINE)

@@ -189,7 +189,6 @@ def _simulated(work: Work, question: Question) -> Client:
         Simulation.from_options(work.judge.simulation),
         first.contestant.slug if first.contestant else "",
         second.contestant.slug if second.contestant else "",
-        work.judge.points,
         work.assignment.seed,
         question,
     )

@@ -30,9 +30,9 @@ SCALES = [
 ]
 
 
-def make_client(question: Question | None = None, seed: int = 1, **simulation: object) -> SimulatedClient:
+def make_client(question: Question, seed: int = 1, **simulation: object) -> SimulatedClient:
     options = {"noise": 0, "strengths": {"weak": 800, "strong": 1200}, **simulation}
-    return SimulatedClient(Simulation.from_options(options), "weak", "strong", 8, seed, question)
+    return SimulatedClient(Simulation.from_options(options), "weak", "strong", seed, question)
 
 
 def ask(question: Question, **options: object) -> Verdict:
@@ -92,10 +92,9 @@ def test_samples_and_orders_have_errors_of_their_own() -> None:
 
 
 def test_the_plain_rating_is_drawn_as_it_always_was() -> None:
-    texts = [make_client(seed=seed, noise=300).ask(REQUEST).text.split("\n")[0] for seed in range(20)]
-    assert "".join(texts) == "88888587866548886386"
     question = make_question(answer_scale("likert", 8))
-    assert [make_client(question, seed, noise=300).ask(REQUEST).text[0] for seed in range(20)] == texts
+    texts = [make_client(question, seed, noise=300).ask(REQUEST).text[0] for seed in range(20)]
+    assert "".join(texts) == "88888587866548886386"
 
 
 def test_a_step_without_a_verdict_gets_a_text_that_says_it_is_simulated() -> None:

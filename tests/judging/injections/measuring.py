@@ -71,7 +71,7 @@ def scripted(hears: Hears, order: str) -> Judge:
 def simulated(question: Question) -> str:
     """A judge that reads nothing."""
     simulation = Simulation(0, 0, {"one": 0, "other": 400})
-    client = SimulatedClient(simulation, "one", "other", 8, 1, question)
+    client = SimulatedClient(simulation, "one", "other", 1, question)
     return client.ask(Request("simulated", question.messages, 1.0)).text
 
 

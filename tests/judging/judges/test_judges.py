@@ -12,6 +12,10 @@ from judging.endpoints.client import NoReplyError, Request, storable
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.services import SETTINGS, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall
+from judging.protocols.answer_scales import answer_scale
+from judging.protocols.conversation import Question
+from judging.protocols.protocol import About
+from judging.protocols.replies import Place
 from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
@@ -88,9 +92,14 @@ def test_the_simulated_judge_goes_the_same_way(
         assert comparison.rationale.startswith("Simulated reply")
 
 
+def rating_question(points: int) -> Question:
+    return Question("rate", [], About.PAIR, scale=answer_scale("likert", points), place=Place.FIRST_LINE)
+
+
 def ratings(bias: float, points: int = 8) -> Counter[int]:
     simulation = Simulation.from_options({"noise": 100, "position_bias": bias, "strengths": {"a": 0, "b": 0}})
-    replies = (SimulatedClient(simulation, "a", "b", points, seed).ask(REQUEST) for seed in range(400))
+    question = rating_question(points)
+    replies = (SimulatedClient(simulation, "a", "b", seed, question).ask(REQUEST) for seed in range(400))
     return Counter(int(reply.text.splitlines()[0]) for reply in replies)
 
 
@@ -106,7 +115,7 @@ def test_simulated_ratings_lie_on_the_scale_and_follow_the_bias(points: int) -> 
 
 
 def test_a_simulated_judge_without_a_strength_gives_no_reply() -> None:
-    client = SimulatedClient(Simulation(0, 0, {"a": 1}), "a", "b", 8, 1)
+    client = SimulatedClient(Simulation(0, 0, {"a": 1}), "a", "b", 1, rating_question(8))
     with pytest.raises(NoReplyError, match="no strength is stated for b"):
         client.ask(REQUEST)
 
