@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -46,63 +46,59 @@ class Operation:
 
     method: str
     path: str
-    entry: Schema
-    schemas: Mapping[str, Schema]
-
-    @property
-    def element(self) -> str:
-        return str(self.entry["operationId"])
-
-    @property
-    def summary(self) -> str:
-        return str(self.entry["summary"])
-
-    @property
-    def paragraphs(self) -> list[str]:
-        return [" ".join(each.split()) for each in self.entry.get("description", "").split("\n\n") if each]
-
-    @property
-    def needs_token(self) -> bool:
-        return not any(_OPEN in each for each in self.entry.get("security", ()))
-
-    @property
-    def parameters(self) -> list[Field]:
-        return [
-            Field(
-                each["name"], _kind(each["schema"]), each.get("required", False), each.get("description", "")
-            )
-            for each in self.entry.get("parameters", ())
-        ]
-
-    @property
-    def body(self) -> list[Field]:
-        content = self.entry.get("requestBody", {}).get("content", {})
-        return list(self._fields(content))
-
-    @cached_property
-    def answers(self) -> list[Answer]:
-        return [
-            Answer(int(status), HTTPStatus(int(status)).phrase, list(self._fields(given.get("content", {}))))
-            for status, given in sorted(self.entry["responses"].items())
-        ]
+    subject: str
+    element: str
+    summary: str
+    paragraphs: list[str]
+    needs_token: bool
+    parameters: list[Field]
+    body: list[Field]
+    answers: list[Answer]
 
     @property
     def results(self) -> list[Answer]:
         return [each for each in self.answers if each.says_more]
 
-    def _fields(self, content: Schema) -> Iterator[Field]:
-        for media in content.values():
-            yield from self._within(media["schema"])
 
-    def _within(self, schema: Schema, before: str = "", opened: tuple[str, ...] = ()) -> Iterator[Field]:
-        """The fields of objects in a value; one inside itself is not opened again."""
-        for name, mark in _objects(schema):
-            found = self.schemas[name] if name not in opened else {}
-            start = f"{before}{mark}.".lstrip(".")
-            for key, value in found.get("properties", {}).items():
-                required = key in found.get("required", ())
-                yield Field(f"{start}{key}", _kind(value), required, value.get("description", ""))
-                yield from self._within(value, f"{start}{key}", (*opened, name))
+def _operation(method: str, path: str, entry: Schema, schemas: Schema) -> Operation:
+    return Operation(
+        method.upper(),
+        path,
+        subject=entry["tags"][0],
+        element=entry["operationId"],
+        summary=entry["summary"],
+        paragraphs=[" ".join(each.split()) for each in entry.get("description", "").split("\n\n") if each],
+        needs_token=not any(_OPEN in each for each in entry.get("security", ())),
+        parameters=[
+            Field(
+                each["name"], _kind(each["schema"]), each.get("required", False), each.get("description", "")
+            )
+            for each in entry.get("parameters", ())
+        ],
+        body=_content_fields(entry.get("requestBody", {}), schemas),
+        answers=[
+            Answer(int(status), HTTPStatus(int(status)).phrase, _content_fields(given, schemas))
+            for status, given in sorted(entry["responses"].items())
+        ],
+    )
+
+
+def _content_fields(given: Schema, schemas: Schema) -> list[Field]:
+    media = given.get("content", {}).values()
+    return [field for each in media for field in _fields(each["schema"], schemas)]
+
+
+def _fields(
+    schema: Schema, schemas: Schema, before: str = "", opened: tuple[str, ...] = ()
+) -> Iterator[Field]:
+    """The fields of objects in a value; one inside itself is not opened again."""
+    for name, mark in _objects(schema):
+        found = schemas[name] if name not in opened else {}
+        start = f"{before}{mark}.".lstrip(".")
+        for key, value in found.get("properties", {}).items():
+            required = key in found.get("required", ())
+            yield Field(f"{start}{key}", _kind(value), required, value.get("description", ""))
+            yield from _fields(value, schemas, f"{start}{key}", (*opened, name))
 
 
 def _objects(schema: Schema, mark: str = "") -> Iterator[tuple[str, str]]:
@@ -136,7 +132,7 @@ def _kind(schema: Schema) -> str:
 def operations(document: Schema) -> list[Operation]:
     schemas = document.get("components", {}).get("schemas", {})
     return [
-        Operation(method.upper(), path, entry, schemas)
+        _operation(method, path, entry, schemas)
         for path, methods in document["paths"].items()
         for method, entry in methods.items()
     ]
@@ -146,7 +142,7 @@ def by_subject(found: Iterable[Operation]) -> dict[str, list[Operation]]:
     """Operations by their first tag."""
     groups: dict[str, list[Operation]] = {}
     for each in found:
-        groups.setdefault(each.entry["tags"][0], []).append(each)
+        groups.setdefault(each.subject, []).append(each)
     return groups
 
 

@@ -110,9 +110,7 @@ def _number(value: Any) -> Any:
 
 
 REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
-
 GOLD: Final = ("first", "tie", "second")
-
 SIDES: Final = ("first", "second")
 
 NEEDS: Final = (
@@ -123,10 +121,9 @@ NEEDS: Final = (
 
 
 def written_as(form: Form, name: str, title: str) -> Format:
-    def in_this_form(head: Head) -> Kind | None:
-        return recognise(head.fields) if head.form is form else None
-
-    return Format(name, title, NEEDS, in_this_form, read)
+    return Format(
+        name, title, NEEDS, lambda head: recognise(head.fields) if head.form is form else None, read
+    )
 
 
 def recognise(fields: Set[str]) -> Kind | None:
@@ -155,20 +152,21 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     return read_rows(file, lambda fields: [build(fields)])
 
 
-_CONTESTANT_RULES: Final[Mapping[str, Callable[[Fields], Any]]] = {
-    "name": lambda fields: fields.required_text("name"),
-    "kind": lambda fields: fields.choice("kind", ("model", "people")),
-    "benchmarks": take_benchmarks,
-    "extra": Fields.rest,
-}
-
-
 def _contestant(fields: Fields) -> ContestantRecord:
-    said: dict[str, Any] = {}
-    for entry in FIELDS["contestants"]:
-        rule = _CONTESTANT_RULES.get(entry.name)
-        said[entry.name] = rule(fields) if rule else fields.read(entry)
-    return ContestantRecord(**said, place=fields.place)
+    return ContestantRecord(
+        name=fields.required_text("name"),
+        slug=fields.optional_text("slug"),
+        kind=fields.choice("kind", ("model", "people")),
+        family=fields.optional_text("family"),
+        organisation=fields.optional_text("organisation"),
+        licence=fields.optional_text("licence"),
+        size=fields.optional_text("size"),
+        generation=fields.mapping("generation"),
+        benchmarks=take_benchmarks(fields),
+        retired_at=fields.moment("retired_at"),
+        extra=fields.rest(),
+        place=fields.place,
+    )
 
 
 def _prompt(fields: Fields) -> PromptRecord:
@@ -247,15 +245,12 @@ def _comparison(fields: Fields) -> ComparisonRecord:
     points = _points(fields)
     identical = fields.flag("identical") or False
     rating, reason = _verdict(fields, points, needed=not identical)
-    (first, first_id), (second, second_id) = _sides(fields)
+    sides = _sides(fields)
     seconds = fields.number("seconds", least=0, most=1e9)
     return ComparisonRecord(
         prompt=fields.required_text("prompt"),
         subset=fields.text("subset"),
-        first=first,
-        second=second,
-        first_id=first_id,
-        second_id=second_id,
+        **sides,
         rater=fields.required_text("rater"),
         rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         points=points,
@@ -276,16 +271,13 @@ def _comparison(fields: Fields) -> ComparisonRecord:
 
 
 def _gold(fields: Fields) -> GoldRecord:
-    (first, first_id), (second, second_id) = _sides(fields)
+    sides = _sides(fields)
     if "gold" not in fields:
         fields.problem("gold", f"missing; one of {', '.join(GOLD)}")
     record = GoldRecord(
         prompt=fields.required_text("prompt"),
         subset=fields.text("subset"),
-        first=first,
-        second=second,
-        first_id=first_id,
-        second_id=second_id,
+        **sides,
         gold=fields.choice("gold", GOLD) or "",
         source=fields.required_text("gold_source"),
         place=fields.place,
@@ -301,23 +293,22 @@ def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
         fields.problem(unknown, f"unknown field; {what} has {', '.join(known[:-1])} and {known[-1]}")
 
 
-def _sides(fields: Fields) -> list[tuple[str, str]]:
+def _sides(fields: Fields) -> dict[str, str]:
     """Name and own id of both completions, one of them empty."""
-    sides = []
+    sides: dict[str, str] = {}
     for name in SIDES:
         own_id = fields.text(f"{name}_id")
         if not own_id.strip():
-            sides.append((fields.required_text(name), ""))
+            sides |= {name: fields.required_text(name), f"{name}_id": ""}
             continue
         if name in fields:
             fields.problem(f"{name}_id", f"given beside {name}; name the completion in one of the two ways")
         fields.take(name)
-        sides.append(("", own_id))
-    (first, first_id), (second, second_id) = sides
-    if first and first == second:
-        fields.problem("second", f'the same contestant as first ("{first}")')
-    if first_id and first_id == second_id:
-        fields.problem("second_id", f'the same completion as first_id ("{first_id}")')
+        sides |= {name: "", f"{name}_id": own_id}
+    if sides["first"] and sides["first"] == sides["second"]:
+        fields.problem("second", f'the same contestant as first ("{sides["first"]}")')
+    if sides["first_id"] and sides["first_id"] == sides["second_id"]:
+        fields.problem("second_id", f'the same completion as first_id ("{sides["first_id"]}")')
     return sides
 
 

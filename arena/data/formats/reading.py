@@ -15,14 +15,12 @@ from arena.data.formats.files import Form, InputFile, json_type
 from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
-    Field,
     Item,
     Note,
     Place,
     Problem,
     PromptRecord,
 )
-from arena.data.writing import Type
 
 MAX_DEPTH: Final = 32
 
@@ -273,10 +271,6 @@ class Fields:
         found = {name.removeprefix(prefix): self.take(name) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
-    def read(self, declared: Field) -> Any:
-        """The value by the field's declared type."""
-        return _READERS[declared.type](self, declared.name)
-
     def rest(self) -> dict[str, Any]:
         """The fields nobody read, and those of the object ``extra``."""
         extra = self.mapping("extra") or {}
@@ -285,15 +279,6 @@ class Fields:
         }
         self._values = {}
         return {**extra, **kept}
-
-
-_READERS: Final[Mapping[Type, Callable[[Fields, str], Any]]] = {
-    Type.TEXT: Fields.optional_text,
-    Type.INTEGER: Fields.integer,
-    Type.FLAG: Fields.flag,
-    Type.MOMENT: Fields.moment,
-    Type.JSON: Fields.mapping,
-}
 
 
 def _moment(value: Any) -> datetime | None:

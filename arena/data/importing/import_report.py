@@ -213,8 +213,8 @@ class ImportReport:
             "missing": Missing.from_dict(values["missing"]),
             "self_naming": SelfNaming.from_dict(values["self_naming"]),
         }
-        # Reports of earlier versions may hold more.
-        return cls(**{field.name: rebuilt[field.name] for field in fields(cls)})
+        # Reports of other versions may hold more or less.
+        return cls(**{column.name: rebuilt[column.name] for column in fields(cls) if column.name in rebuilt})
 
 
 def _shown(record: Record) -> dict[str, str]:

@@ -378,7 +378,7 @@ class Completions:
             if known.digest != digest_of(record.turns):
                 self._refuse_text(record)
             return
-        changed = assign(known, self._said(known, record))
+        changed = assign(known, {"external_id": record.id or None, "extra": {**known.extra, **record.extra}})
         # An unknown text never replaces a known one.
         if record.turns and digest_of(record.turns) != known.digest:
             batch.rewritten.append((cell, known, record, telling))
@@ -386,10 +386,6 @@ class Completions:
             batch.changed.append(known)
         else:
             self._counts.unchanged += 1
-
-    @staticmethod
-    def _said(known: Completion, record: CompletionRecord) -> dict[str, Any]:
-        return {"external_id": record.id or None, "extra": {**known.extra, **record.extra}}
 
     def _write(self, batch: _Batch) -> None:
         pairless = self._without_pairs([known for _, known, _, _ in batch.rewritten])
