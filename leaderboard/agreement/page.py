@@ -12,7 +12,6 @@ from arena.models import Study
 from leaderboard.agreement.figure import confusion as charts_confusion
 from leaderboard.agreement.figure import correlations, kinds_map, preferences
 from leaderboard.agreement.table import (
-    ALL_CATEGORIES,
     COEFFICIENTS,
     between,
     category_names,
@@ -30,13 +29,13 @@ from leaderboard.agreement.table import (
 )
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.rater_kinds.flags import Flag, snapshot_flags
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
     PEOPLE,
     AboutRaters,
-    Choices,
     Reading,
     choices,
     labels,
@@ -44,7 +43,6 @@ from leaderboard.rater_kinds.page import (
     one_of,
 )
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.canonical import Content as tables_Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
 
@@ -174,23 +172,19 @@ class AgreementPage(AboutRaters):
         return self.address + self.view.query(category="")
 
     @property
-    def coefficients(self) -> list[Choices]:
+    def coefficients(self) -> list[Switch]:
         options = list(COEFFICIENTS.items())
         return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
 
     @property
-    def switches(self) -> list[Choices]:
+    def switches(self) -> list[Switch]:
         view, names = self.view, self.labels
         own = [(one, label) for one, label in self.kinds if one != view.against]
         others = [(one, label) for one, label in self.kinds if one == view.against or one != view.raters]
         found = [choices("raters", "Raters", own, view.raters, view.query)]
         if len(names) > 2:
             found.append(choices("against", "Against", others, view.against, view.query))
-        named = self.snapshot.counts["categories"]
-        if named:
-            options = [("", ALL_CATEGORIES), *((one, one) for one in named)]
-            found.append(choices("category", "Category", options, view.category, view.query))
-        return found
+        return [*found, *self.category_choices]
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._correlation()
@@ -263,7 +257,7 @@ class AgreementPage(AboutRaters):
                 height=20,
             )
 
-    def _counted(self, confusion: tables_Content, category: str) -> str:
+    def _counted(self, confusion: Content, category: str) -> str:
         row = row_of(self.entry, category)
         shown, every = sum(map(sum, confusion["counts"])) // 2, row["n"] if row else 0
         if shown >= every:

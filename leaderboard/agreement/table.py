@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, percent, signed
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Matrix
@@ -167,7 +167,7 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
         (
             *(one, category, row["n"], row.get("pairs")),
             *(row["kappa"], row.get("kappa_low"), row.get("kappa_high"), agreement_word(row["kappa"])),
-            *(row.get("kappa_verdict"), _percent(row.get("exact")), other),
+            *(row.get("kappa_verdict"), percent_cell(row.get("exact")), other),
             _note(row, row.get("pairs", row["n"])),
         )
         for one, other, entry in entries
@@ -248,10 +248,6 @@ def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
 def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> DataTable:
     rows = tuple((x, y, int(n)) for x, y, n in points)
     return DataTable(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 2)
 
 
 def kappa_sentence(one: str, other: str, row: Content | None, level: float) -> str:

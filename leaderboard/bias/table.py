@@ -1,20 +1,19 @@
 """Position bias and length bias as tables and sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Final
 
 from leaderboard.bias.content import (
     Flips,
-    Histogram,
     Length,
     LengthBin,
     LengthEffect,
     Ratings,
     ScoreDifferences,
 )
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import counted, number_range, percent, percent_range, probability, signed
 
 _UNSCORED: Final = {
@@ -71,21 +70,37 @@ class Shown:
         return (self.points + 1) / 2
 
 
-def shown(label: str, scale: Histogram, band: str = "") -> Shown:
-    """``band`` is that of the table of ratings, empty if as usual."""
-    unscored = {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()}
-    counts, position = tuple(scale["counts"]), scale.get("position")
-    low, _, high = band.partition("-")
-    ties = (int(low), int(high)) if band else None
-    return Shown(label, counts, unscored, scale["share_first"], scale["mean"], position or {}, ties)
+def shown(label: str, ratings: Ratings) -> list[Shown]:
+    """The histograms of a table of ratings, one for each scale."""
+    low, _, high = ratings.get("band", "").partition("-")
+    band = (int(low), int(high)) if high else None
+    return [
+        Shown(
+            label,
+            tuple(scale["counts"]),
+            {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()},
+            scale["share_first"],
+            scale["mean"],
+            scale.get("position") or {},
+            band,
+        )
+        for scale in ratings["scales"]
+    ]
+
+
+def told_apart(found: Sequence[Shown]) -> Sequence[Shown]:
+    """Histograms of one kind of raters, with the scale in the label where there are several."""
+    if len(found) < 2:
+        return found
+    return [replace(one, label=f"{one.label}, {one.points} points") for one in found]
 
 
 def shown_by_scale(ratings: Iterable[tuple[str, Ratings]]) -> dict[int, list[Shown]]:
     """Histograms by the points of their scale, largest scale first."""
     scales: dict[int, list[Shown]] = {}
     for label, content in ratings:
-        for scale in content["scales"]:
-            scales.setdefault(scale["points"], []).append(shown(label, scale, content.get("band", "")))
+        for one in shown(label, content):
+            scales.setdefault(one.points, []).append(one)
     return dict(sorted(scales.items(), reverse=True))
 
 
@@ -112,7 +127,7 @@ def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
         for reason in unscored_reasons(found)
     ]
     rows.append(("All replies", *(one.replies for one in found)))
-    share = (_percent(one.share_first) for one in found)
+    share = (percent_cell(one.share_first) for one in found)
     rows.append(("Share preferring the first, % (50 without bias)", *share))
     mean = (None if one.mean is None else round(one.mean, 3) for one in found)
     rows.append((f"Mean rating ({(points + 1) / 2:g} without bias)", *mean))
@@ -145,7 +160,7 @@ def _position_row(one: Shown) -> tuple[Cell, ...]:
     return (
         *(one.label, one.points, one.scored, at.get("sided"), at.get("prompts")),
         *(
-            _percent(share)
+            percent_cell(share)
             for share in (one.share_first, at.get("share_first_low"), at.get("share_first_high"))
         ),
         *(one.mean, at.get("mean_low"), at.get("mean_high"), one.neutral),
@@ -176,16 +191,12 @@ def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
     found = [
         (
             *(label, flips["pairs"], flips["flipped"]),
-            *(_percent(share) for share in (flips["rate"], flips["low"], flips["high"])),
+            *(percent_cell(share) for share in (flips["rate"], flips["low"], flips["high"])),
             *(flips["to_first"], flips["to_second"], flips["exact"]),
         )
         for label, flips in rows
     ]
     return DataTable("The same pair in both orders", columns, tuple(found))
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 2)
 
 
 def position_sentences(
@@ -307,7 +318,11 @@ def length_table(label: str, measure: LengthEffect) -> DataTable:
     """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
     rows: list[tuple[Cell, ...]] = [
-        (difference(each), each["n"], *map(_percent, (each["win_rate"], each["win_low"], each["win_high"])))
+        (
+            difference(each),
+            each["n"],
+            *map(percent_cell, (each["win_rate"], each["win_low"], each["win_high"])),
+        )
         for each in measure["bins"]
     ]
     columns = (f"More {noun} by", "Comparisons (n)", "Points won %", "Low %", "High %")

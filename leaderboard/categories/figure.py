@@ -1,7 +1,8 @@
 """Ranks by category as a heat map."""
 
-from leaderboard.categories.table import ALL, CategoryMatrix, Standing
+from leaderboard.categories.table import ALL, CategoryMatrix
 from leaderboard.pages.figure import Figure, full, heat_map, matrix_layout, names_axis, numbered
+from leaderboard.standings.table import Row
 
 
 def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
@@ -23,7 +24,7 @@ def rank_map(matrix: CategoryMatrix, level: str) -> Figure:
     return {"data": [trace], "layout": matrix_layout(names_axis(shown), names_axis(names))}
 
 
-def _text(name: str, category: str, found: Standing | None, level: str) -> str:
+def _text(name: str, category: str, found: Row | None, level: str) -> str:
     place = f"{full(name)}<br>{full(category)}: "
     if found is None:
         return place + "no games"

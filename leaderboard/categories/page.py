@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard.categories.figure import rank_map
-from leaderboard.categories.table import ALL, CategoryMatrix, Standing
+from leaderboard.categories.table import ALL, CategoryMatrix, medal
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import EVERY_SWITCH, SettingPage
@@ -20,6 +20,7 @@ from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
 from leaderboard.snapshots.settings import Scope
 from leaderboard.standings.page import abouts
 from leaderboard.standings.rows import TableQuery
+from leaderboard.standings.table import Row
 
 _MOST_RANKS_ON_A_PHONE: Final = 9
 """Most categories whose ranks can be read on a phone without scrolling the figure."""
@@ -35,15 +36,13 @@ class Place:
     games: str = ""
 
     @classmethod
-    def of(cls, found: Standing | None) -> "Place":
-        if found is None:
+    def of(cls, row: Row | None) -> "Place":
+        if row is None:
             return cls()
-        tint = f"medal medal-{found.medal}" if found.medal else "provisional" * bool(found.provisional)
-        rank = str(found.rank) if found.rank_ub is None else f"{found.rank} ({found.rank_ub})"
-        ends = ""
-        if found.low is not None and found.high is not None:
-            ends = f" +{max(found.high - found.rating, 0):.0f}/−{max(found.rating - found.low, 0):.0f}"
-        return cls(tint, rank, f"{found.rating:.0f}{ends}", f"n {found.games:,}")
+        tint = f"medal medal-{medal(row)}" if medal(row) else "provisional" * bool(row.provisional)
+        rank = str(row.rank) if row.rank_ub is None else f"{row.rank} ({row.rank_ub})"
+        ends = "" if row.plus is None or row.minus is None else f" +{row.plus:.0f}/−{row.minus:.0f}"
+        return cls(tint, rank, f"{row.rating:.0f}{ends}", f"n {row.games:,}")
 
 
 @dataclass(frozen=True)

@@ -6,36 +6,16 @@ from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.table import provisional
+from leaderboard.standings.table import Row
 
 ALL: Final = "All"
 MEDALS: Final = ("gold", "silver", "bronze")
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A contestant in one category. ``rank_ub`` is the best rank its interval leaves possible, or None."""
-
-    rank: int
-    rank_ub: int | None
-    rating: float
-    low: float | None
-    high: float | None
-    games: int
-    provisional: str
-
-    @classmethod
-    def of(cls, row: Content) -> "Standing":
-        """From a row of standings that has a rating."""
-        certain = row.get("rank_ub")
-        ends = (row["low"], row["high"])
-        return cls(row["rank"], certain, row["rating"], *ends, row["games"], provisional(row))
-
-    @property
-    def medal(self) -> str:
-        """Gold, silver or bronze for a best possible rank of 1 to 3; empty for all others."""
-        place = self.rank_ub or self.rank
-        return "" if self.provisional or place > len(MEDALS) else MEDALS[place - 1]
+def medal(row: Row) -> str:
+    """Gold, silver or bronze for a best possible rank of 1 to 3; empty for all others."""
+    place = row.rank_ub or row.rank
+    return "" if row.provisional or place > len(MEDALS) else MEDALS[place - 1]
 
 
 @dataclass(frozen=True)
@@ -48,13 +28,13 @@ class CategoryMatrix:
 
     contestants: tuple[str, ...]
     categories: tuple[str, ...]
-    standings: Mapping[tuple[str, str], Standing]
+    standings: Mapping[tuple[str, str], Row]
     games: Mapping[str, int]
 
     @classmethod
     def of(cls, boards: Mapping[str, Content]) -> "CategoryMatrix":
         found = {
-            (row["contestant"], category): Standing.of(row)
+            (row["contestant"], category): Row.read(row)
             for category, content in boards.items()
             for row in content["standings"]
             if row["rating"] is not None
@@ -81,8 +61,7 @@ class CategoryMatrix:
         return DataTable("Rank and rating by category", ("Contestant", *columns), tuple(rows))
 
     def _cells(self, name: str, category: str) -> Sequence[Cell]:
-        found = self.standings.get((name, category))
-        if found is None:
+        row = self.standings.get((name, category))
+        if row is None:
             return (None,) * 6 + ("",)
-        ends = (found.low, found.high)
-        return (found.rank, found.rank_ub, found.rating, *ends, found.games, found.provisional)
+        return (row.rank, row.rank_ub, row.rating, row.low, row.high, row.games, row.provisional)

@@ -103,21 +103,19 @@ def _contestants(completions: Array, contestants: Mapping[int, int]) -> Array:
 def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
     """The flags of every answer, and the spread of every pair."""
     scored = rows["rating"] > 0
-    points = rows["points"].astype(float)
-    shown = (2 * rows["rating"] - points - 1) / (points - 1)
-    preference = np.where(rows["swapped"], -shown, shown)
+    preference = preferences(rows)
     changes = (np.diff(place, prepend=-1) != 0) | (np.diff(rows["rater"], prepend=-1) != 0)
     group = np.cumsum(changes) - 1  # one for each rater of each pair
     of_pair, by_person = place[changes], person[changes]
-    mean = _means(group[scored], preference[scored], len(of_pair))
-    verdict = _verdicts(mean)
+    mean = means(group[scored], preference[scored], len(of_pair))
+    verdict = verdicts_of(mean)
 
-    both = _means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair))
-    straight, swapped = _verdicts(both[::2]), _verdicts(both[1::2])
+    both = means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair))
+    straight, swapped = verdicts_of(both[::2]), verdicts_of(both[1::2])
     flipped = np.isfinite(straight) & np.isfinite(swapped) & (straight != swapped)
 
     given = by_person & np.isfinite(mean)
-    of_people = _verdicts(_means(of_pair[given], mean[given], pairs))
+    of_people = verdicts_of(means(of_pair[given], mean[given], pairs))
     unlike = (
         ~by_person & np.isfinite(verdict) & np.isfinite(of_people[of_pair]) & (verdict != of_people[of_pair])
     )
@@ -134,7 +132,15 @@ def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array,
     return np.where(scored, found, 0).astype(np.int8), _spread(of_pair, mean, pairs)
 
 
-def _means(group: Array, values: Array, groups: int) -> Array:
+def preferences(rows: Array) -> Array:
+    """From -1 (the pair's first is much better) to 1, of rows with points, rating and swapped."""
+    points = rows["points"].astype(float)
+    shown = (2 * rows["rating"] - points - 1) / (points - 1)
+    found: Array = np.where(rows["swapped"], -shown, shown)
+    return found
+
+
+def means(group: Array, values: Array, groups: int) -> Array:
     """NaN for a group without a value."""
     counted = np.bincount(group, minlength=groups)
     total = np.bincount(group, weights=values, minlength=groups)
@@ -142,7 +148,7 @@ def _means(group: Array, values: Array, groups: int) -> Array:
     return found
 
 
-def _verdicts(mean: Array) -> Array:
+def verdicts_of(mean: Array) -> Array:
     """-1 for the first, 0 for a tie, 1 for the second; NaN stays."""
     return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
+from functools import lru_cache
 from typing import Final
 from uuid import uuid4
 
@@ -12,10 +11,7 @@ from leaderboard.comparisons.index import Array, Index, build
 from leaderboard.models import ComparisonIndex
 
 IN_MEMORY: Final = 4
-"""Studies whose index a process keeps; one of a million comparisons takes 20 to 60 MB."""
-
-_kept: OrderedDict[int, tuple[str, Index]] = OrderedDict()
-_lock: Final = Lock()
+"""Indexes that a process keeps; one of a million comparisons takes 20 to 60 MB."""
 
 
 def packed(study: Study, rows: Array, people: frozenset[int]) -> bytes:
@@ -31,19 +27,11 @@ def store(study: Study, payload: bytes) -> None:
 
 def newest(study: Study) -> Index | None:
     """From memory where that is the newest; None where none was made yet."""
-    row = ComparisonIndex.objects.filter(study=study)
-    version = row.values_list("version", flat=True).first()
-    with _lock:
-        kept = _kept.get(study.pk)
-        if kept and kept[0] == version:
-            _kept.move_to_end(study.pk)
-            return kept[1]
-    found = row.values_list("version", "payload").first()
-    if found is None:
-        return None
-    index = Index.unpacked(bytes(found[1]))
-    with _lock:
-        _kept[study.pk] = (found[0], index)
-        while len(_kept) > IN_MEMORY:
-            _kept.popitem(last=False)
-    return index
+    version = ComparisonIndex.objects.filter(study=study).values_list("version", flat=True).first()
+    return None if version is None else _read(study.pk, version)
+
+
+@lru_cache(maxsize=IN_MEMORY)
+def _read(study: int, version: str) -> Index:
+    # Stored meanwhile may be a newer version, which nobody asks for by this one again.
+    return Index.unpacked(bytes(ComparisonIndex.objects.values_list("payload", flat=True).get(study=study)))

@@ -6,26 +6,15 @@ from datetime import datetime
 
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.table import provisional, wilson
+from leaderboard.standings.table import Row, wilson
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Where a contestant stands in the standings ``label``: ``rank`` among ``of`` in its component.
-
-    ``caution`` is why the rating is not to be relied on yet, or empty.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Placed(Row):
+    """A contestant in the standings ``label``, with ``of`` contestants in its component."""
 
     label: str
-    rank: int
     of: int
-    rating: float
-    low: float | None
-    high: float | None
-    games: int
-    win_percent: float
-    tie_percent: float
-    caution: str
 
 
 def placed(label: str, content: Content | None, name: str) -> Placed | None:
@@ -34,31 +23,25 @@ def placed(label: str, content: Content | None, name: str) -> Placed | None:
     row = next((row for row in rows if row["contestant"] == name), None)
     if row is None:
         return None
-    return Placed(
-        label,
-        row["rank"],
-        sum(other["component"] == row["component"] for other in rows),
-        row["rating"],
-        row["low"],
-        row["high"],
-        row["games"],
-        100.0 * row["wins"] / row["games"],
-        100.0 * row["ties"] / row["games"],
-        provisional(row),
-    )
+    return Placed.read(row, label=label, of=sum(other["component"] == row["component"] for other in rows))
 
 
 def placed_table(caption: str, heading: str, rows: Iterable[Placed], level: float) -> DataTable:
-    interval = f"{level:g} % interval"
-    columns = ("Rank", "Of", "Rating", f"Low ({interval})", f"High ({interval})", "Games", "Win %", "Tie %")
-    return DataTable(
+    return DataTable.of(
         caption,
-        (heading, *columns, "Provisional"),
-        tuple(
-            (
-                *(row.label, row.rank, row.of, row.rating, row.low, row.high, row.games),
-                *(round(row.win_percent, 2), round(row.tie_percent, 2), row.caution),
-            )
+        (
+            {
+                heading: row.label,
+                "Rank": row.rank,
+                "Of": row.of,
+                "Rating": row.rating,
+                f"Low ({level:g} % interval)": row.low,
+                f"High ({level:g} % interval)": row.high,
+                "Games": row.games,
+                "Win %": round(row.win_percent, 2),
+                "Tie %": round(row.tie_percent, 2),
+                "Provisional": row.provisional,
+            }
             for row in rows
         ),
     )
@@ -97,24 +80,19 @@ def opponents(matrices: Content | None, name: str, level: float) -> list[Opponen
 
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:
-    interval = f"{level:g} % interval"
-    return DataTable(
+    return DataTable.of(
         f"Games of {name} by opponent",
         (
-            "Opponent",
-            "Games",
-            "Wins",
-            "Ties",
-            "Losses",
-            "Win rate",
-            f"Low ({interval})",
-            f"High ({interval})",
-        ),
-        tuple(
-            (
-                *(row.name, row.games, row.wins, row.ties, row.losses),
-                *(round(value, 4) for value in (row.rate, row.low, row.high)),
-            )
+            {
+                "Opponent": row.name,
+                "Games": row.games,
+                "Wins": row.wins,
+                "Ties": row.ties,
+                "Losses": row.losses,
+                "Win rate": round(row.rate, 4),
+                f"Low ({level:g} % interval)": round(row.low, 4),
+                f"High ({level:g} % interval)": round(row.high, 4),
+            }
             for row in rows
         ),
     )
@@ -134,25 +112,19 @@ class Moment:
 
 
 def history_table(moments: Sequence[Moment], level: float) -> DataTable:
-    interval = f"{level:g} % interval"
-    return DataTable(
+    return DataTable.of(
         "Rating by snapshot",
         (
-            "Snapshot",
-            "Rating",
-            f"Low ({interval})",
-            f"High ({interval})",
-            "Rank",
-            "Of",
-            "Games",
-            "Methodology",
-        ),
-        tuple(
-            (
-                f"{moment.at:%Y-%m-%d %H:%M}",
-                *(moment.place.rating, moment.place.low, moment.place.high),
-                *(moment.place.rank, moment.place.of, moment.place.games, moment.methodology),
-            )
+            {
+                "Snapshot": f"{moment.at:%Y-%m-%d %H:%M}",
+                "Rating": moment.place.rating,
+                f"Low ({level:g} % interval)": moment.place.low,
+                f"High ({level:g} % interval)": moment.place.high,
+                "Rank": moment.place.rank,
+                "Of": moment.place.of,
+                "Games": moment.place.games,
+                "Methodology": moment.methodology,
+            }
             for moment in moments
         ),
     )

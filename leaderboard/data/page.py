@@ -28,7 +28,8 @@ from leaderboard.data.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
-from leaderboard.rater_kinds.page import Choices, choices, ending, labels, one_of
+from leaderboard.pages.switches import Switch
+from leaderboard.rater_kinds.page import choices, ending, labels, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.sealing import unsealed
 from leaderboard.snapshots.stored import Stored
@@ -61,7 +62,7 @@ class DataPage(Page):
         return str(self.content["tokenizer"]) if self.content else ""
 
     @property
-    def switches(self) -> list[Choices]:
+    def switches(self) -> list[Switch]:
         options = [(name, noun.capitalize()) for name, noun in LENGTHS.items()]
         return [choices("measure", "Length in", options, self.measure, _query)]
 

@@ -11,26 +11,22 @@ from django.utils import timezone
 
 from arena.models import Study
 from judging.models import JudgeRun
-from leaderboard.agreement.figure import correlations
-from leaderboard.agreement.table import correlated, correlation_table, without_pools
-from leaderboard.bias.figure import histogram, position_dots
-from leaderboard.bias.table import Shown, position_table, ratings_table, shown, shown_by_scale
+from leaderboard.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.judges import table as side_by_side
 from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.page import NoNumbersError, Page, Panel, step
+from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.shell import Published, is_staff
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
-from leaderboard.rater_kinds.page import ending, judges_now, labels
+from leaderboard.rater_kinds.page import check_raters, ending, judges_now, labels
+from leaderboard.rater_kinds.panels import boards_panel, correlation_panel, position_panel, ratings_panel
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.on_demand import Ready
 from leaderboard.snapshots.settings import Scope, Setting, UnknownSettingError
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.figure import intervals
-from leaderboard.standings.table import raters_table
 
 PEOPLE = "people"
 
@@ -133,7 +129,8 @@ class JudgesPage(Page):
                 side_by_side.lines_table("Per thousand pairs", self.found, self.costs),
             )
         yield from self._histograms()
-        yield from self._position()
+        found = [one for own in self.raters for one in told_apart(shown(own["label"], own["ratings"]))]
+        yield from position_panel(self, found, self.level)
         yield from self._standings()
         yield from self._correlation()
 
@@ -144,82 +141,33 @@ class JudgesPage(Page):
     def _histograms(self) -> Iterator[Panel]:
         ratings = [(own["label"], own["ratings"]) for own in self.raters]
         for points, found in shown_by_scale(ratings).items():
-            yield self.make_panel(
-                f"ratings-{points}",
-                f"Ratings as shown, scale of {points} points",
-                "How often each rating was given, in the order in which the two completions were shown. "
-                "Raters without position bias give a symmetric picture.",
-                ratings_table(points, found),
-                draw=lambda points=points, found=found: histogram(points, found),
-                height=15,
-            )
-
-    def _position(self) -> Iterator[Panel]:
-        found = [one for own in self.raters for one in _told_apart(own) if one.scored]
-        if found:
-            yield self.make_panel(
-                "position",
-                "How often the first was preferred",
-                f"Among ratings that take a side. Bars are {self.level:g} % intervals; the dashed line at "
-                "50 % is what raters without position bias tend to.",
-                position_table(found),
-                draw=lambda: position_dots(found),
-                height=step(len(found) * 1.5 + 5),
-            )
+            yield ratings_panel(self, points, found)
 
     def _standings(self) -> Iterator[Panel]:
         for ties, name in (("on", "ties count half"), ("off", "ties off")):
             boards = [(own["label"], own["standings"][ties]) for own in self.raters if own["standings"][ties]]
-            if not boards:
-                continue
-            order = [row["contestant"] for row in boards[0][1]["standings"] if row["rating"] is not None]
-            yield self.make_panel(
-                f"elo-ties-{ties}",
-                f"Elo, {name}",
-                f"Dots are ratings, bars {self.level:g} % intervals; contestants are in the order of "
-                f"{boards[0][0]}.",
-                raters_table(order, boards),
-                draw=lambda order=order, boards=boards: intervals(order, boards),
-                height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
-            )
+            yield from boards_panel(self, f"elo-ties-{ties}", f"Elo, {name}", boards, self.level)
 
     def _correlation(self) -> Iterator[Panel]:
-        own = [
-            (each["label"], {"rows": each["correlation"]}, each["selector"])
-            for each in self.raters
-            if each["correlation"]
-        ]
-        judges = [(label, content) for label, content, one in own if one != PEOPLE]
-        ceiling = next((content for _, content, one in own if one == PEOPLE), None)
-        if not judges:
-            return
-        series = [correlated(label, without_pools(content), "pearson") for label, content in judges]
-        people = correlated("People with each other", without_pools(ceiling), "pearson") if ceiling else []
-        listed = [*judges, *([("People with each other", ceiling)] if ceiling else [])]
-        yield self.make_panel(
-            "correlation",
+        found = {
+            own["selector"]: (own["label"], {"rows": own["correlation"]})
+            for own in self.raters
+            if own["correlation"]
+        }
+        _, ceiling = found.pop(PEOPLE, ("", None))
+        yield from correlation_panel(
+            self,
             "Correlation with people by category",
             f"Pearson’s r over the pairs both rated, with {self.level:g} % intervals from resampling "
-            "prompts. The upright mark is how people agree with the other people.",
-            correlation_table(listed),
-            draw=lambda: correlations("pearson", series, people),
-            height=step(len(series[0]) * (1 + 0.6 * len(series)) + 5),
+            "prompts.",
+            list(found.values()),
+            ceiling,
         )
 
     @property
     def level(self) -> float:
         """Of the intervals, in percent."""
         return float(self.found["level"]) if self.found else 95.0
-
-
-def _told_apart(own: Content) -> list[Shown]:
-    """Histograms with the scale in the label where there are several."""
-    scales = own["ratings"]["scales"]
-    several = len(scales) > 1
-    return [
-        shown(f"{own['label']}, {scale['points']} points" if several else own["label"], scale)
-        for scale in scales
-    ]
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> JudgesPage:
@@ -258,11 +206,7 @@ def _spending(study: Study, content: Content) -> Mapping[str, Spending | None]:
 
 def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Raises UnknownSettingError."""
-    for selector in wanted:
-        if selector not in known:
-            raise UnknownSettingError(
-                f'This study has no raters "{selector[:100]}". It has: {", ".join(known)}.'
-            )
+    check_raters(wanted, known)
     found = tuple(one for one in known if one in wanted)
     if len(found) > MOST_SERIES:
         raise UnknownSettingError(f"At most {MOST_SERIES} kinds of raters stand side by side.")

@@ -64,17 +64,6 @@ class Line:
         return f"{between}{self.unit}" if self.unit else ""
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """How a line is read from the content of one kind of raters."""
-
-    name: str
-    meaning: str
-    read: Callable[[Content], Measured]
-    unit: str = ""
-    form: Callable[[float], str] = signed
-
-
 def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
@@ -142,6 +131,20 @@ def _own_family(own: Content) -> Measured:
     )
 
 
+@dataclass(frozen=True)
+class _Measure:
+    """How a line is read from the content of one kind of raters; ``unit`` and ``form`` are those of Line."""
+
+    name: str
+    meaning: str
+    read: Callable[[Content], Measured]
+    unit: str = ""
+    form: Callable[[float], str] = signed
+
+
+_SHARE: Final = ("%", percent)
+_POINTS: Final = ("Elo points", whole)
+
 MEASURES: Final = (
     _Measure(
         "Pairs",
@@ -154,15 +157,13 @@ MEASURES: Final = (
         "Unscored",
         "Answers without a rating, among the pairs that every judge was asked about; by reason.",
         _unscored,
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Prefers the first",
         "Among ratings that take a side; 50 % without position bias.",
         _first,
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Shift, both orders",
@@ -183,43 +184,37 @@ MEASURES: Final = (
         "Second place is worth",
         "What standing second adds to a contestant in this rater’s eyes; below 0 standing first is better.",
         _worth,
-        "Elo points",
-        whole,
+        *_POINTS,
     ),
     _Measure(
         "Noise",
         "The deviation of this rater's error in one comparison.",
         lambda own: _of(own["place"]["worth"], "noise"),
-        "Elo points",
-        whole,
+        *_POINTS,
     ),
     _Measure(
         "Flips",
         "The verdict changed when the pair was shown in the other order.",
         lambda own: _bare(own["ratings"]["flips"], "rate", _pairs(own["ratings"]["flips"], "pairs", "pair")),
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Same rating again",
         "Test and retest: the very same rating when the same was asked again.",
         lambda own: _of(own["retest"], "exact", _pairs(own["retest"], "n", "repeat")),
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Same verdict again",
         "Test and retest: first, tie or second as before.",
         lambda own: _of(own["retest"], "same", _pairs(own["retest"], "n", "repeat")),
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Identical texts: takes a side",
         "Controls: pairs whose two texts are the same, where no side is better.",
         lambda own: _of(own["controls"], "sided", _pairs(own["controls"], "n", "answer")),
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Identical texts: shift",
@@ -236,8 +231,7 @@ MEASURES: Final = (
         "Expected on the same side",
         "How often the expected rating takes the side of the one that was given.",
         lambda own: _of(own["expected"], "same_side", _pairs(own["expected"], "n", "rating")),
-        "%",
-        percent,
+        *_SHARE,
     ),
     _Measure(
         "Correlation with people",

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -21,6 +21,13 @@ class DataTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    @classmethod
+    def of(cls, caption: str, rows: Iterable[Mapping[str, Cell]]) -> "DataTable":
+        """A table of rows that name their columns, all the same ones."""
+        listed = list(rows)
+        columns = tuple(listed[0]) if listed else ()
+        return cls(caption, columns, tuple(tuple(row.values()) for row in listed))
+
     @property
     def header(self) -> list[tuple[str, bool]]:
         """Each column, and whether it holds numbers."""
@@ -37,6 +44,11 @@ class DataTable:
         writer.writerow([_safe(column) for column in self.columns])
         writer.writerows([_safe(cell) for cell in row] for row in self.rows)
         return out.getvalue()
+
+
+def percent_cell(share: float | None) -> float | None:
+    """A share in percent with two decimals; None stays."""
+    return None if share is None else round(100 * share, 2)
 
 
 def _safe(cell: Cell) -> Cell:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
+from leaderboard.comparisons.index import means, preferences, verdicts_of
 from leaderboard.snapshots import columns
 
 Array = npt.NDArray[Any]
@@ -17,9 +18,6 @@ Array = npt.NDArray[Any]
 PEOPLE: Final = "people"
 JUDGES: Final = "judges"
 KINDS: Final = (PEOPLE, JUDGES)
-
-TIE_WIDTH: Final = 1 / 7
-"""Mean preferences up to this far from the middle are ties; those of 4 and 5 of 8 points lie just so far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,23 +62,20 @@ def compare(rows: Array, person: Array) -> Disputes:
 
     A rater who rated a pair twice counts once.
     """
-    points = rows["points"].astype(np.float64)
-    shown = (2 * rows["rating"] - points - 1) / (points - 1)
-    preference = np.where(rows["swapped"], -shown, shown)
     pairs, place = np.unique(rows["pair"], return_inverse=True)
     who = np.unique(rows["rater"], return_inverse=True)[1]
     key = place * (int(who.max(initial=0)) + 1) + who
     _, start, group = np.unique(key, return_index=True, return_inverse=True)
-    mean = np.bincount(group, preference) / np.bincount(group) if len(rows) else np.empty(0)
+    mean = np.bincount(group, preferences(rows)) / np.bincount(group) if len(rows) else np.empty(0)
     of_pair, by_person = place[start], person[start]
     size = len(pairs)
     own, theirs = mean[by_person], mean[~by_person]
     at, at_judges = of_pair[by_person], of_pair[~by_person]
-    verdict = _verdicts(own)
+    verdict = verdicts_of(own)
     counts = [np.bincount(at[verdict == side], minlength=size) for side in (-1, 0, 1)]
-    of_people, of_judges = _means(at, own, size), _means(at_judges, theirs, size)
+    of_people, of_judges = means(at, own, size), means(at_judges, theirs, size)
     with np.errstate(invalid="ignore"):
-        against = _verdicts(of_people) * _verdicts(of_judges) < 0
+        against = verdicts_of(of_people) * verdicts_of(of_judges) < 0
     return Disputes(
         pair=pairs,
         people=np.bincount(at, minlength=size),
@@ -93,17 +88,6 @@ def compare(rows: Array, person: Array) -> Disputes:
         opposite=(counts[0] > 0) & (counts[2] > 0),
         against_judges=against,
     )
-
-
-def _verdicts(mean: Array) -> Array:
-    return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
-
-
-def _means(group: Array, values: Array, groups: int) -> Array:
-    counted = np.bincount(group, minlength=groups)
-    total = np.bincount(group, values, minlength=groups)
-    found: Array = np.divide(total, counted, out=np.full(groups, np.nan), where=counted > 0)
-    return found
 
 
 def _apart(group: Array, values: Array, groups: int) -> Array:

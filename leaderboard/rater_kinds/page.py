@@ -1,15 +1,17 @@
 """What pages about raters share: the kinds of raters, and the category, ties and level asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from leaderboard.agreement.table import ALL_CATEGORIES
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published
+from leaderboard.pages.switches import Option, Switch
 from leaderboard.rater_kinds.judge_facts import as_they_are
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import (
@@ -29,24 +31,10 @@ FEW_KINDS: Final = MOST_ON_A_PHONE
 """A matrix of more kinds of raters is wider than a phone and scrolls there."""
 
 
-@dataclass(frozen=True)
-class Link:
-    label: str
-    query: str
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class Choices:
-    name: str
-    label: str
-    links: tuple[Link, ...]
-
-
-def choices(name: str, title: str, options: Sequence[tuple[str, str]], now: str, query: Any) -> Choices:
-    """``query`` makes the end of an address with one value changed."""
-    links = (Link(text, query(**{name: value}) or "?", value == now) for value, text in options)
-    return Choices(name, title, tuple(links))
+def choices(name: str, label: str, values: Sequence[tuple[str, str]], now: str, query: Any) -> Switch:
+    """A row of links; ``query`` makes the end of an address with one value changed."""
+    links = (Option(text, query(**{name: value}) or "?", value == now) for value, text in values)
+    return Switch(name, label, tuple(links))
 
 
 def ending(values: Sequence[tuple[str, str]]) -> str:
@@ -62,6 +50,14 @@ def one_of(wanted: Mapping[str, str], name: str, known: Sequence[str], default: 
         there = ", ".join(entry for entry in known if entry)
         raise UnknownSettingError(f'There is no {name} "{value[:100]}" here. There is: {there or "none"}.')
     return value
+
+
+def check_raters(wanted: Iterable[str], known: Sequence[str]) -> None:
+    """Raises UnknownSettingError for the first that is not known."""
+    for selector in wanted:
+        if selector not in known:
+            there = ", ".join(known) or "none"
+            raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
 
 
 def listed(snapshot: Snapshot, *also: str) -> list[dict[str, Any]]:
@@ -131,7 +127,7 @@ class Reading:
     def words(self) -> str:
         return "; ".join(filter(None, (self.category or "All categories", self.rare_words)))
 
-    def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Choices]:
+    def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Switch]:
         counts = snapshot.counts
         used = {size for each in counts["raters"] for size in scales(counts, each["selector"])}
         known = {size: bands(size) for size in sorted(used, reverse=True)}
@@ -169,7 +165,13 @@ class AboutRaters(Page):
         return float(self.view.level)
 
     @property
-    def rare_choices(self) -> list[Choices]:
+    def category_choices(self) -> list[Switch]:
+        named = [(name, name) for name in self.snapshot.counts["categories"]]
+        values = [("", ALL_CATEGORIES), *named]
+        return [choices("category", "Category", values, self.view.category, self.view.query)] if named else []
+
+    @property
+    def rare_choices(self) -> list[Switch]:
         return self.view.rare(self.snapshot, self.view.query)
 
     @property

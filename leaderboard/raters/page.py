@@ -10,45 +10,45 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.figure import correlations, kinds_map
+from leaderboard.agreement.figure import kinds_map
 from leaderboard.agreement.table import (
-    ALL_CATEGORIES,
     COEFFICIENTS,
     between,
-    correlated,
-    correlation_table,
     kind_matrix,
     matrix_table,
     row_of,
     same_category,
-    without_pools,
 )
 from leaderboard.bias.content import Length, Ratings
-from leaderboard.bias.figure import histogram, position_dots, score_differences
-from leaderboard.bias.table import position_table, ratings_table, scores_table, shown_by_scale
+from leaderboard.bias.table import shown_by_scale, told_apart
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import snapshot_flags
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
     PEOPLE,
     AboutRaters,
-    Choices,
     Reading,
+    check_raters,
     choices,
-    labels,
     listed,
     one_of,
 )
-from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, kinds_table, summary
+from leaderboard.rater_kinds.panels import (
+    boards_panel,
+    correlation_panel,
+    position_panel,
+    ratings_panel,
+    scores_panel,
+)
+from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES
-from leaderboard.snapshots.settings import Scope, UnknownSettingError
+from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.figure import intervals
-from leaderboard.standings.table import raters_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +64,7 @@ class View(Reading):
         known = [entry["selector"] for entry in snapshot.counts["raters"]]
         usual = tuple([one for one in known if not one.startswith("group:")] or known)[:MOST_SERIES]
         wanted = request.GET.getlist("with")
-        for selector in wanted:
-            if selector not in known:
-                raise UnknownSettingError(
-                    f'This study has no raters "{selector[:100]}". It has: {", ".join(known)}.'
-                )
+        check_raters(wanted, known)
         method = one_of(request.GET, "method", tuple(METHOD_NAMES), "elo")
         return cls(
             chosen=tuple(one for one in known if one in wanted) or usual,
@@ -102,9 +98,9 @@ class Line:
     chosen: bool
 
     @property
-    def cells(self) -> list[tuple[str, RaterFigure]]:
-        """Every number with the name of its column: on a phone a row is a card."""
-        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
+    def cells(self) -> dict[str, RaterFigure]:
+        """Numbers by column: on a phone a row is a card."""
+        return summary(self.kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +110,9 @@ class RatersPage(AboutRaters):
     template: ClassVar[str] = "leaderboard/raters.html"
     tab: ClassVar[str] = "study-raters"
 
-    columns: ClassVar[tuple[str, ...]] = SUMMARY_COLUMNS
+    @property
+    def columns(self) -> list[str]:
+        return list(summary(self.kinds[0]))
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -150,14 +148,8 @@ class RatersPage(AboutRaters):
         )
 
     @property
-    def switches(self) -> list[Choices]:
-        view, counts = self.view, self.snapshot.counts
-        found = []
-        if counts["categories"]:
-            named = [(name, name) for name in counts["categories"]]
-            found.append(
-                choices("category", "Category", [("", ALL_CATEGORIES), *named], view.category, view.query)
-            )
+    def switches(self) -> list[Switch]:
+        view, found = self.view, self.category_choices
         if view.method != "ordinal":
             ties = [("on", "Count half"), ("off", "Off")]
             found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))
@@ -182,7 +174,8 @@ class RatersPage(AboutRaters):
 
     def _compared_panels(self) -> Iterator[Panel]:
         yield from self._histograms()
-        yield from self._position()
+        shown = [one for each in self.compared for one in told_apart(each.shown)]
+        yield from position_panel(self, shown, self.level)
         yield from self._scores()
         yield from self._ranks()
         yield from self._correlation()
@@ -191,86 +184,44 @@ class RatersPage(AboutRaters):
     def _histograms(self) -> Iterator[Panel]:
         found = [(each.label, each.ratings) for each in self.compared if each.ratings]
         for points, shown in shown_by_scale(found).items():
-            yield self.make_panel(
-                f"ratings-{points}",
-                f"Ratings as shown, scale of {points} points",
-                "How often each rating was given, in the order in which the two completions were shown. "
-                "Raters without position bias give a symmetric picture. Unscored replies have bars of "
-                "their own." + self._alone([one.label for one in shown]),
-                ratings_table(points, shown),
-                draw=lambda points=points, shown=shown: histogram(points, shown),
-                height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
-            )
+            note = f" Unscored replies have bars of their own.{self._alone([one.label for one in shown])}"
+            yield ratings_panel(self, points, shown, note)
 
     def _alone(self, labels: list[str]) -> str:
         """Whose figure it is, where it shows one of several kinds and so has no legend."""
         return f" Shown: {labels[0]} alone." if len(labels) == 1 < len(self.compared) else ""
 
-    def _position(self) -> Iterator[Panel]:
-        shown = [one for each in self.compared for one in each.told_apart if one.scored]
-        if shown:
-            yield self.make_panel(
-                "position",
-                "How often the first was preferred",
-                f"Among ratings that take a side. Bars are {self.level:g} % intervals; the dashed line at "
-                "50 % is what raters without position bias tend to.",
-                position_table(shown),
-                draw=lambda: position_dots(shown),
-                height=step(len(shown) * 1.5 + 5),
-            )
-
     def _scores(self) -> Iterator[Panel]:
         found = [(each.label, each.scores) for each in self.compared if each.scores]
-        if found:
-            yield self.make_panel(
-                "scores",
-                "First minus second score",
-                "For judges that give each completion a score of its own. Without position bias the "
-                "picture is symmetric about 0." + self._alone([label for label, _ in found]),
-                scores_table(found),
-                draw=lambda: score_differences(found),
-                height=15,
-            )
+        note = (
+            "For judges that give each completion a score of its own. Without position bias the picture is "
+            f"symmetric about 0.{self._alone([label for label, _ in found])}"
+        )
+        yield from scores_panel(self, found, note)
 
     def _ranks(self) -> Iterator[Panel]:
         view = self.view
         read = [
-            (each, self.stored.get("standings", each.selector, view.category, view.ties, view.method))
+            (each.label, self.stored.get("standings", each.selector, view.category, view.ties, view.method))
             for each in self.compared
         ]
-        boards = [(each.label, content) for each, content in read if content]
-        if not boards:
-            return
-        rows = boards[0][1]["standings"]
-        order = [row["contestant"] for row in rows if row["rating"] is not None]
+        boards = [(label, content) for label, content in read if content]
         ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
-        yield self.make_panel(
-            "ranks",
-            "Standings by each kind",
-            f"{METHOD_NAMES[view.method]}, {ties}. Dots are ratings, bars {self.level:g} % intervals; "
-            f"contestants are in the order of {boards[0][0]}.",
-            raters_table(order, boards),
-            draw=lambda: intervals(order, boards),
-            height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
-        )
+        method = f"{METHOD_NAMES[view.method]}, {ties}. "
+        yield from boards_panel(self, "ranks", "Standings by each kind", boards, self.level, method)
 
     def _correlation(self) -> Iterator[Panel]:
-        chosen = [each.selector for each in self.compared]
-        names, read = labels(self.snapshot), [(one, self.stored.get("correlation", one)) for one in chosen]
-        found = [(names[one], content) for one, content in read if content and one != "people"]
-        ceiling = self.stored.get("correlation", "people")
-        if not found:
-            return
-        own = [correlated(label, without_pools(content), "pearson") for label, content in found]
-        people = correlated("People with each other", without_pools(ceiling), "pearson") if ceiling else []
-        yield self.make_panel(
-            "correlation",
+        read = [
+            (each.label, self.stored.get("correlation", each.selector))
+            for each in self.compared
+            if each.selector != PEOPLE
+        ]
+        yield from correlation_panel(
+            self,
             "Correlation with people",
-            f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals. The upright mark is "
-            "how people agree with the other people.",
-            correlation_table([*found, *([("People with each other", ceiling)] if ceiling else [])]),
-            draw=lambda: correlations("pearson", own, people),
-            height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),
+            f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals.",
+            [(label, content) for label, content in read if content],
+            self.stored.get("correlation", PEOPLE),
         )
 
     def _kappa(self) -> Iterator[Panel]:

@@ -9,26 +9,27 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.table import ALL_CATEGORIES, between, kappa_table, within_table
-from leaderboard.bias.figure import length_effect, mirrored_histogram, score_differences
+from leaderboard.agreement.table import between, kappa_table, within_table
+from leaderboard.bias.figure import length_effect, mirrored_histogram
 from leaderboard.bias.table import (
     flips_table,
     length_sentence,
     length_table,
     mirror_table,
     position_sentences,
-    scores_table,
     unknown_sentence,
 )
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
+from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import snapshot_flags
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
-from leaderboard.rater_kinds.page import AboutRaters, Choices, Reading, choices, ending, labels, listed
+from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
+from leaderboard.rater_kinds.panels import scores_panel
 from leaderboard.raters.page import kind
-from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, RaterFigure, summary
+from leaderboard.raters.table import Kind, RaterFigure, summary
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import Scope, UnknownSettingError
+from leaderboard.snapshots.settings import Scope
 
 MEASURES = {"words": "words", "unique_words": "different words"}
 
@@ -55,8 +56,8 @@ class RaterPage(AboutRaters):
         return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
 
     @property
-    def figures(self) -> list[tuple[str, RaterFigure]]:
-        return list(zip(SUMMARY_COLUMNS, summary(self.kind), strict=True))
+    def figures(self) -> dict[str, RaterFigure]:
+        return summary(self.kind)
 
     @property
     def sentences(self) -> list[str]:
@@ -87,13 +88,15 @@ class RaterPage(AboutRaters):
 
     @property
     def board_url(self) -> str:
-        own = (("raters", self.selector), ("category", self.view.category))
-        return self.study.get_absolute_url() + ending(own)
+        return self.study.get_absolute_url() + self._same_raters
 
     @property
     def comparisons_url(self) -> str:
-        address = reverse("study-comparisons", args=[self.study.slug])
-        return address + ending((("raters", self.selector), ("category", self.view.category)))
+        return reverse("study-comparisons", args=[self.study.slug]) + self._same_raters
+
+    @property
+    def _same_raters(self) -> str:
+        return ending((("raters", self.selector), ("category", self.view.category)))
 
     @property
     def others(self) -> list[tuple[str, str]]:
@@ -104,12 +107,8 @@ class RaterPage(AboutRaters):
         ]
 
     @property
-    def switches(self) -> list[Choices]:
-        named = [(name, name) for name in self.snapshot.counts["categories"]]
-        if not named:
-            return []
-        options = [("", ALL_CATEGORIES), *named]
-        return [choices("category", "Category", options, self.view.category, self.view.query)]
+    def switches(self) -> list[Switch]:
+        return self.category_choices
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._histograms()
@@ -144,16 +143,10 @@ class RaterPage(AboutRaters):
 
     def _scores(self) -> Iterator[Panel]:
         scores = self.kind.scores
-        if scores:
-            yield self.make_panel(
-                "scores",
-                "First minus second score",
-                "Each completion gets a score of its own. Without position bias the picture is "
-                "symmetric about 0.",
-                scores_table([(self.kind.label, scores)]),
-                draw=lambda: score_differences([(self.kind.label, scores)]),
-                height=15,
-            )
+        note = (
+            "Each completion gets a score of its own. Without position bias the picture is symmetric about 0."
+        )
+        yield from scores_panel(self, [(self.kind.label, scores)] if scores else [], note)
 
     def _lengths(self) -> Iterator[Panel]:
         measures = self.kind.length["measures"] if self.kind.length else ()
@@ -198,10 +191,7 @@ class RaterPage(AboutRaters):
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
     """Raises UnknownSettingError where the study has no such kind."""
     selector = place["selector"]
-    known = list(labels(snapshot))
-    if selector not in known:
-        there = ", ".join(known) or "none"
-        raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
+    check_raters([selector], list(labels(snapshot)))
     view = Reading(**Reading.asked(request.GET, snapshot))
     found = find(snapshot, view.setting, Scope.RATERS)
     return RaterPage(

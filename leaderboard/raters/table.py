@@ -1,12 +1,12 @@
 """Kinds of raters as rows of a page and of a file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
 from leaderboard.bias.table import Shown, equals, shown, unscored_reasons
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     agreement_word,
@@ -42,18 +42,8 @@ class Kind:
     @property
     def shown(self) -> list[Shown]:
         """Its histograms, the most used scale first."""
-        if not self.ratings:
-            return []
-        found = [shown(self.label, scale, self.ratings.get("band", "")) for scale in self.ratings["scales"]]
+        found = shown(self.label, self.ratings) if self.ratings else []
         return sorted(found, key=lambda one: -one.replies)
-
-    @property
-    def told_apart(self) -> list[Shown]:
-        """The histograms with the scale in the label where there are several."""
-        found = self.shown
-        if len(found) < 2:
-            return found
-        return [replace(one, label=f"{one.label}, {one.points} points") for one in found]
 
     @property
     def replies(self) -> int:
@@ -103,24 +93,22 @@ class RaterFigure:
     warn: bool = False
 
 
-def summary(kind: Kind) -> list[RaterFigure]:
-    """Cells of the columns SUMMARY_COLUMNS."""
-    main = kind.shown[0] if kind.shown else None
-    return [
-        RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater")),
-        RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
-        *_position(main, len(kind.shown) > 1),
-        _flips(kind.flips),
-        RaterFigure(percent(kind.tie_share)),
-        _longer(kind.longer),
-        *_with_people(kind),
-    ]
-
-
-SUMMARY_COLUMNS = (
-    *("Comparisons", "Unscored", "Prefers the first", "Mean rating", "Against its mirror image"),
-    *("Flips", "Ties", "Longer wins", "Agreement with people", "Correlation with people"),
-)
+def summary(kind: Kind) -> dict[str, RaterFigure]:
+    """The numbers of one kind by the columns of the page."""
+    first, mean, mirrored = _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1)
+    agreement, correlation = _with_people(kind)
+    return {
+        "Comparisons": RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater")),
+        "Unscored": RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
+        "Prefers the first": first,
+        "Mean rating": mean,
+        "Against its mirror image": mirrored,
+        "Flips": _flips(kind.flips),
+        "Ties": RaterFigure(percent(kind.tie_share)),
+        "Longer wins": _longer(kind.longer),
+        "Agreement with people": agreement,
+        "Correlation with people": correlation,
+    }
 
 
 def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure, RaterFigure]:
@@ -184,44 +172,34 @@ def _cell(row: Values | None, name: str, word: Callable[[float | None], str]) ->
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:
-    columns = (
-        *(
-            "Raters",
-            "Members",
-            "Simulated",
-            "Comparisons",
-            "Unscored",
-            "Unscored by reason",
-            "Scale (points)",
-        ),
-        *("Prefers first %", "Prefers first % low", "Prefers first % high", "Mean rating", "Neutral mean"),
-        *("p (mirrored)", "Flip %", "Pairs in both orders", "Tie %", "Longer wins %"),
-        *("Kappa with people", "Pairs for kappa", "Pearson r with people", "Pairs for r"),
-        *("Alpha among themselves",),
-    )
-    return DataTable("Kinds of raters", columns, tuple(_plain(kind) for kind in kinds))
+    return DataTable.of("Kinds of raters", map(_plain, kinds))
 
 
-def _plain(kind: Kind) -> tuple[Cell, ...]:
+def _plain(kind: Kind) -> dict[str, Cell]:
     main = kind.shown[0] if kind.shown else None
     at: Values = main.position if main else {}
     flips, people, r = kind.flips, kind.with_people or {}, kind.correlation or {}
-    lean: tuple[Cell, ...] = (None, None, None)
-    if main is not None:
-        lean = (_percent(main.share_first), main.mean, main.neutral)
-    share, mean, neutral = lean
-    return (
-        *(kind.label, kind.raters, "yes" if kind.simulated else "no", kind.replies, kind.unscored),
-        *(kind.unscored_words, main.points if main else None),
-        *(share, _percent(at.get("share_first_low")), _percent(at.get("share_first_high"))),
-        *(mean, neutral, at.get("p")),
-        *((_percent(flips["rate"]), flips["pairs"]) if flips else (None, None)),
-        _percent(kind.tie_share),
-        _percent(kind.longer.get("longer_wins")),
-        *(people.get("kappa"), people.get("pairs", people.get("n")), r.get("pearson"), r.get("n")),
-        (kind.within or {}).get("alpha"),
-    )
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 2)
+    return {
+        "Raters": kind.label,
+        "Members": kind.raters,
+        "Simulated": "yes" if kind.simulated else "no",
+        "Comparisons": kind.replies,
+        "Unscored": kind.unscored,
+        "Unscored by reason": kind.unscored_words,
+        "Scale (points)": main.points if main else None,
+        "Prefers first %": percent_cell(main.share_first if main else None),
+        "Prefers first % low": percent_cell(at.get("share_first_low")),
+        "Prefers first % high": percent_cell(at.get("share_first_high")),
+        "Mean rating": main.mean if main else None,
+        "Neutral mean": main.neutral if main else None,
+        "p (mirrored)": at.get("p"),
+        "Flip %": percent_cell(flips and flips["rate"]),
+        "Pairs in both orders": flips and flips["pairs"],
+        "Tie %": percent_cell(kind.tie_share),
+        "Longer wins %": percent_cell(kind.longer.get("longer_wins")),
+        "Kappa with people": people.get("kappa"),
+        "Pairs for kappa": people.get("pairs", people.get("n")),
+        "Pearson r with people": r.get("pearson"),
+        "Pairs for r": r.get("n"),
+        "Alpha among themselves": (kind.within or {}).get("alpha"),
+    }

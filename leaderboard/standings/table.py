@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from arena.data.writing import Table, Type
 from leaderboard.pages.table import Cell, DataTable
@@ -39,6 +39,27 @@ class Row:
     beside: float | None
     provisional: str
 
+    @classmethod
+    def read(cls, row: Content, beside: float | None = None, **more: Any) -> Self:
+        """From a row of stored standings that has a rating; ``more`` are fields of a subclass."""
+        return cls(
+            rank=row["rank"],
+            rank_ub=row.get("rank_ub"),
+            contestant=row["contestant"],
+            kind=row.get("kind", ""),
+            rating=row["rating"],
+            low=row["low"],
+            high=row["high"],
+            group=row.get("group") or "",
+            first_percent=None if row.get("p_first") is None else 100.0 * row["p_first"],
+            games=row["games"],
+            win_percent=100.0 * row["wins"] / row["games"],
+            tie_percent=100.0 * row["ties"] / row["games"],
+            beside=beside,
+            provisional=provisional(row),
+            **more,
+        )
+
     @property
     def group_shown(self) -> str:
         """The letters as a page shows them; files have them all."""
@@ -55,27 +76,9 @@ class Row:
 
 def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
     """``others`` are the standings by the other method."""
-    other = ratings_by_name(others)
-    return tuple(
-        Row(
-            row["rank"],
-            row.get("rank_ub"),
-            row["contestant"],
-            row["kind"],
-            row["rating"],
-            row["low"],
-            row["high"],
-            row.get("group") or "",
-            None if row.get("p_first") is None else 100.0 * row["p_first"],
-            row["games"],
-            100.0 * row["wins"] / row["games"],
-            100.0 * row["ties"] / row["games"],
-            other.get(row["contestant"]),
-            provisional(row),
-        )
-        for row in content["standings"]
-        if row["rating"] is not None
-    )
+    beside = ratings_by_name(others)
+    ranked = (row for row in content["standings"] if row["rating"] is not None)
+    return tuple(Row.read(row, beside.get(row["contestant"])) for row in ranked)
 
 
 def provisional(row: Content) -> str:
@@ -100,36 +103,50 @@ def ratings_by_name(content: Content | None) -> dict[str, float]:
 
 
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
-    level = f"{parameters['interval']:g} % interval"
-    columns = ("Rank", "Rank (UB)", "Contestant", "Kind", "Rating", f"Low ({level})", f"High ({level})")
-    more = ("Group", "First %", "Games", "Win %", "Tie %", f"{METHOD_NAMES[method_beside(method)]} rating")
-    return DataTable(
+    level, other = f"{parameters['interval']:g} % interval", METHOD_NAMES[method_beside(method)]
+    return DataTable.of(
         f"Standings. {interval_line(parameters)}",
-        (*columns, *more, "Provisional"),
-        tuple(
-            (
-                *(row.rank, row.rank_ub, row.contestant, row.kind, row.rating, row.low, row.high),
-                *(row.group, _rounded(row.first_percent), row.games),
-                *(_rounded(row.win_percent), _rounded(row.tie_percent), row.beside, row.provisional),
-            )
+        (
+            {
+                "Rank": row.rank,
+                "Rank (UB)": row.rank_ub,
+                "Contestant": row.contestant,
+                "Kind": row.kind,
+                "Rating": row.rating,
+                f"Low ({level})": row.low,
+                f"High ({level})": row.high,
+                "Group": row.group,
+                "First %": None if row.first_percent is None else round(row.first_percent, 2),
+                "Games": row.games,
+                "Win %": round(row.win_percent, 2),
+                "Tie %": round(row.tie_percent, 2),
+                f"{other} rating": row.beside,
+                "Provisional": row.provisional,
+            }
             for row in rows
         ),
     )
 
 
-def _rounded(percent: float | None) -> float | None:
-    return None if percent is None else round(percent, 2)
-
-
 # The file of the published ranking.
 
 
-_INTEGERS: Final = ("rank", "rank_ub", "games", "wins", "losses", "ties", "component")
-_TEXTS: Final = ("contestant", "group", "unbounded")
-_STANDING: Final = (
-    *("rank", "rank_ub", "contestant", "rating", "low", "high", "p_first", "group", "unbounded"),
-    *_INTEGERS[2:],
-)
+_STANDING: Final = {
+    "rank": Type.INTEGER,
+    "rank_ub": Type.INTEGER,
+    "contestant": Type.TEXT,
+    "rating": Type.NUMBER,
+    "low": Type.NUMBER,
+    "high": Type.NUMBER,
+    "p_first": Type.NUMBER,
+    "group": Type.TEXT,
+    "unbounded": Type.TEXT,
+    "games": Type.INTEGER,
+    "wins": Type.INTEGER,
+    "losses": Type.INTEGER,
+    "ties": Type.INTEGER,
+    "component": Type.INTEGER,
+}
 _PARAMETERS: Final = {
     "tie_band": Type.TEXT,
     "interval": Type.NUMBER,
@@ -151,9 +168,7 @@ _PARAMETERS: Final = {
 STANDINGS: Final = Table(
     "standings",
     {
-        **dict.fromkeys(_STANDING, Type.NUMBER),
-        **dict.fromkeys(_INTEGERS, Type.INTEGER),
-        **dict.fromkeys(_TEXTS, Type.TEXT),
+        **_STANDING,
         **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,
@@ -213,21 +228,12 @@ def people_table(order: Sequence[str], models: Content, everyone: Content) -> Da
     return raters_table(order, boards, "With and without people among the contestants")
 
 
-def same_order(one: Content, other: Content) -> bool:
-    """Whether two standings rank the contestants they share in the same order."""
-    first, second = ([row["contestant"] for row in content["standings"]] for content in (one, other))
-    shared = set(first) & set(second)
-    return [name for name in first if name in shared] == [name for name in second if name in shared]
-
-
-# How sure the share of points is that one contestant won against another. Pure.
-
-
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:
     """The ends of Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
 
     With ties counted half it is too wide: points then vary less than wins.
     """
+    # The same as in leaderboard.stats.intervals, which would load SciPy.
     z = NormalDist().inv_cdf(0.5 + level / 200)
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -6,9 +7,10 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.categories.figure import rank_map
 from leaderboard.categories.page import Place
-from leaderboard.categories.table import CategoryMatrix, Standing
+from leaderboard.categories.table import CategoryMatrix, medal
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
+from leaderboard.standings.table import Row
 from tests.leaderboard.pages.test_charts import check
 from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade
@@ -20,8 +22,8 @@ HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 
 def place(**changes):
-    defaults = {"rank": 1, "rank_ub": 1, "rating": 1000.0, "low": 990.0, "high": 1020.0, "games": 40}
-    return Standing(**{**defaults, "provisional": "", **changes})
+    row = {"rank_ub": 1, "high": 1020.0, "games": 40} | changes
+    return replace(Row.read(standing("a", 1000.0, **row)), **changes)
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def matrix():
 
 
 @pytest.mark.parametrize(
-    ("changes", "medal"),
+    ("changes", "expected"),
     [
         ({}, "gold"),
         ({"rank": 5}, "gold"),  # its interval leaves the first place possible
@@ -50,8 +52,8 @@ def matrix():
         ({"provisional": "fewer than 30 games"}, ""),
     ],
 )
-def test_tints_follow_the_best_possible_rank(changes, medal):
-    assert place(**changes).medal == medal
+def test_tints_follow_the_best_possible_rank(changes, expected):
+    assert medal(place(**changes)) == expected
 
 
 def test_the_matrix_its_order_and_its_table(matrix):

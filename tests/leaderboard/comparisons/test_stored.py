@@ -52,17 +52,4 @@ def test_the_next_refresh_replaces_it_and_memory_follows(django_assert_num_queri
     assert after is not None
     assert len(after.pair) == 2
     assert ComparisonIndex.objects.count() == 1
-
-
-def test_few_studies_stay_in_memory(monkeypatch):
-    monkeypatch.setattr(stored, "IN_MEMORY", 1)
-    studies = []
-    for _ in range(2):
-        made = HandMade("alpha", "beta")
-        made.rate("alpha", "beta", 1)
-        services.refresh(made.study)
-        studies.append(made.study)
-    found = [stored.newest(study) for study in studies]
-    assert stored.newest(studies[1]) is found[1]
-    assert stored.newest(studies[0]) is not found[0]
     assert stored.newest(HandMade("alpha").study) is None

@@ -2,10 +2,11 @@ from datetime import UTC, datetime
 
 from leaderboard.contestants.figure import history, places, win_rates
 from leaderboard.contestants.table import Moment, Opponent, Placed
+from tests.leaderboard.standings.test_table import standing
 
 PLACES = [
-    Placed("All categories", 1, 3, 1100.0, 1050.0, 1160.0, 40, 50.0, 25.0, ""),
-    Placed("<b>poems</b>", 2, 3, 1010.0, None, None, 4, 50.0, 25.0, "fewer than 30 games"),
+    Placed.read(standing("a", 1100.0, low=1050.0, high=1160.0), label="All categories", of=3),
+    Placed.read(standing("a", 1010.0, rank=2, low=None, high=None, games=4), label="<b>poems</b>", of=3),
 ]
 
 

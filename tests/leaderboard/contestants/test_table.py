@@ -53,8 +53,9 @@ def test_a_place_among_those_with_a_rating():
     first, second = (placed("All", STANDINGS, name) for name in "ab")
     assert first is not None
     assert second is not None
-    assert (first.rank, first.of, first.win_percent, first.tie_percent, first.caution) == (1, 2, 50, 25, "")
-    assert second.caution == "fewer than 30 games"
+    assert (first.rank, first.of, first.provisional) == (1, 2, "")
+    assert (first.win_percent, first.tie_percent) == (50, 25)
+    assert second.provisional == "fewer than 30 games"
     table = placed_table("Caption", "Category", [first, second], 90.0)
     assert table.columns[4] == "Low (90 % interval)"
     assert table.rows[0] == ("All", 1, 2, 1100.0, 1050.0, 1150.0, 40, 50.0, 25.0, "")

@@ -22,10 +22,11 @@ from leaderboard.bias.table import (
     position_sentences,
     scores_table,
     shown,
+    told_apart,
 )
 from leaderboard.pages import wording
 from leaderboard.rater_kinds import families
-from leaderboard.raters.table import SUMMARY_COLUMNS, Kind, summary
+from leaderboard.raters.table import Kind, summary
 from tests.leaderboard import rater_payloads as payloads
 
 
@@ -46,7 +47,7 @@ def sentences(one):
 
 
 def cells(one):
-    return dict(zip(SUMMARY_COLUMNS, summary(one), strict=True))
+    return summary(one)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,8 @@ def cells(one):
     ],
 )
 def test_ties_are_the_middle_of_each_scale_or_the_band(counts, band, ties):
-    assert shown("Judge", payloads.scale(points=len(counts), counts=list(counts)), band).ties == ties
+    scale = payloads.scale(points=len(counts), counts=list(counts))
+    assert shown("Judge", {"scales": [scale], "band": band})[0].ties == ties
 
 
 @pytest.mark.parametrize(
@@ -139,12 +141,14 @@ def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():
     assert any("on the scale of 3 points" in line for line in lines)
     even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
     assert any("That is no proof of no bias" in line for line in sentences(kind(ratings=even)))
-    assert [one.label for one in kind(ratings=both).told_apart] == ["Judge A, 8 points", "Judge A, 3 points"]
-    assert [one.label for one in kind().told_apart] == ["Judge A"]
+    labels = [one.label for one in told_apart(kind(ratings=both).shown)]
+    assert labels == ["Judge A, 8 points", "Judge A, 3 points"]
+    assert [one.label for one in told_apart(kind().shown)] == ["Judge A"]
 
 
 def test_tables_by_hand():
-    table = mirror_table(shown("Judge", payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4})))
+    scale = payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4})
+    table = mirror_table(shown("Judge", {"scales": [scale]})[0])
     assert table.rows == (
         ("Rating 1", 5, 1),
         ("Rating 2", 2, 2),

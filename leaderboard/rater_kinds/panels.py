@@ -1,0 +1,90 @@
+"""Panels that pages about raters share."""
+
+from collections.abc import Iterator, Sequence
+
+from leaderboard.agreement.figure import correlations
+from leaderboard.agreement.table import correlated, correlation_table, without_pools
+from leaderboard.bias.content import ScoreDifferences
+from leaderboard.bias.figure import histogram, position_dots, score_differences
+from leaderboard.bias.table import Shown, position_table, ratings_table, scores_table
+from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.page import Page, Panel, step
+from leaderboard.snapshots.canonical import Content
+from leaderboard.standings.figure import intervals
+from leaderboard.standings.table import raters_table
+
+OTHER_PEOPLE = "People with each other"
+
+
+def ratings_panel(page: Page, points: int, shown: Sequence[Shown], note: str = "") -> Panel:
+    return page.make_panel(
+        f"ratings-{points}",
+        f"Ratings as shown, scale of {points} points",
+        "How often each rating was given, in the order in which the two completions were shown. "
+        f"Raters without position bias give a symmetric picture.{note}",
+        ratings_table(points, shown),
+        draw=lambda: histogram(points, shown),
+        height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
+    )
+
+
+def position_panel(page: Page, shown: Sequence[Shown], level: float) -> Iterator[Panel]:
+    found = [one for one in shown if one.scored]
+    if found:
+        yield page.make_panel(
+            "position",
+            "How often the first was preferred",
+            f"Among ratings that take a side. Bars are {level:g} % intervals; the dashed line at 50 % is "
+            "what raters without position bias tend to.",
+            position_table(found),
+            draw=lambda: position_dots(found),
+            height=step(len(found) * 1.5 + 5),
+        )
+
+
+def scores_panel(page: Page, found: Sequence[tuple[str, ScoreDifferences]], note: str) -> Iterator[Panel]:
+    if found:
+        yield page.make_panel(
+            "scores",
+            "First minus second score",
+            note,
+            scores_table(found),
+            draw=lambda: score_differences(found),
+            height=15,
+        )
+
+
+def boards_panel(
+    page: Page, slug: str, title: str, boards: Sequence[tuple[str, Content]], level: float, method: str = ""
+) -> Iterator[Panel]:
+    """Standings side by side, in the order of the first; ``method`` begins the note."""
+    if not boards:
+        return
+    label, first = boards[0]
+    order = [row["contestant"] for row in first["standings"] if row["rating"] is not None]
+    yield page.make_panel(
+        slug,
+        title,
+        f"{method}Dots are ratings, bars {level:g} % intervals; contestants are in the order of {label}.",
+        raters_table(order, boards),
+        draw=lambda: intervals(order, boards),
+        height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
+    )
+
+
+def correlation_panel(
+    page: Page, title: str, note: str, judges: Sequence[tuple[str, Content]], ceiling: Content | None
+) -> Iterator[Panel]:
+    """Pearson's r of judges with people; ``ceiling`` is that of people with the other people."""
+    if not judges:
+        return
+    own = [correlated(label, without_pools(content), "pearson") for label, content in judges]
+    people = correlated(OTHER_PEOPLE, without_pools(ceiling), "pearson") if ceiling else []
+    yield page.make_panel(
+        "correlation",
+        title,
+        f"{note} The upright mark is how people agree with the other people.",
+        correlation_table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
+        draw=lambda: correlations("pearson", own, people),
+        height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),
+    )
