@@ -4,6 +4,7 @@ from typing import Any
 from celery import Celery, signals
 
 from arena.process.environment import load_settings, spare_what_stays
+from arena.process.sweep import Sweeper
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
 load_settings()
@@ -14,8 +15,6 @@ app.autodiscover_tasks()
 
 
 def start_sweeper(**_: Any) -> None:
-    from arena.process.sweep import Sweeper  # needs the settings
-
     spare_what_stays()
     sweeper = Sweeper()
     sweeper.start()

@@ -1,13 +1,6 @@
 """The tables: what is compared, by whom, and what they said."""
 
-from arena.models.comparisons import (
-    Assignment,
-    Comparison,
-    CriterionRating,
-    Flag,
-    Purpose,
-    TrainingAnswer,
-)
+from arena.models.comparisons import Assignment, Comparison, CriterionRating, Flag, Purpose, TrainingAnswer
 from arena.models.events import StudyEvent
 from arena.models.imports import ImportChunk, ImportFile, ImportJob
 from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup, Role

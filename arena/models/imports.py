@@ -37,13 +37,10 @@ class ImportJob(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     """How often a worker began the work that the state names."""
     check_seconds = models.FloatField(null=True)
-    report = models.JSONField(null=True)
-    """``ImportReport.to_dict`` of the last check or of the import."""
-    error = models.CharField(max_length=500, blank=True)
-    """Why nothing was imported: a sentence."""
+    report = models.JSONField(null=True)  # ``ImportReport.to_dict`` of the last check or of the import
+    error = models.CharField(max_length=500, blank=True)  # why nothing was imported: a sentence
     created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(auto_now_add=True)
-    """When somebody last asked for something."""
+    touched_at = models.DateTimeField(auto_now_add=True)  # when somebody last asked for something
     ended_at = models.DateTimeField(null=True)
 
     objects = ImportJobQuerySet.as_manager()
@@ -77,8 +74,7 @@ class ImportFile(models.Model):
     number = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField(default=0)
-    format_name = models.CharField(max_length=40, blank=True)
-    """The chosen format; empty: told by content."""
+    format_name = models.CharField(max_length=40, blank=True)  # the chosen format; empty: told by content
     mapping = models.JSONField(null=True)
     found_format = models.CharField(max_length=40, blank=True)
     found_kind = models.CharField(max_length=20, blank=True)

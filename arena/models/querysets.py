@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 def left_out_raters(study: Study) -> list[int]:
     """Ids of the raters whose comparisons count nowhere in the study."""
-    from arena.models import Membership
-
-    out = Membership.objects.filter(study=study, left_out_at__isnull=False)
-    return list(out.values_list("rater", flat=True))
+    return list(study.memberships.filter(left_out_at__isnull=False).values_list("rater", flat=True))
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -44,13 +41,13 @@ class ContestantQuerySet(models.QuerySet["Contestant"]):
 class PromptQuerySet(models.QuerySet["Prompt"]):
     def rated(self) -> PromptQuerySet:
         """Without the prompts of training pairs and hidden checks."""
-        return self.exclude(subset=APART)
+        return self.exclude(subset=TRAINING_SUBSET)
 
 
 class CompletionQuerySet(models.QuerySet["Completion"]):
     def rated(self) -> CompletionQuerySet:
         """Without the texts of training pairs and hidden checks."""
-        return self.exclude(prompt__subset=APART)
+        return self.exclude(prompt__subset=TRAINING_SUBSET)
 
     def offered(self) -> CompletionQuerySet:
         """Current versions with a known text by active contestants.
@@ -116,16 +113,14 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         if selector == "people":
             return raters.filter(kind="person")
         if kind == "group" and name:
-            found = raters.filter(groups__slug=name)
-            if not found.exists():
-                raise SelectorError(f'no rater group "{name}" with raters in this study')
-            return found
-        if kind == "judge" and name:
-            found = raters.filter(kind="judge", slug=name)
-            if not found.exists():
-                raise SelectorError(f'no judge "{name}" in this study')
-            return found
-        raise SelectorError(f'raters "{selector}" is not people, group:NAME or judge:SLUG')
+            found, missing = raters.filter(groups__slug=name), f'no rater group "{name}" with raters'
+        elif kind == "judge" and name:
+            found, missing = raters.filter(kind="judge", slug=name), f'no judge "{name}"'
+        else:
+            raise SelectorError(f'raters "{selector}" is not people, group:NAME or judge:SLUG')
+        if not found.exists():
+            raise SelectorError(f"{missing} in this study")
+        return found
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -143,9 +138,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def unanswered(self) -> AssignmentQuerySet:
         """Without a current comparison."""
-        from arena.models import Comparison
-
-        return self.exclude(Exists(Comparison.objects.filter(assignment=OuterRef("pk"), is_current=True)))
+        return self.exclude(comparisons__is_current=True)
 
     def imbalance(self) -> int:
         """Times shown straight minus times swapped."""
@@ -167,9 +160,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
     def counted_by(self, study: Study) -> ComparisonQuerySet:
         """Like ``counted``, for queries already bound to the study."""
-        from arena.models import Membership
-
-        out = Membership.objects.filter(study=study, left_out_at__isnull=False)
+        out = study.memberships.filter(left_out_at__isnull=False)
         return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:

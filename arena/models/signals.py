@@ -11,8 +11,7 @@ from arena.models import Assignment, Comparison, Study
 comparison_recorded = Signal()
 """After a commit: a comparison is new or revised. Arguments: study_id, comparison_id."""
 
-study_changed = Signal()
-"""After a commit: the basis of a study's figures changed. Argument: study_id."""
+study_changed = Signal()  # after a commit: the basis of a study's figures changed. Argument: study_id
 
 answers_received = Signal()
 """INSIDE the recording transaction: answers are stored, or arrived again.
@@ -28,9 +27,6 @@ class Received(NamedTuple):
     assignment: Assignment
     comparison: Comparison
     call: Mapping[str, Any] | None
-
-
-# Having the figures of studies computed anew when something other than a comparison changed them.
 
 
 def announce(studies: Iterable[Study]) -> None:

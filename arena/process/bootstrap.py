@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,15 +28,19 @@ class BootstrapError(Exception):
     """Something on this machine is in the way; the message is one sentence."""
 
 
+REQUIREMENTS = {
+    "install": "requirements.txt",
+    "install-dev": "requirements-dev.txt",
+    "install-bench": "requirements-bench.txt",
+    "parquet": "requirements-parquet.txt",
+    "fast": "requirements-fast.txt",
+}
+"""The file that a step installs."""
+
+
 def main() -> None:
-    steps = {
-        "install": install,
-        "install-dev": install_dev,
-        "install-bench": install_bench,
-        "parquet": install_parquet,
-        "fast": install_fast,
-        "run": run,
-        "operator": operator,
+    steps = {"run": run, "operator": operator} | {
+        step: partial(install, name) for step, name in REQUIREMENTS.items()
     }
     parser = argparse.ArgumentParser(prog="python -m arena.process.bootstrap")
     parser.add_argument("step", choices=sorted(steps))
@@ -67,28 +72,9 @@ def operator() -> None:
     manage("operator")
 
 
-def install() -> None:
-    install_requirements(ROOT / "requirements.txt")
-
-
-def install_dev() -> None:
-    install_requirements(ROOT / "requirements-dev.txt")
-
-
-def install_bench() -> None:
-    install_requirements(ROOT / "requirements-bench.txt")
-
-
-def install_fast() -> None:
-    install_requirements(ROOT / "requirements-fast.txt")
-
-
-def install_parquet() -> None:
-    install_requirements(ROOT / "requirements-parquet.txt")
-
-
-def install_requirements(requirements: Path) -> None:
-    """Install into .venv, made if need be, unless ``requirements`` are unchanged since the last time."""
+def install(name: str = "requirements.txt") -> None:
+    """Install into .venv, made if need be, unless the requirements are unchanged since the last time."""
+    requirements = ROOT / name
     stamp = VENV / f".installed-{requirements.stem}"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     if venv_works() and stamp.exists() and stamp.read_text() == wanted:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.utils.module_loading import import_string
+from kombu.transport import TRANSPORT_ALIASES
 
 
 @register()
@@ -27,8 +28,6 @@ SHORTEST_KEY = 32
 
 @register()
 def check_broker(**_: Any) -> list[CheckMessage]:
-    from kombu.transport import TRANSPORT_ALIASES
-
     scheme = settings.CELERY_BROKER_URL.partition("://")[0]
     transport = scheme.partition("+")[0]  # redis+socket:// names a Unix socket
     if transport in TRANSPORT_ALIASES:

@@ -10,7 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import dj_database_url
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, OperationalError, ProgrammingError
+from environs import EnvError
 
 WILDCARD_HOSTS = {"0.0.0.0", "::"}  # noqa: S104 - recognised here, not bound
 
@@ -21,9 +25,6 @@ class ImproperEnvironment(ImproperlyConfigured):
 
 def load_settings(exit_code: int = 1) -> None:
     """Load the Django settings, or say in one sentence what is wrong and exit."""
-    from django.conf import settings
-    from environs import EnvError
-
     try:
         settings.configured or settings.DEBUG  # noqa: B018 - reading a setting loads them all
     except (ImproperEnvironment, EnvError) as error:
@@ -34,8 +35,6 @@ def load_settings(exit_code: int = 1) -> None:
 @contextmanager
 def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
     """Say in one sentence that a command cannot use the database, and exit; --traceback shows all."""
-    from django.db import DatabaseError, OperationalError, ProgrammingError
-
     try:
         yield
     except DatabaseError as error:
@@ -63,21 +62,16 @@ def require_in_production(*names: str) -> None:
 
 def parse_database_url(url: str) -> dict[str, Any]:
     """Django's database settings for a URL; raises ImproperEnvironment, without the URL."""
-    import dj_database_url
-
     try:
         parsed: dict[str, Any] = dict(dj_database_url.parse(url))
-    except ValueError as error:
+    except ValueError:
         parsed = {}
-        cause: ValueError | None = error
-    else:
-        cause = None
     engine = parsed.get("ENGINE", "")
     if not parsed.get("NAME") or not engine.endswith(("sqlite3", "postgresql")):
         # The URL may hold a password, so the sentence shows the form and not the value.
         raise ImproperEnvironment(
             "DATABASE_URL must be sqlite:///path or postgresql://user:password@host:port/name."
-        ) from cause
+        )
     return parsed
 
 

@@ -9,6 +9,8 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from arena.celery import app
+
 logger = logging.getLogger(__name__)
 PING_SECONDS = 0.5
 REMEMBER_SECONDS = 10.0
@@ -51,8 +53,6 @@ def _worker() -> str:
 
 
 def _worker_answers() -> bool:
-    from arena.celery import app
-
     try:
         with app.connection_for_write(connect_timeout=PING_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, timeout=PING_SECONDS)

@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from django.conf import settings
+from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from gunicorn.app.base import BaseApplication
 
@@ -48,8 +49,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        from arena.wsgi import application
-
+        application = get_wsgi_application()
         # What is forked must not share a connection with its parent.
         for connection in connections.all(initialized_only=True):
             connection.close()
