@@ -41,15 +41,8 @@ from arena.studies.pages import show
 
 CHUNK: Final = 500
 
-GONE: Final = "[removed]"
-"""What replaces names and comments."""
-
-SHORT: Final = 3
-"""Shorter names are not looked for in notes: every word would hold them."""
-
-
-def has_part(rater: Rater, study: Study) -> bool:
-    return _studies_of(rater).filter(pk=study.pk).exists()
+GONE: Final = "[removed]"  # what replaces names and comments
+SHORT: Final = 3  # shorter names are not looked for in notes: every word would hold them
 
 
 def _studies_of(rater: Rater) -> QuerySet[Study]:
@@ -97,7 +90,6 @@ def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -
     _forget_texts(locked, keep_comments=keep_comments)
     ApiToken.objects.filter(rater=locked).delete()
     _forget_in_notes(studies, names)
-    _forget_in_reports(studies, names)
     if user is not None:
         _forget_account(user, names)
     StudyEvent.objects.bulk_create(
@@ -141,49 +133,32 @@ def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
     said.update(**changed)
 
 
-def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], tuple[str, ...]]]:
-    """Texts in which operators may have named people, and their fields.
+def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], str]]:
+    """Rows in which operators and imports may have named people, and the field.
 
     Other studies are left alone: a name that is a common word must not be blanked there.
     """
-    yield Invitation.objects.filter(study__in=studies), ("note",)
-    yield StudyEvent.objects.filter(study__in=studies), ("note",)
-    yield ImportFile.objects.filter(job__study__in=studies), ("name",)
+    yield Invitation.objects.filter(study__in=studies), "note"
+    yield StudyEvent.objects.filter(study__in=studies), "note"
+    yield ImportFile.objects.filter(job__study__in=studies), "name"
+    yield ImportJob.objects.filter(study__in=studies), "report"
     about = [get_user_model(), Rater, Membership, ApiToken, Invitation]
     kinds = apps.get_model("contenttypes", "ContentType").objects.get_for_models(*about).values()
     log = apps.get_model("admin", "LogEntry").objects.filter(content_type__in=list(kinds))
-    yield log, ("object_repr", "change_message")
+    yield log, "object_repr"
+    yield log, "change_message"
 
 
 def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
-    if names:
-        pattern = _pattern(names)
-        for rows, fields in _notes(studies):
-            for field in fields:
-                _replace(rows, field, names, pattern)
-
-
-def _pattern(names: list[str]) -> re.Pattern[str]:
-    """Finds the names as whole words."""
-    return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names), re.IGNORECASE)
-
-
-def _replace(rows: QuerySet[Any], field: str, names: list[str], pattern: re.Pattern[str]) -> None:
-    said = Q()
-    for name in names:
-        said |= Q(**{f"{field}__icontains": name})
-    for row in rows.filter(said).only("pk", field):
-        setattr(row, field, pattern.sub(GONE, getattr(row, field)))
-        row.save(update_fields=[field])
-
-
-def _forget_in_reports(studies: list[Study], names: list[str]) -> None:
-    if names:
-        pattern = _pattern(names)
-        for job in ImportJob.objects.filter(study__in=studies, report__isnull=False).only("pk", "report"):
-            clean = _without(job.report, pattern)
-            if clean != job.report:
-                ImportJob.objects.filter(pk=job.pk).update(report=clean)
+    if not names:
+        return
+    whole_words = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names)
+    pattern = re.compile(whole_words, re.IGNORECASE)
+    for rows, field in _notes(studies):
+        for pk, said in list(rows.values_list("pk", field)):
+            clean = _without(said, pattern)
+            if clean != said:
+                rows.filter(pk=pk).update(**{field: clean})
 
 
 def _without(value: Any, pattern: re.Pattern[str]) -> Any:
@@ -217,9 +192,6 @@ def _end_sessions(user: Any) -> None:
     ]
     for start in range(0, len(own), CHUNK):
         Session.objects.filter(session_key__in=own[start : start + CHUNK]).delete()
-
-
-# Pages: for one's own details, and for operators.
 
 
 class OwnDetailsForm(forms.Form):
@@ -270,7 +242,7 @@ def remove_own_details(request: HttpRequest) -> HttpResponse:
 def remove_details(request: OperatorRequest, rater: int) -> HttpResponse:
     """Remove a person's details; their name has to be typed."""
     found = get_object_or_404(Rater, pk=rater, kind=Rater.Kind.PERSON)
-    if not has_part(found, request.study):
+    if not _studies_of(found).filter(pk=request.study.pk).exists():
         raise Http404
     reason = why_not(found, request.user)
     if request.method == "POST" and not reason:

@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final
 
 from django.contrib.auth import login
 from django.contrib.auth.forms import UserCreationForm
@@ -18,16 +19,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
-from arena.people.permissions import may_sign_up
+from arena.people.permissions import Visitor, may_sign_up
 from arena.rating import training
 
 CLOSED: Final = "This study is closed; no more raters are taken."
 
-User = Any
-
-
-ROLES: Final = list(Role)
-"""From least to most rights."""
+ROLES: Final = list(Role)  # from least to most rights
 
 
 class JoiningError(Exception):
@@ -48,7 +45,7 @@ def why_not(invitation: Invitation) -> str:
 
 
 @transaction.atomic
-def join_by_invitation(invitation: Invitation, user: User) -> Membership:
+def join_by_invitation(invitation: Invitation, user: Visitor) -> Membership:
     """Give the invitation's role and group; a role is never lowered. Raises JoiningError.
 
     One use is counted if the role is new.
@@ -78,7 +75,7 @@ def _into_group(rater: Rater, group: RaterGroup) -> None:
 
 
 @transaction.atomic
-def join_by_sign_up(study: Study, user: User) -> Membership:
+def join_by_sign_up(study: Study, user: Visitor) -> Membership:
     """Make this person a rater; raises JoiningError if the study is not open to them."""
     current = Study.objects.get(pk=study.pk)
     if not may_sign_up(current, user):
@@ -90,14 +87,14 @@ def join_by_sign_up(study: Study, user: User) -> Membership:
 
 
 @transaction.atomic
-def open_account(make_user: Callable[[], User], join: Callable[[User], Membership]) -> User:
+def open_account(make_user: Callable[[], Visitor], join: Callable[[Visitor], Membership]) -> Visitor:
     """A new account that has joined; none if joining fails."""
     user = make_user()
     join(user)
     return user
 
 
-def _join(study: Study, user: User, role: Role) -> tuple[Membership, bool]:
+def _join(study: Study, user: Visitor, role: Role) -> tuple[Membership, bool]:
     """The membership, and whether it was made now."""
     if role is Role.RATER and Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
         raise JoiningError(CLOSED)
@@ -124,13 +121,13 @@ def _raise(membership: Membership, role: Role) -> bool:
     return True
 
 
-def rater_of(user: User) -> Rater:
+def rater_of(user: Visitor) -> Rater:
     """The rater of an account, made if need be."""
     found = Rater.objects.filter(user=user).first()
     return found or _new_rater(user)
 
 
-def _new_rater(user: User) -> Rater:
+def _new_rater(user: Visitor) -> Rater:
     name = user.get_username()
     base = slugify(name)[:100] or "rater"
     # "ann-7" may itself be somebody's name; a random suffix then decides.
@@ -145,11 +142,7 @@ def _new_rater(user: User) -> Rater:
     raise JoiningError("No rater could be made for this account; please try again.")
 
 
-# Pages.
-
-
-GONE = 410
-"""HTTP status of a link that lets nobody in any more."""
+GONE = 410  # HTTP status of a link that lets nobody in any more
 
 
 @never_cache
@@ -165,12 +158,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         )
     reason = why_not(invitation)
     membership = _membership(request.user, invitation.study)
-    if membership and (reason or not _gives_more(request, invitation, membership)):
+    if membership and (reason or not _gives_more(invitation, membership)):
         return redirect(_inside(invitation.study, membership))
     if reason:
         return _closed_door(request, reason, GONE)
-    door = _Door(invitation.study, Role(invitation.role), membership)
-    return _open(request, door, lambda user: join_by_invitation(invitation, user))
+    role = Role(invitation.role)
+    return _open(request, invitation.study, role, membership, partial(join_by_invitation, invitation))
 
 
 @never_cache
@@ -186,28 +179,20 @@ def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
             reason = "closed" if study.is_closed else "not open for sign-up; raters are invited"
             return _closed_door(request, f"This study is {reason}.", GONE)
         raise Http404
-    door = _Door(study, Role.RATER, membership)
-    return _open(request, door, lambda user: join_by_sign_up(study, user))
+    return _open(request, study, Role.RATER, membership, partial(join_by_sign_up, study))
 
 
-class _Door(NamedTuple):
-    """What somebody joins, in which role, and what they are there already."""
-
-    study: Study
-    role: Role
-    membership: Membership | None
-
-
-def _membership(user: User, study: Study) -> Membership | None:
+def _membership(user: Visitor, study: Study) -> Membership | None:
     if not user.is_authenticated:
         return None
     return Membership.objects.select_related("study").filter(study=study, rater__user=user).first()
 
 
-def _gives_more(request: HttpRequest, invitation: Invitation, membership: Membership) -> bool:
+def _gives_more(invitation: Invitation, membership: Membership) -> bool:
     """Whether the invitation gives a member a higher role or a group."""
     group = invitation.group
-    return raises(membership, invitation.role) or bool(group and not _is_in(request, group))
+    joins_group = group is not None and not group.raters.filter(pk=membership.rater_id).exists()
+    return joins_group or raises(membership, invitation.role)
 
 
 def _inside(study: Study, membership: Membership | None) -> str:
@@ -219,18 +204,19 @@ def _inside(study: Study, membership: Membership | None) -> str:
     return reverse("guidelines", args=[study.slug])
 
 
-def _is_in(request: HttpRequest, group: RaterGroup) -> bool:
-    user = request.user
-    return user.is_authenticated and group.raters.filter(user=user).exists()
-
-
-def _open(request: HttpRequest, door: _Door, admit: Callable[[User], Membership]) -> HttpResponse:
+def _open(
+    request: HttpRequest,
+    study: Study,
+    role: Role,
+    membership: Membership | None,
+    admit: Callable[[Visitor], Membership],
+) -> HttpResponse:
     """Join with the account in use, or with a new one."""
     signed_in = request.user.is_authenticated
     form: UserCreationForm[Any] | None = None if signed_in else UserCreationForm(request.POST or None)
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
-            user: User = request.user
+            user: Visitor = request.user
             if form is None:
                 admit(user)
             else:
@@ -238,13 +224,13 @@ def _open(request: HttpRequest, door: _Door, admit: Callable[[User], Membership]
                 login(request, user, backend="django.contrib.auth.backends.ModelBackend")
         except JoiningError as error:
             return _closed_door(request, str(error), GONE)
-        return redirect(_inside(door.study, _membership(user, door.study)))
+        return redirect(_inside(study, _membership(user, study)))
     context = {
-        "study": door.study,
-        "role": door.role,
-        "membership": door.membership,
-        "is_raised": bool(door.membership and raises(door.membership, door.role)),
-        "has_training": door.role == Role.RATER and training.pairs_of(door.study).exists(),
+        "study": study,
+        "role": role,
+        "membership": membership,
+        "is_raised": bool(membership and raises(membership, role)),
+        "has_training": role == Role.RATER and training.pairs_of(study).exists(),
         "form": form,
     }
     return render(request, "annotation/join.html", context)

@@ -22,7 +22,7 @@ from arena.studies.pages import next_of, paged, show
 
 
 class MemberError(Exception):
-    """A role that cannot be changed; the message is for the operator."""
+    """A decision that cannot be taken; the message is for the operator."""
 
 
 @transaction.atomic
@@ -48,40 +48,7 @@ def withdraw(invitation: Invitation) -> bool:
     return bool(valid.update(revoked_at=timezone.now()))
 
 
-# A pause, or comparisons that count nowhere. Nothing is deleted and everything can be taken back. Each
-# decision that changes something is kept as a StudyEvent with who and why.
-
-
 LONGEST_NOTE = 1000
-
-
-class UndecidedError(Exception):
-    """A decision that cannot be taken; the message is for the operator."""
-
-
-def leave_out(study: Study, rater: Rater, by: User, note: str) -> bool:
-    """Leave a person's comparisons out of all figures; False if they already are. Raises UndecidedError.
-
-    The pairs then lack those ratings and are offered again.
-    """
-    if not note.strip():
-        raise UndecidedError("Say why the comparisons are left out: the reason is kept with the decision.")
-    return _decide(study, rater, by, note, StudyEvent.Kind.LEFT_OUT)
-
-
-def take_back(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Undo ``leave_out``."""
-    return _decide(study, rater, by, note, StudyEvent.Kind.TAKEN_BACK)
-
-
-def pause(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Offer a person nothing more in this study. Raises UndecidedError."""
-    return _decide(study, rater, by, note, StudyEvent.Kind.RATER_PAUSED)
-
-
-def resume(study: Study, rater: Rater, by: User, note: str = "") -> bool:
-    """Undo ``pause``."""
-    return _decide(study, rater, by, note, StudyEvent.Kind.RATER_RESUMED)
 
 
 _FIELD = {
@@ -90,17 +57,23 @@ _FIELD = {
     StudyEvent.Kind.RATER_PAUSED: ("paused_at", True),
     StudyEvent.Kind.RATER_RESUMED: ("paused_at", False),
 }
-"""The column that a decision sets (True) or empties."""
+"""The column of the membership that a decision sets (True) or empties."""
 
 
 @transaction.atomic
-def _decide(study: Study, rater: Rater, by: User, note: str, kind: StudyEvent.Kind) -> bool:
+def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: str = "") -> bool:
+    """Leave a person's comparisons out of all figures, offer them nothing more, or undo either, on record.
+
+    False if it is so already. What is left out is offered to others again. Raises MemberError.
+    """
+    if kind == StudyEvent.Kind.LEFT_OUT and not note.strip():
+        raise MemberError("Say why the comparisons are left out: the reason is kept with the decision.")
     # The lock that claims take: nobody is offered a pair between the decision and the new counts.
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if len(note) > LONGEST_NOTE:
-        raise UndecidedError(f"Please keep the reason under {LONGEST_NOTE:,} characters.")
+        raise MemberError(f"Please keep the reason under {LONGEST_NOTE:,} characters.")
     if "\0" in note:
-        raise UndecidedError("The reason holds a NUL character, which cannot be stored.")
+        raise MemberError("The reason holds a NUL character, which cannot be stored.")
     membership = _membership(locked, rater)
     field, wanted = _FIELD[kind]
     if (getattr(membership, field) is not None) == wanted:
@@ -118,16 +91,13 @@ def _decide(study: Study, rater: Rater, by: User, note: str, kind: StudyEvent.Ki
 def _membership(study: Study, rater: Rater) -> Membership:
     """The membership, made if the person's comparisons were imported."""
     if rater.kind != Rater.Kind.PERSON:
-        raise UndecidedError("Only people can be paused or left out here; judges have boards of their own.")
+        raise MemberError("Only people can be paused or left out here; judges have boards of their own.")
     found = Membership.objects.select_for_update().filter(study=study, rater=rater).first()
     if found is None and Comparison.objects.filter(study=study, rater=rater).exists():
         found = Membership.objects.create(study=study, rater=rater)
     if found is None:
-        raise UndecidedError("This person has no part in the study.")
+        raise MemberError("This person has no part in the study.")
     return found
-
-
-# Pages.
 
 
 MOST_USES = 10_000

@@ -10,7 +10,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, resolve_url
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
@@ -21,13 +21,23 @@ from arena.models.querysets import StudyQuerySet
 
 P = ParamSpec("P")
 
-Visitor = Any
-"""An account or AnonymousUser."""
+Visitor = Any  # an account or AnonymousUser
 
 
-class OperatorRequest(HttpRequest):
+class RaterRequest(HttpRequest):
+    """A request by a signed-in person, possibly by htmx."""
+
     htmx: HtmxDetails
     user: User
+
+
+class MemberRequest(RaterRequest):
+    study: Study
+    rater: Rater
+    membership: Membership
+
+
+class OperatorRequest(RaterRequest):
     study: Study
 
 
@@ -82,7 +92,9 @@ def operator(
     @wraps(view)
     def checked(request: OperatorRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return _sign_in_first(request)
+            # A page that can be asked for again.
+            is_page = request.method == "GET" and not request.htmx
+            return _sign_in_first(request, request.get_full_path() if is_page else reverse("operate"))
         # PostgreSQL refuses to look for a NUL character, which no slug holds.
         study = Study.objects.filter(slug=slug).first() if "\0" not in slug else None
         if study is None or not can_operate(request.user, study):
@@ -107,31 +119,12 @@ def staff_only(
     return never_cache(login_required(checked))
 
 
-def _sign_in_first(request: OperatorRequest) -> HttpResponseBase:
-    """To the sign-in page, and then back to a page that can be asked for again."""
-    is_page = request.method == "GET" and not request.htmx
-    answer = redirect_to_login(
-        request.get_full_path() if is_page else reverse("operate"), resolve_url("login")
-    )
+def _sign_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
+    answer = redirect_to_login(back_to)
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer
 
 
-# The rater's pages.
-
-
-class RaterRequest(HttpRequest):
-    htmx: HtmxDetails
-    user: User
-
-
-class MemberRequest(RaterRequest):
-    study: Study
-    rater: Rater
-    membership: Membership
-
-
-SIGNED_OUT = 401
-"""HTTP status for a script while nobody, or somebody else, is signed in."""
+SIGNED_OUT = 401  # HTTP status for a script while nobody, or somebody else, is signed in
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -145,10 +138,7 @@ def signed_out(detail: str) -> JsonResponse:
 
 
 def _member_signs_in_first(request: RaterRequest, back_to: str) -> HttpResponseBase:
-    if wants_json(request):
-        return signed_out("You are signed out.")
-    answer = redirect_to_login(back_to, resolve_url("login"))
-    return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+    return signed_out("You are signed out.") if wants_json(request) else _sign_in_first(request, back_to)
 
 
 def signed_in(

@@ -75,9 +75,6 @@ def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
     return redirect("operate-all-raters")
 
 
-# Groups, which are chosen like raters: group:NAME. Boards rest on who is in them.
-
-
 class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = RaterGroup
@@ -147,9 +144,6 @@ def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpRes
 
 def _studies_of(raters: Iterable[Rater]) -> set[Study]:
     return set(Study.objects.filter(comparisons__rater__in=raters).distinct())
-
-
-# Keys to the API. Their hashes are shown nowhere.
 
 
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]

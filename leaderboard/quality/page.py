@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.models import Comparison, Membership, Rater, Study
+from arena.models import Comparison, Membership, Rater, Study, StudyEvent
 from arena.people import members
 from arena.people.permissions import MemberRequest, OperatorRequest, member, operator
 from arena.people.rater_data import pseudonym
@@ -325,13 +325,14 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
     return render(request, "leaderboard/quality/rater.html", context, status=INVALID if error else 200)
 
 
-Decision = Callable[[Study, Rater, Any, str], bool]
-
-_DECISIONS: Final[dict[str, tuple[Decision, str]]] = {
-    "pause": (members.pause, "{} is paused in this study."),
-    "resume": (members.resume, "{} is offered pairs again."),
-    "leave-out": (members.leave_out, "What {} rated counts nowhere now. The board follows in a moment."),
-    "take-back": (members.take_back, "What {} rated counts again. The board follows in a moment."),
+_DECISIONS: Final[dict[str, tuple[StudyEvent.Kind, str]]] = {
+    "pause": (StudyEvent.Kind.RATER_PAUSED, "{} is paused in this study."),
+    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} is offered pairs again."),
+    "leave-out": (
+        StudyEvent.Kind.LEFT_OUT,
+        "What {} rated counts nowhere now. The board follows in a moment.",
+    ),
+    "take-back": (StudyEvent.Kind.TAKEN_BACK, "What {} rated counts again. The board follows in a moment."),
 }
 
 
@@ -343,11 +344,11 @@ def decide(request: OperatorRequest, rater: int) -> HttpResponse:
     found = _DECISIONS.get(request.POST.get("decision", ""))
     if found is None:
         raise Http404
-    decision, done = found
+    kind, done = found
     note = request.POST.get("note", "")
     try:
-        changed = decision(request.study, person, request.user, note)
-    except members.UndecidedError as error:
+        changed = members.decide(request.study, person, kind, request.user, note)
+    except members.MemberError as error:
         return _one(request, rater, str(error), note)
     messages.success(
         request, done.format(person.name) if changed else "That was so already; nothing changed."

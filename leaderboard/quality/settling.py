@@ -18,7 +18,7 @@ from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.people.permissions import OperatorRequest, operator
 from arena.rating import scales, screen, services
-from arena.rating.recording import RatingError
+from arena.rating.recording import RatingError, record_comparison
 from arena.rating.screen import RatingForm
 from arena.rating.services import adjudications
 from leaderboard.quality import cached
@@ -217,7 +217,7 @@ def _answer(request: OperatorRequest, pair: Pair) -> HttpResponse:
     if not form.is_valid():
         return _task(request, assignment, form, INVALID)
     try:
-        services.record_comparison(assignment.rater, assignment.public_id, form.answer(assignment))
+        record_comparison(assignment.rater, assignment.public_id, form.answer(assignment))
     except RatingError as error:
         messages.error(request, str(error))
         return _task(request, assignment, form, REFUSED)

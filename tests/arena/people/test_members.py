@@ -4,7 +4,7 @@ import pytest
 
 from arena.models import Comparison, Membership, Pair, StudyEvent
 from arena.models.querysets import left_out_raters
-from arena.people.members import UndecidedError, leave_out, pause, resume, take_back
+from arena.people.members import MemberError, decide
 from arena.rating.services import claim
 from leaderboard.files.selection import Selection
 from leaderboard.refreshing.tables import counts
@@ -34,7 +34,7 @@ def ratings(made):
 
 def test_what_is_left_out_counts_nowhere_and_is_kept(made):
     revision = made.study.revision
-    assert leave_out(made.study, made.bea, made.operator, "  Answers in two seconds. ")
+    assert decide(made.study, made.bea, "left_out", made.operator, "  Answers in two seconds. ")
     made.study.refresh_from_db()
     assert made.study.revision == revision + 1
     assert ratings(made) == [1, 2]
@@ -54,10 +54,10 @@ def test_what_is_left_out_counts_nowhere_and_is_kept(made):
 
 def test_deciding_twice_is_deciding_once_and_taking_back_undoes_it(made):
     before = ratings(made)
-    assert leave_out(made.study, made.bea, made.operator, "why")
-    assert not leave_out(made.study, made.bea, made.operator, "why")
-    assert take_back(made.study, made.bea, made.operator)
-    assert not take_back(made.study, made.bea, made.operator)
+    assert decide(made.study, made.bea, "left_out", made.operator, "why")
+    assert not decide(made.study, made.bea, "left_out", made.operator, "why")
+    assert decide(made.study, made.bea, "taken_back", made.operator)
+    assert not decide(made.study, made.bea, "taken_back", made.operator)
     assert ratings(made) == before
     assert Pair.objects.get().people_ratings == 2
     assert [event.kind for event in StudyEvent.objects.order_by("pk")] == ["left_out", "taken_back"]
@@ -68,7 +68,7 @@ def test_a_pair_that_lost_its_rating_is_offered_to_others(made):
     made.study.ratings_per_pair_people = 2
     made.study.save()
     assert claim(made.study, other) is None
-    leave_out(made.study, made.bea, made.operator, "why")
+    decide(made.study, made.bea, "left_out", made.operator, "why")
     assert claim(made.study, other) is not None
 
 
@@ -76,41 +76,41 @@ def test_another_study_is_left_alone(made):
     elsewhere = HandMade("gamma", "delta")
     Membership.objects.create(study=elsewhere.study, rater=made.bea)
     elsewhere.rate("gamma", "delta", 5, rater=made.bea)
-    leave_out(made.study, made.bea, made.operator, "why")
+    decide(made.study, made.bea, "left_out", made.operator, "why")
     assert left_out_raters(elsewhere.study) == []
     assert ratings(elsewhere) == [5]
 
 
 def test_somebody_whose_ratings_were_imported_can_be_left_out(made):
     assert not Membership.objects.filter(rater=made.person).exists()
-    assert leave_out(made.study, made.person, made.operator, "why")
+    assert decide(made.study, made.person, "left_out", made.operator, "why")
     assert ratings(made) == [1, 7]
 
 
 @pytest.mark.parametrize("note", ["", "  "])
 def test_leaving_out_needs_a_reason(made, note):
-    with pytest.raises(UndecidedError, match="Say why"):
-        leave_out(made.study, made.bea, made.operator, note)
+    with pytest.raises(MemberError, match="Say why"):
+        decide(made.study, made.bea, "left_out", made.operator, note)
     assert not StudyEvent.objects.exists()
 
 
 def test_judges_and_strangers_cannot_be_left_out(made):
     judge = Comparison.objects.get(rater__kind="judge").rater
-    with pytest.raises(UndecidedError, match="Only people"):
-        leave_out(made.study, judge, made.operator, "why")
-    with pytest.raises(UndecidedError, match="no part"):
-        pause(made.study, make.make_rater(), made.operator)
-    with pytest.raises(UndecidedError, match="under 1,000"):
-        pause(made.study, made.bea, made.operator, "x" * 1001)
+    with pytest.raises(MemberError, match="Only people"):
+        decide(made.study, judge, "left_out", made.operator, "why")
+    with pytest.raises(MemberError, match="no part"):
+        decide(made.study, make.make_rater(), "rater_paused", made.operator)
+    with pytest.raises(MemberError, match="under 1,000"):
+        decide(made.study, made.bea, "rater_paused", made.operator, "x" * 1001)
     assert not StudyEvent.objects.exists()
 
 
 def test_a_pause_is_recorded_and_changes_no_figure(made):
     revision = made.study.revision
-    assert pause(made.study, made.bea, made.operator, "Holiday")
-    assert not pause(made.study, made.bea, made.operator)
+    assert decide(made.study, made.bea, "rater_paused", made.operator, "Holiday")
+    assert not decide(made.study, made.bea, "rater_paused", made.operator)
     assert Membership.objects.get(rater=made.bea).paused_at
-    assert resume(made.study, made.bea, made.operator)
+    assert decide(made.study, made.bea, "rater_resumed", made.operator)
     assert Membership.objects.get(rater=made.bea).paused_at is None
     made.study.refresh_from_db()
     assert made.study.revision == revision

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Comparison, Completion, Membership, Pair, Role
-from arena.people.members import leave_out
+from arena.people.members import decide
 from arena.rating.recording import NotAllowedError
 from arena.rating.services import claim, claim_adjudication
 from leaderboard.quality.disagreements import compare
@@ -225,7 +225,7 @@ def test_nothing_is_settled_in_a_closed_study(operator, disputed):
 def test_who_is_left_out_disagrees_with_nobody(operator, disputed):
     study = disputed.prompt.study
     bea = Membership.objects.get(study=study, rater__name="Bea").rater
-    leave_out(study, bea, make.make_user(is_staff=True), "why")
+    decide(study, bea, "left_out", make.make_user(is_staff=True), "why")
     assert not operator.get(queue(study)).context["page"].object_list
 
 

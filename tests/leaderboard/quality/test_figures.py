@@ -3,7 +3,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from arena.models import Pair
-from arena.people.members import leave_out
+from arena.people.members import decide
 from leaderboard.quality import cached
 from leaderboard.quality.measures import by_chance, compare, remarks, votes
 from tests import factories as make
@@ -85,7 +85,7 @@ def test_who_is_left_out_is_still_measured_and_measures_nobody():
     study = rated_study(prompts=6)
     before = compare(votes(study))
     careless = max(before.raters)
-    leave_out(study, make.Rater.objects.get(pk=careless), make.make_user(is_staff=True), "why")
+    decide(study, make.Rater.objects.get(pk=careless), "left_out", make.make_user(is_staff=True), "why")
     after = compare(votes(study))
     assert after.raters[careless].comparisons == 18
     # The majority of the three others is now the majority of all others of the careless one, as before.

@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from arena.people.members import leave_out
+from arena.people.members import decide
 from leaderboard.comparisons.pairs import entries
 from leaderboard.refreshing import services
 from tests import factories as make
@@ -39,7 +39,7 @@ def test_with_everybody_in_or_a_snapshot_from_before_nothing_is_said_of_leaving_
 
 @pytest.mark.parametrize("name", ["study", "study-raters", "study-agreement"])
 def test_who_is_left_out_is_said(client, made, name):
-    leave_out(made.study, made.bea, make.make_user(is_staff=True), "A reason for operators")
+    decide(made.study, made.bea, "left_out", make.make_user(is_staff=True), "A reason for operators")
     text = page(client, made, name)
     assert "1 rater left out by the operators of this study, 1 comparison" in text
     assert "A reason for operators" not in text
@@ -49,5 +49,5 @@ def test_who_is_left_out_is_said(client, made, name):
 def test_what_does_not_count_is_not_browsed(made):
     pair = made.pair("alpha", "beta")
     assert len(entries(made.study, [pair.pk])[0].answers) == 4
-    leave_out(made.study, made.bea, make.make_user(is_staff=True), "why")
+    decide(made.study, made.bea, "left_out", make.make_user(is_staff=True), "why")
     assert len(entries(made.study, [pair.pk])[0].answers) == 3
