@@ -21,7 +21,7 @@ from arena.models import (
     RaterGroup,
     Study,
 )
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 
 _numbers = count(1)
 
@@ -88,7 +88,7 @@ def make_assignment(**overrides: Any) -> Assignment:
     """An assignment of a pair, claimed by a person for half an hour."""
     from django.utils import timezone
 
-    from arena.rating.services import lease_time
+    from arena.rating.offering import lease_time
 
     pair = overrides.pop("pair", None) or make_pair()
     defaults = {
@@ -132,7 +132,7 @@ def make_training_pairs(study: Study, pairs: int = 2) -> list[Pair]:
     """Training pairs of a study, as an import makes them; the first answer is the better one of each."""
     made = []
     for _ in range(pairs):
-        prompt = make_prompt(study=study, subset=APART)
+        prompt = make_prompt(study=study, subset=TRAINING_SUBSET)
         texts = [
             make_completion(prompt=prompt, contestant=None, external_id=side) for side in ("first", "second")
         ]

@@ -9,13 +9,14 @@ from ninja import Router, Schema, Status
 from arena.api.auth import rater_of
 from arena.api.schemas import ERRORS, BatchIn, BatchOut, ComparisonIn, ComparisonOut, ConflictOut, ErrorOut
 from arena.models import Comparison, Rater
-from arena.rating import services
 from arena.rating.recording import (
     AlreadyAnsweredError,
     Answer,
     InvalidAnswerError,
     NotStoredError,
     RatingError,
+    Submission,
+    record_comparisons,
 )
 
 router = Router(tags=["comparisons"])
@@ -49,7 +50,7 @@ def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Ou
     """The reply to each answer, parsed or not."""
     asked = timezone.now()
     taken = [each for each in given if isinstance(each, ComparisonIn)]
-    stored = iter(services.record_comparisons(rater, [_submission(each) for each in taken]))
+    stored = iter(record_comparisons(rater, [_submission(each) for each in taken]))
     outcomes: list[Outcome] = []
     before: set[int] = set()  # what the same batch has stored already
     for each in given:
@@ -66,7 +67,7 @@ def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Ou
     return outcomes
 
 
-def _submission(given: ComparisonIn) -> services.Submission:
+def _submission(given: ComparisonIn) -> Submission:
     answer = Answer(
         points=given.points,
         rating=given.rating,
@@ -81,7 +82,7 @@ def _submission(given: ComparisonIn) -> services.Submission:
         source=Comparison.Source.API,
         call=given.call.model_dump(mode="json", exclude_none=True) if given.call else None,
     )
-    return services.Submission(given.assignment, answer)
+    return Submission(given.assignment, answer)
 
 
 def _refusal(assignment: str, error: RatingError) -> Outcome:

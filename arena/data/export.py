@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from arena.data.writing import Row
 from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Rater, Study
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 
 CHUNK: Final = 2000
 
@@ -189,7 +189,7 @@ _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
     "pairs": lambda study: (
         Pair.objects.filter(prompt__study=study, first__is_current=True, second__is_current=True)
         .exclude(gold="")
-        .exclude(prompt__subset=APART)
+        .exclude(prompt__subset=TRAINING_SUBSET)
         .order_by("pk")
     ),
     "comparisons": _comparison_set,

@@ -22,23 +22,14 @@ from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntAr
 # only what was answered since. A pair is counted anew, with its row locked, before it is offered: what
 # another process did a moment ago is not overlooked.
 
-MOST_PAIRS = 400_000
-"""Possible pairs kept of one study; a larger one keeps those of its least rated prompts."""
-
-MOST_KEPT = 2_000_000
-"""Possible pairs kept of all studies together."""
-
-LOOK_BACK = 64
-"""Known comparisons that are read again: a smaller id can be committed later."""
-
-MOST_NEW = 20_000
-"""New comparisons above which everything is read again."""
-
-OLDEST = 60.0
-"""Seconds after which everything is read again, or 50 times as long as that takes."""
+MOST_PAIRS = 400_000  # possible pairs kept of one study; a larger one keeps those of its least rated prompts
+MOST_KEPT = 2_000_000  # possible pairs kept of all studies together
+LOOK_BACK = 64  # known comparisons that are read again: a smaller id can be committed later
+MOST_NEW = 20_000  # new comparisons above which everything is read again
+OLDEST = 60.0  # seconds after which everything is read again, or 50 times as long as that takes
 
 
-class Stock:
+class PairPool:
     """The possible pairs of a study with their ratings by people."""
 
     def __init__(self, study: Study) -> None:
@@ -197,18 +188,18 @@ def _combined(texts: list[Text], reserved: set[int]) -> list[Text]:
     return [text for text in texts if text.pk not in reserved or text.contestant is not None]
 
 
-_kept: "OrderedDict[tuple[object, ...], Stock]" = OrderedDict()
+_kept: "OrderedDict[tuple[object, ...], PairPool]" = OrderedDict()
 _keeping = Lock()
 
 
-def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
-    """The stock of a study, at most ``behind`` seconds old; ``anew`` reads it in full."""
+def pool_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> PairPool:
+    """The pool of a study, at most ``behind`` seconds old; ``anew`` reads it in full."""
     # What other than comparisons changes the pairs raises the revision.
     key = (study.pk, study.created_at, study.revision, study.naming)
     with _keeping:
         found = None if anew else _kept.get(key)
     if found is None or not found.refresh(behind):
-        found = Stock(study)
+        found = PairPool(study)
     with _keeping:
         for other in [known for known in _kept if known[0] == study.pk]:
             del _kept[other]
@@ -218,14 +209,12 @@ def stock_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> Stock:
     return found
 
 
-REPEAT_AFTER = 10
-"""Other pairs between a pair and its repeat."""
-
+REPEAT_AFTER = 10  # other pairs between a pair and its repeat
 TRIES = 3
 
 
 @dataclass
-class Had:
+class History:
     """What a rater was offered in a study; ``done``: answered or skipped.
 
     imbalance: times shown straight minus times swapped.
@@ -274,26 +263,26 @@ def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = Non
         # Claims are read before ratings: one that is answered in between is counted in both, and its pair is
         # not offered once too often.
         held = _held(study, now)
-        stock, had = stock_of(study, anew=anew), had_by(study, rater, on_screen)
-        claims = np.bincount(stock.places(held), minlength=len(stock.possible))
-        place = _choose(study, stock, claims, had, draw)
+        pool, history = pool_of(study, anew=anew), history_of(study, rater, on_screen)
+        claims = np.bincount(pool.places(held), minlength=len(pool.possible))
+        place = _choose(study, pool, claims, history, draw)
         if place is None:
             # What was counted twice may be free; and of a very large study only a part was looked at.
-            anew = stock.is_part
+            anew = pool.is_part
             continue
-        hidden = _hidden(study, rater, had, draw)
-        if hidden and (leased := _lease(study, rater, hidden, draw, had, now)):
+        hidden = _hidden(study, rater, history, draw)
+        if hidden and (leased := _lease(study, rater, hidden, draw, history, now)):
             return leased
-        texts = int(stock.possible.first[place]), int(stock.possible.second[place])
+        texts = int(pool.possible.first[place]), int(pool.possible.second[place])
         chosen = _Chosen(texts, claims=int(claims[place]))
-        if leased := _lease(study, rater, chosen, draw, had, now):
+        if leased := _lease(study, rater, chosen, draw, history, now):
             return leased
         # Taken by a late answer, or gone: a text was retired or has a new version.
         anew = True
     return None
 
 
-def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
+def history_of(study: Study, rater: Rater, on_screen: int | None = None) -> History:
     """What a rater was offered and did not lose by an expired lease, with what came by import."""
     columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
     offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
@@ -303,19 +292,19 @@ def had_by(study: Study, rater: Rater, on_screen: int | None = None) -> Had:
         rows = rows.union(
             imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
         )
-    had = Had()
+    history = History()
     for pk, pair, first, second, swapped, repeat, purpose, state in rows:
         if state == Assignment.State.EXPIRED and pair != on_screen:
-            had.lost[(first, second), repeat] = pk
+            history.lost[(first, second), repeat] = pk
         else:
-            had.pairs.append((first, second))
+            history.pairs.append((first, second))
             if state != Assignment.State.CLAIMED:
-                had.done.append((first, second))
+                history.done.append((first, second))
             if purpose != Purpose.ADJUDICATION:
-                had.answered += state == Assignment.State.SUBMITTED
-                had.skipped += state == Assignment.State.SKIPPED
-            had.imbalance += -1 if swapped else 1
-    return had
+                history.answered += state == Assignment.State.SUBMITTED
+                history.skipped += state == Assignment.State.SKIPPED
+            history.imbalance += -1 if swapped else 1
+    return history
 
 
 def _draw(study: Study) -> _Draw:
@@ -337,16 +326,16 @@ def _held(study: Study, now: datetime) -> list[PairKey]:
     return list(held.values_list("pair__first", "pair__second"))
 
 
-def _choose(study: Study, stock: Stock, claims: IntArray, had: Had, draw: _Draw) -> int | None:
+def _choose(study: Study, pool: PairPool, claims: IntArray, history: History, draw: _Draw) -> int | None:
     """The index of a pair that lacks ratings and is new to this rater, chosen by the study's strategy."""
-    load = stock.ratings + claims
+    load = pool.ratings + claims
     free = load < study.ratings_per_pair_people
-    free[stock.places(had.pairs)] = False
+    free[pool.places(history.pairs)] = False
     if study.reveal_names:
-        free[with_texts_of(stock.possible, had.pairs)] = False
+        free[with_texts_of(pool.possible, history.pairs)] = False
     if not free.any():
         return None
-    candidates = Candidates(stock.possible, load, free, stock.worth)
+    candidates = Candidates(pool.possible, load, free, pool.worth)
     if draw.is_random:
         return candidates.draw(draw.rng)
     return pairing.STRATEGIES[study.pairing].choose(candidates, draw.rng)
@@ -359,12 +348,12 @@ def with_texts_of(possible: Possible, pairs: list[PairKey]) -> BoolArray:
     return shared
 
 
-def _hidden(study: Study, rater: Rater, had: Had, draw: _Draw) -> _Chosen | None:
+def _hidden(study: Study, rater: Rater, history: History, draw: _Draw) -> _Chosen | None:
     """The repeat or check that was drawn, if there is one for this rater."""
     if draw.purpose == Purpose.REPEAT and not study.reveal_names:
         return _to_repeat(study, rater, draw.rng)
     if draw.purpose == Purpose.CHECK:
-        return _to_check(study, had, draw.rng)
+        return _to_check(study, history, draw.rng)
     return None
 
 
@@ -391,11 +380,11 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
     return _Chosen(texts, Purpose.REPEAT, swapped=not swapped, repeat=1) if texts else None
 
 
-def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
+def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | None:
     """A pair with a known answer that is new to this rater, preferably made for checks."""
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
     offered = Completion.objects.offered().filter(prompt__study=study)
-    seen = set(had.pairs)
+    seen = set(history.pairs)
     told = {text for pair in seen for text in pair} if study.reveal_names else set()
     rateable = Completion.objects.rateable_in(study)
     for pairs in (
@@ -410,18 +399,23 @@ def _to_check(study: Study, had: Had, rng: random.Random) -> _Chosen | None:
 
 
 def _lease(
-    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, had: Had, now: datetime
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, history: History, now: datetime
 ) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
-    if (number := had.lost.get((chosen.texts, chosen.repeat))) is not None:
+    if (number := history.lost.get((chosen.texts, chosen.repeat))) is not None:
         # Assignments are locked before pairs, by those who answer as well.
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
     known = _locked_pair(chosen.texts)
     pair = known or _made_pair(study, chosen.texts)
-    if pair is None or (chosen.purpose == Purpose.STUDY and _is_unwanted(study, pair, chosen.claims)):
+    if pair is None:
+        return None
+    load = pair.people_ratings + chosen.claims
+    if chosen.purpose == Purpose.STUDY and (
+        pair.use != Pair.Use.RATE or load >= study.ratings_per_pair_people
+    ):
         return None
     if lost:
         # The same assignment in the same order: an answer still to come from its old page is then this one.
@@ -434,7 +428,7 @@ def _lease(
         study=study,
         rater=rater,
         pair=pair,
-        swapped=_order(known, chosen, draw, had),
+        swapped=_order(known, chosen, draw, history),
         repeat=chosen.repeat,
         purpose=chosen.purpose,
         is_random=is_random,
@@ -460,14 +454,10 @@ def _made_pair(study: Study, texts: PairKey) -> Pair | None:
     return _locked_pair(texts)
 
 
-def _is_unwanted(study: Study, pair: Pair, claims: int) -> bool:
-    return pair.use != Pair.Use.RATE or pair.people_ratings + claims >= study.ratings_per_pair_people
-
-
-def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, had: Had) -> bool:
+def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, history: History) -> bool:
     """Whether to show the second text first. known: the pair, if it was shown before."""
     if chosen.swapped is not None:
         return chosen.swapped
     shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=known).exclude(state="expired")
     imbalance = shown.imbalance() if known else 0
-    return pairing.choose_order(draw.seed, pair_imbalance=imbalance, rater_imbalance=had.imbalance)
+    return pairing.choose_order(draw.seed, pair_imbalance=imbalance, rater_imbalance=history.imbalance)

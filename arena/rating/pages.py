@@ -1,6 +1,6 @@
 """The rater's pages: studies, guidelines, and one pair at a time, as forms and as JSON for the script."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Role, Study
+from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Role, Study
 from arena.people.permissions import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
-from arena.rating import scales, screen, services, training, training_pages
+from arena.rating import recording, scales, screen, services, training, training_pages
 from arena.rating.progress import Progress, progress
 from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
@@ -48,9 +48,11 @@ def studies(request: RaterRequest) -> HttpResponse:
     others = Study.objects.filter(closed_at__isnull=True).exclude(pk__in=[each.study_id for each in mine])
     if not request.user.is_staff:
         others = others.filter(sign_up_open=True)
+    done = progress(rater, [each.study for each in rating]) if rater else {}
+    waiting = training.waiting(rating)
     context = {
         "rater": rater,
-        "mine": _entries(rater, rating) if rater else [],
+        "mine": [Entry(each, done[each.study_id], waiting.get(each.pk)) for each in rating],
         "seen": [each.study for each in mine if each.role == Role.VIEWER],
         "closed": [each for each in mine if each.role != Role.VIEWER and each.study.is_closed],
         "others": others,
@@ -58,26 +60,20 @@ def studies(request: RaterRequest) -> HttpResponse:
     return render(request, "annotation/studies.html", context)
 
 
-def _entries(rater: Rater, memberships: Iterable[Membership]) -> list[Entry]:
-    asked = list(memberships)
-    done = progress(rater, [each.study for each in asked])
-    waiting = training.waiting(asked)
-    return [Entry(each, done[each.study_id], waiting.get(each.pk)) for each in asked]
-
-
-REFUSED = 409
-"""HTTP status of an answer that was not taken."""
-INVALID = 422
-"""HTTP status of an incomplete or wrong form."""
+REFUSED = 409  # HTTP status of an answer that was not taken
+INVALID = 422  # HTTP status of an incomplete or wrong form
 
 
 def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonResponse:
     """The reply that an answer is stored; ``anew`` is False if it was stored before."""
+    done = progress(request.rater, [request.study])[request.study.pk]
+    words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
+    numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
         {
             "status": "stored" if anew else "same",
             "detail": "",
-            "progress": progress_now(request),
+            "progress": numbers | {"text": words},
             "reveal": reveal or None,
         }
     )
@@ -88,32 +84,18 @@ def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> Json
     return JsonResponse({"status": "refused", "detail": detail, "reopen": reopen}, status=status)
 
 
-def shown(
-    request: HttpRequest, name: str, context: dict[str, Any], *, status: int = 200, detail: str = ""
-) -> JsonResponse:
+def shown(request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> JsonResponse:
     """The reply with a part of the rating screen."""
     task = context.get("task")
     return JsonResponse(
         {
             "status": "shown",
-            "detail": detail,
+            "detail": "",
             "assignment": task.public_id if task else "",
             "html": render_to_string(f"annotation/{name}.html", context, request),
         },
         status=status,
     )
-
-
-def progress_now(request: MemberRequest) -> dict[str, Any]:
-    done = progress(request.rater, [request.study])[request.study.pk]
-    words = render_to_string("annotation/_progress.html", {"progress": done})
-    return {
-        "rated": done.rated,
-        "skipped": done.skipped,
-        "left": done.left,
-        "total": done.total,
-        "text": words.strip(),
-    }
 
 
 def guidance(membership: Membership) -> dict[str, object]:
@@ -123,7 +105,7 @@ def guidance(membership: Membership) -> dict[str, object]:
     return {
         "study": study,
         "guidelines": rendered([text])[text] if text else "",
-        "scale": screen.scale_in_words(study),
+        "scale": list(enumerate(scales.CAPTIONS[study.points], start=1)),
         "examples": training_pages.examples(membership),
     }
 
@@ -132,17 +114,14 @@ def reveal(study: Study, comparison: Comparison) -> str:
     """Who wrote the two texts just rated; empty if the study does not tell."""
     if not study.reveal_names or comparison.rating is None:
         return ""
-    first, second = map(_author, comparison.pair.shown(comparison.swapped))
+    both = comparison.pair.shown(comparison.swapped)
+    first, second = (one.contestant.name if one.contestant else "somebody unknown" for one in both)
     choice = {
         -1: "you chose A over B",
         0: "you called it about a tie",
         1: "you chose B over A",
     }[scales.verdict(comparison.rating, comparison.points)]
     return f"The last pair: {choice}. A was written by {first}, B by {second}."
-
-
-def _author(completion: Completion) -> str:
-    return completion.contestant.name if completion.contestant else "somebody unknown"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -182,7 +161,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
     assignment = named.first()
     is_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
     try:
-        comparison = services.record_comparison(
+        comparison = recording.record_comparison(
             request.rater, assignment.public_id if assignment else "", form.answer(assignment)
         )
     except AlreadyAnsweredError as error:
@@ -336,7 +315,7 @@ def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None =
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
     """A part of the rating screen, inside the whole page unless the script asks."""
     if wants_json(request):
-        return shown(request, name, context, status=status)
+        return shown(request, name, context, status)
     whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
     whole["flag_reasons"] = Flag.Reason.choices
     return render(request, "annotation/rate.html", whole, status=status)

@@ -19,8 +19,7 @@ from arena.rating.pairing import choose_order
 from arena.rating.possible_pairs import PairKey
 from arena.rating.recording import BATCH, write_comparisons
 
-WAITING = ("open", "failed", "expired")
-"""States in which an assignment is planned again, not anew."""
+WAITING = ("open", "failed", "expired")  # states in which an assignment is planned again, not anew
 
 UNSCORED: Final = "unscored"
 NOT_ASKED: Final = "identical"
@@ -30,14 +29,10 @@ NOT_ASKED: Final = "identical"
 class Which(StrEnum):
     """Which of a judge's pairs to plan."""
 
-    ALL = "all"
-    """All that it has not answered."""
-    EXTEND = "extend"
-    """Pairs it was never asked about."""
-    FAILURES = "failures"
-    """What it was asked, or was to be asked, without an answer."""
-    UNSCORED = "unscored"
-    """What it answered without a rating."""
+    ALL = "all"  # all that it has not answered
+    EXTEND = "extend"  # pairs it was never asked about
+    FAILURES = "failures"  # what it was asked, or was to be asked, without an answer
+    UNSCORED = "unscored"  # what it answered without a rating
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
-PairKey = tuple[int, int]
-"""Two completion ids, the smaller first."""
+PairKey = tuple[int, int]  # two completion ids, the smaller first
 
 TOLERANCE = 1e-9
 
@@ -209,8 +208,7 @@ def _smallest(places: IntArray, values: FloatArray) -> IntArray:
 PRIOR_DEVIATION = 1.5
 """Standard deviation of strengths before any comparison, in logits: about 260 Elo points."""
 
-REFIT = 0.01
-"""Growth of the comparisons after which the model is fitted again."""
+REFIT = 0.01  # growth of the comparisons after which the model is fitted again
 
 STEPS = 50
 

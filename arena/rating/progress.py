@@ -6,15 +6,12 @@ import numpy as np
 from django.db.models import Count, F, Q
 
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
-from arena.rating.apart import APART
-from arena.rating.offering import had_by, stock_of, with_texts_of
+from arena.rating.offering import history_of, pool_of, with_texts_of
 from arena.rating.possible_pairs import PairKey
+from arena.rating.subsets import TRAINING_SUBSET
 
-BEHIND = 5.0
-"""Seconds by which the number of pairs left may be out of date."""
-
-STEP = 10
-"""The number of pairs left is rounded up to this if repeats or checks are hidden among them."""
+BEHIND = 5.0  # seconds by which the number of pairs left may be out of date
+STEP = 10  # the number of pairs left is rounded up to this if repeats or checks are hidden among them
 
 
 @dataclass(frozen=True)
@@ -63,16 +60,16 @@ def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
 
 
 def _of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int], Counter[int]]:
-    stock = stock_of(study, behind=BEHIND)
-    open_pairs = stock.ratings < study.ratings_per_pair_people
-    had = had_by(study, rater)
-    done = had.done
-    if rated > had.answered:  # an answer that was brought back stands until there is another
+    pool = pool_of(study, behind=BEHIND)
+    open_pairs = pool.ratings < study.ratings_per_pair_people
+    history = history_of(study, rater)
+    done = history.done
+    if rated > history.answered:  # an answer that was brought back stands until there is another
         done = done + _rated_and_held(study, rater)
-    open_pairs[stock.places(done)] = False
+    open_pairs[pool.places(done)] = False
     if study.reveal_names:
-        open_pairs[with_texts_of(stock.possible, done)] = False
-    return Counter({study.pk: had.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
+        open_pairs[with_texts_of(pool.possible, done)] = False
+    return Counter({study.pk: history.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
 
 
 def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
@@ -89,9 +86,8 @@ def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
 def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
     pairs: Counter[int] = Counter()
     rows = (
-        Completion.objects.rateable()
+        Completion.objects.comparable()
         .filter(prompt__study__in=studies)
-        .exclude(prompt__turns=[])
         .order_by()
         .values_list("prompt__study", "prompt")
         .annotate(n=Count("pk"))
@@ -103,13 +99,13 @@ def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
 
 def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:
     """How many pairs this rater will not get: full, done already, or kept for checks."""
-    had = Assignment.objects.filter(rater=rater, state__in=["submitted", "skipped"]).values("pair")
+    history = Assignment.objects.filter(rater=rater, state__in=["submitted", "skipped"]).values("pair")
     rated = Comparison.objects.current().filter(rater=rater).values("pair")
-    mine = Q(pk__in=had) | Q(pk__in=rated)
+    mine = Q(pk__in=history) | Q(pk__in=rated)
     full = Q(people_ratings__gte=F("prompt__study__ratings_per_pair_people"))
     rows = (
         Pair.objects.filter(mine | full | ~Q(use=Pair.Use.RATE), prompt__study__in=studies)
-        .exclude(prompt__subset=APART)
+        .exclude(prompt__subset=TRAINING_SUBSET)
         .order_by()
         .values_list("prompt__study")
         .annotate(n=Count("pk"))

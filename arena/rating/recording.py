@@ -125,7 +125,8 @@ def write_comparisons(
     - with ``announce``, ``comparison_recorded`` is sent for each study after the commit.
     """
     for row in rows:
-        row.status = row.status or _status(row.rating)
+        if not row.status:
+            row.status = Comparison.Status.UNSCORED if row.rating is None else Comparison.Status.SCORED
     revised = [row.revises_id for row in rows if row.revises_id is not None]
     for some in _batches(revised):
         Comparison.objects.filter(pk__in=some).update(is_current=False)
@@ -142,10 +143,6 @@ def write_comparisons(
             transaction.on_commit(
                 partial(comparison_recorded.send, Comparison, study_id=study, comparison_id=newest)
             )
-
-
-def _status(rating: int | None) -> Comparison.Status:
-    return Comparison.Status.UNSCORED if rating is None else Comparison.Status.SCORED
 
 
 def _count_up(pairs: Iterable[int], counter: str) -> None:

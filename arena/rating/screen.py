@@ -16,12 +16,10 @@ from arena.texts.markdown import is_plain
 from arena.texts.naming import shown_turns
 from arena.texts.rendering_cache import rendered
 
-LONG: Final = 700
-"""Characters above which a prompt is folded."""
+LONG: Final = 700  # characters above which a prompt is folded
 MANY_LINES: Final = 8
 
-Html: TypeAlias = dict[str, SafeString]
-"""HTML by source text."""
+Html: TypeAlias = dict[str, SafeString]  # HTML by source text
 
 
 @dataclass(frozen=True)
@@ -153,8 +151,7 @@ def believable_seconds(sent: str, assignment: Assignment | None) -> float | None
     return round(min(seconds, (timezone.now() - since).total_seconds()), 1)
 
 
-REASON_KEYS = "qwedxvnmhjkl"
-"""Keys that choose a reason, in order; the page uses them for nothing else."""
+REASON_KEYS = "qwedxvnmhjkl"  # keys that choose a reason, in order; the page uses them for nothing else
 
 
 @dataclass(frozen=True)
@@ -232,7 +229,9 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     shown = pair.shown(assignment.swapped)
     turns = [shown_turns(completion, assignment.study) for completion in shown]
     html = html_of(texts_of(pair.prompt), *turns)
-    earlier = _earlier(assignment)
+    earlier = None
+    if assignment.finished_at is not None:
+        earlier = Comparison.objects.current().filter(assignment=assignment).first()
     blank = form or RatingForm(assignment.study)
     return Task(
         public_id=assignment.public_id,
@@ -268,12 +267,6 @@ def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) 
     return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
 
 
-def _earlier(assignment: Assignment) -> Comparison | None:
-    if assignment.finished_at is None:
-        return None
-    return Comparison.objects.current().filter(assignment=assignment).first()
-
-
 def _row(form: RatingForm, name: str, label: str) -> Row:
     return Row(name, label, _sent(form, name), list(map(str, form[name].errors)))
 
@@ -281,7 +274,3 @@ def _row(form: RatingForm, name: str, label: str) -> Row:
 def _sent(form: RatingForm | None, name: str) -> str:
     value: Any = form.data.get(name, "") if form else ""
     return str(value)
-
-
-def scale_in_words(study: Study) -> list[tuple[int, str]]:
-    return list(enumerate(scales.CAPTIONS[study.points], start=1))

@@ -7,17 +7,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
-from arena.models import (
-    Assignment,
-    Comparison,
-    Flag,
-    Membership,
-    Pair,
-    Purpose,
-    Rater,
-    Role,
-    Study,
-)
+from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import ComparisonQuerySet
 from arena.people.joining import rater_of
@@ -27,31 +17,9 @@ from arena.rating.recording import (
     InvalidAnswerError,
     LeaseLostError,
     NotAllowedError,
-    Submission,
     finish,
     own_assignment,
-    record_comparison,
-    record_comparisons,
 )
-
-__all__ = [
-    "Submission",
-    "adjudications",
-    "claim",
-    "claim_adjudication",
-    "expire_lapsed",
-    "flag",
-    "lease_planned",
-    "lease_time",
-    "lock_open",
-    "mark_shown",
-    "record_comparison",
-    "record_comparisons",
-    "renew",
-    "skip",
-    "undo",
-]
-
 
 HAND_OVER = timedelta(seconds=1)
 """A lease that ends sooner is not renewed without the study's lock: a claim may see it end."""
@@ -219,10 +187,6 @@ def expire_lapsed(now: datetime | None = None) -> int:
     rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)
     rows.filter(state="claimed").update(state=Assignment.State.EXPIRED)
     return len(held)
-
-
-# A pair that raters differ about is settled by somebody who sees it as blind as they did. An adjudication is
-# a comparison of its own purpose: it is kept, shown to operators, and counts on no board.
 
 
 def adjudications(study: Study) -> ComparisonQuerySet:

@@ -5,4 +5,4 @@ Pure.
 
 from typing import Final
 
-APART: Final = "(training and checks)"
+TRAINING_SUBSET: Final = "(training and checks)"

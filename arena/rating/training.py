@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
 from arena.rating import scales
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 
 MAX_ATTEMPTS: Final = 3
 
@@ -40,7 +40,7 @@ def pairs_of(study: Study) -> QuerySet[Pair]:
 
 def _training_pairs() -> QuerySet[Pair]:
     # By subset: there are few prompts apart, however many a study has.
-    found = Pair.objects.filter(prompt__subset=APART, use=Pair.Use.TRAIN)
+    found = Pair.objects.filter(prompt__subset=TRAINING_SUBSET, use=Pair.Use.TRAIN)
     return found.filter(first__is_current=True, second__is_current=True)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
@@ -30,12 +29,9 @@ class Lesson:
     points: list[screen.Point]
     overall: screen.Row
     identical: bool
-    explanation: SafeString
-    """HTML, or ''."""
-    better: str
-    """A or B, or '' for a tie."""
-    tie: int | None = None
-    """The templates' tie button, which a training does not show."""
+    explanation: SafeString  # HTML, or ''
+    better: str  # A or B, or '' for a tie
+    tie: int | None = None  # the templates' tie button, which a training does not show
 
     @property
     def is_conversation(self) -> bool:
@@ -89,13 +85,6 @@ def better_letter(pair: Pair, *, swapped: bool) -> str:
     if pair.gold == Pair.Gold.TIE:
         return ""
     return "A" if (pair.gold == Pair.Gold.FIRST) is not swapped else "B"
-
-
-def in_words(rating: int, points: int) -> str:
-    return scales.CAPTIONS[points][rating - 1]
-
-
-CHOOSE = "Choose a rating first."
 
 
 @require_safe
@@ -190,7 +179,7 @@ class _Place(NamedTuple):
 def _rating(sent: str, points: int) -> int:
     """The rating of a form; raises ScaleError with a sentence for the person."""
     if not sent:
-        raise scales.ScaleError(CHOOSE)
+        raise scales.ScaleError("Choose a rating first.")
     if not (sent.isascii() and sent.isdecimal() and len(sent) == 1 and 1 <= int(sent) <= points):
         raise scales.ScaleError("Choose one of the buttons.")
     return int(sent)
@@ -201,12 +190,7 @@ def _question(
 ) -> HttpResponse:
     shown = build(here.study, here.pair, swapped=swapped, chosen=sent, errors=[error] if error else [])
     context = {"study": here.study, "here": here, "task": shown}
-    return render(
-        request,
-        "annotation/training_pair.html",
-        context,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else 200,
-    )
+    return render(request, "annotation/training_pair.html", context, status=422 if error else 200)
 
 
 def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, swapped: bool) -> HttpResponse:
@@ -216,7 +200,7 @@ def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, s
         "task": build(here.study, here.pair, swapped=swapped),
         "is_answered": True,
         "rating": rating,
-        "said": in_words(rating, points),
+        "said": scales.CAPTIONS[points][rating - 1],
         "is_right": training.is_right(here.pair, rating, points, swapped=swapped),
         "any_will_do": here.pair.gold == Pair.Gold.TIE and not scales.TIE_BAND[points],
     }

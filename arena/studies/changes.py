@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Field, Q
+from django.template.defaultfilters import pluralize
 
 from arena.models import Contestant, Pair, Prompt, Study, StudyEvent
 from arena.models.signals import announce
@@ -73,15 +74,12 @@ def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # the lock under which pairs are made
     if is_paired(row):
         return False
-    note = f"{_about(row)}removed, with {_answers(row.completions.count())}."
+    answers = row.completions.count()
+    note = f"{_about(row)}removed, with {answers:,} answer{pluralize(answers)}."
     row.delete()
     StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.SETTING, by=_account(by), note=note)
     announce([study])
     return True
-
-
-def _answers(number: int) -> str:
-    return "1 answer" if number == 1 else f"{number:,} answers"
 
 
 def is_paired(row: Contestant | Prompt) -> bool:
@@ -157,4 +155,4 @@ def _about_text(text: str) -> str:
     if not text:
         return "no text"
     name = hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
-    return f"a text of {len(text):,} character{'' if len(text) == 1 else 's'} ({name})"
+    return f"a text of {len(text):,} character{pluralize(len(text))} ({name})"

@@ -1,12 +1,13 @@
 """What a study holds, how much rating it wants, and how fast people rate."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Least
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Role, Study
@@ -66,14 +67,7 @@ class Wanted:
         return max(0, self.given - self.useful)
 
     def __add__(self, other: "Wanted") -> "Wanted":
-        return Wanted(
-            self.pairs + other.pairs,
-            self.wanted + other.wanted,
-            self.useful + other.useful,
-            self.given + other.given,
-            self.full + other.full,
-            self.untouched + other.untouched,
-        )
+        return Wanted(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
@@ -130,9 +124,6 @@ def judges_in(study: Study) -> int:
     return Rater.objects.filter(own | said, kind=Rater.Kind.JUDGE).count()
 
 
-# Reads: how fast people rate at present, and how long the rest would take at that rate.
-
-
 WINDOWS: Final = {
     "the last hour": timedelta(hours=1),
     "the last 24 hours": timedelta(hours=24),
@@ -140,8 +131,7 @@ WINDOWS: Final = {
 }
 """Windows for the present pace: the shortest in which enough was rated is taken."""
 
-ENOUGH: Final = 20
-"""Comparisons that make a pace worth telling."""
+ENOUGH: Final = 20  # comparisons that make a pace worth telling
 
 
 @dataclass(frozen=True)
@@ -178,9 +168,9 @@ class Pace:
         if hours < 1:
             return "less than an hour"
         if hours < 48:
-            return f"about {_counted(hours, 'hour')}"
+            return f"about {hours:.0f} hour{pluralize(round(hours))}"
         if hours < 24 * 60:
-            return f"about {_counted(hours / 24, 'day')}"
+            return f"about {hours / 24:.0f} day{pluralize(round(hours / 24))}"
         return "more than two months"
 
 
@@ -207,8 +197,3 @@ def of(study: Study, left: int, now: datetime | None = None) -> Pace:
         if found[name] >= ENOUGH or window == longest:
             return Pace(found[name], window.total_seconds() / 3600, words, left)
     raise AssertionError("the longest window is always taken")
-
-
-def _counted(number: float, word: str) -> str:
-    whole = round(number)
-    return f"{whole} {word}" if whole == 1 else f"{whole} {word}s"

@@ -19,8 +19,7 @@ from arena.data.json_input import JSONInput
 from arena.data.writing import Table, Type
 from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.people.permissions import OperatorRequest, Visitor, operator
-from arena.studies import counts, settings
-from arena.studies import counts as studies_counts
+from arena.studies import changes, counts
 from arena.studies.pages import download, paged, show
 
 CHUNK = 500
@@ -44,12 +43,6 @@ class Row:
     @property
     def missing(self) -> int:
         return sum(not cell.there for cell in self.cells)
-
-
-@dataclass(frozen=True)
-class Part:
-    contestants_with_answers: list[Contestant]
-    rows: list[Row]
 
 
 def contestants_with_answers(study: Study) -> QuerySet[Any]:
@@ -78,33 +71,33 @@ def table_prompts(study: Study, *, only_holes: bool = False) -> QuerySet[Prompt]
     return found.annotate(answers=Count("completions", filter=there)).filter(answers__lt=wanted)
 
 
-def part(study: Study, rows: list[Prompt]) -> Part:
-    field = list(Contestant.objects.active().filter(study=study).order_by("name"))
-    there = _there(rows)
-    return Part(
-        field,
-        [
-            Row(
-                prompt,
-                [
-                    Cell(one.name, (prompt.pk, one.pk) in there, there.get((prompt.pk, one.pk), False))
-                    for one in field
-                ],
-            )
-            for prompt in rows
-        ],
-    )
+def _rows(prompts: list[Prompt], contestants: list[Contestant]) -> list[Row]:
+    there = _there(prompts)
+    return [
+        Row(
+            prompt,
+            [
+                Cell(one.name, (prompt.pk, one.pk) in there, there.get((prompt.pk, one.pk), False))
+                for one in contestants
+            ],
+        )
+        for prompt in prompts
+    ]
+
+
+def _active(study: Study) -> list[Contestant]:
+    return list(Contestant.objects.active().filter(study=study).order_by("name"))
 
 
 def missing_answers(study: Study) -> Iterator[tuple[str, str, str, str]]:
     """Prompt, subset, category and contestant of every missing answer."""
-    field = list(Contestant.objects.active().filter(study=study).order_by("name"))
+    contestants = _active(study)
     rows = counts.study_prompts(study).order_by("pk")
     last = 0
     while chunk := list(rows.filter(pk__gt=last)[:CHUNK]):
         there = _there(chunk)
         for prompt in chunk:
-            for one in field:
+            for one in contestants:
                 if (prompt.pk, one.pk) not in there:
                     yield prompt.external_id, prompt.subset, prompt.category, one.name
         last = chunk[-1].pk
@@ -148,10 +141,12 @@ def contestants(request: OperatorRequest) -> HttpResponse:
 def completions(request: OperatorRequest) -> HttpResponse:
     only_holes = request.GET.get("show") == "holes"
     page = paged(request, table_prompts(request.study, only_holes=only_holes))
+    contestants = _active(request.study)
     context = {
         "cells": counts.cells(request.study),
         "page": page,
-        "matrix": part(request.study, list(page)),
+        "contestants": contestants,
+        "rows": _rows(list(page), contestants),
         "only_holes": only_holes,
         "query": "&show=holes" if only_holes else "",
     }
@@ -181,7 +176,7 @@ def pairs(request: OperatorRequest) -> HttpResponse:
     context = {
         "total": total,
         "by_category": by_category,
-        "pace": studies_counts.of(request.study, total.left),
+        "pace": counts.of(request.study, total.left),
         "checks": aside.get("check", 0),
         "training": aside.get("train", 0),
         "identical": identical,
@@ -198,9 +193,6 @@ def judges(request: OperatorRequest) -> HttpResponse:
 
 def _imports(request: OperatorRequest) -> bool:
     return request.study.import_jobs.filter(state__in=["checking", "checked", "applying"]).exists()
-
-
-# Correcting one row. Texts and new rows come with imports; rows that were paired stay.
 
 
 def known_pairs(study: Study) -> QuerySet[Pair]:
@@ -320,7 +312,7 @@ def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
         retire(row, request.user, retired="retire" in request.POST)
         messages.success(request, f"{row} is {'retired' if row.retired_at else 'compared again'}.")
         return redirect("operate-contestants", slug=request.study.slug)
-    removable = not settings.is_paired(row)
+    removable = not changes.is_paired(row)
     context = {"contestant": row, "removable": removable, "answers": row.completions.count()}
     return _correct(request, row, ContestantForm, "contestant", context)
 
@@ -328,7 +320,7 @@ def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
 def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
     if bool(contestant.retired_at) != retired:
         contestant.retired_at = timezone.now() if retired else None
-        settings.store_row(contestant, contestant.study, by, ["retired_at"])
+        changes.store_row(contestant, contestant.study, by, ["retired_at"])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -338,7 +330,7 @@ def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
     row = get_object_or_404(Prompt, pk=prompt, study=request.study)
     if request.method == "POST" and "remove" in request.POST:
         return _remove(request, row, "operate-prompts")
-    removable = not settings.is_paired(row)
+    removable = not changes.is_paired(row)
     context = {"prompt": row, "removable": removable, "answers": row.completions.count()}
     return _correct(request, row, PromptForm, "prompt", context)
 
@@ -356,7 +348,7 @@ def _correct(
     """Show a form, or store it and go back to the list."""
     form = form_class(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
-        changed = settings.store_row(row, request.study, request.user, form.changed_data)
+        changed = changes.store_row(row, request.study, request.user, form.changed_data)
         messages.success(request, "Saved." if changed else "Nothing was changed.")
         return redirect(f"operate-{kind}s", slug=request.study.slug)
     if form.errors:
@@ -366,7 +358,7 @@ def _correct(
 
 def _remove(request: OperatorRequest, row: Contestant | Prompt, back: str) -> HttpResponse:
     name = str(row)
-    if settings.remove_row(row, request.study, request.user):
+    if changes.remove_row(row, request.study, request.user):
         messages.success(request, f"{name} is removed.")
     else:
         messages.error(request, f"{name} stays: some of its answers are part of a pair.")

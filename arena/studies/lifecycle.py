@@ -21,26 +21,10 @@ from arena.studies.setting_up import AddressForm
 Kind = StudyEvent.Kind
 
 
-class _Change(NamedTuple):
-    """Which column a decision sets or clears, and whether published figures rest on it."""
-
-    field: str
-    sets: bool
-    shows: bool
-
-
-CHANGES: Final = {
-    Kind.PAUSED: _Change("paused_at", sets=True, shows=False),
-    Kind.RESUMED: _Change("paused_at", sets=False, shows=False),
-    Kind.CLOSED: _Change("closed_at", sets=True, shows=True),
-    Kind.REOPENED: _Change("closed_at", sets=False, shows=True),
-}
-
-
 @transaction.atomic
 def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> bool:
     """Decide about a study, on record; False if it is so already. What raters hold can still be answered."""
-    change = CHANGES[kind]
+    change = DECISIONS[kind]
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     then: datetime | None = getattr(locked, change.field)
     if (then is not None) == change.sets:
@@ -48,7 +32,7 @@ def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> 
     setattr(locked, change.field, timezone.now() if change.sets else None)
     locked.save(update_fields=[change.field])
     StudyEvent.objects.create(study=locked, kind=kind, by=by if by and by.pk else None, note=note.strip())
-    if change.shows:
+    if change.grave:
         announce([locked])
     setattr(study, change.field, getattr(locked, change.field))
     return True
@@ -61,7 +45,14 @@ def possible(study: Study) -> list[StudyEvent.Kind]:
 
 
 class Decision(NamedTuple):
+    """A decision: the column it sets or clears, its button, what it means, and what is said once it is done.
+
+    grave: published figures rest on it, so it has to be confirmed.
+    """
+
     kind: StudyEvent.Kind
+    field: str
+    sets: bool
     button: str
     meaning: tuple[str, ...]
     done: str
@@ -73,6 +64,8 @@ DECISIONS: Final = {
     for decision in (
         Decision(
             Kind.PAUSED,
+            "paused_at",
+            True,
             "Pause",
             (
                 "People are offered no new pairs. What they have on screen can still be answered.",
@@ -82,12 +75,16 @@ DECISIONS: Final = {
         ),
         Decision(
             Kind.RESUMED,
+            "paused_at",
+            False,
             "Resume",
             ("People are offered pairs again, where they left off.",),
             "The study goes on.",
         ),
         Decision(
             Kind.CLOSED,
+            "closed_at",
+            True,
             "Close",
             (
                 "No more ratings are taken, from people or judges; nobody can join any more.",
@@ -100,6 +97,8 @@ DECISIONS: Final = {
         ),
         Decision(
             Kind.REOPENED,
+            "closed_at",
+            False,
             "Reopen",
             (
                 "Ratings are taken again.",
@@ -138,9 +137,6 @@ def state(request: OperatorRequest) -> HttpResponse:
         "events": paged(request, request.study.events.select_related("by", "rater")),
     }
     return show(request, "state.html", context, status=422 if problem else 200)
-
-
-# For staff accounts: another address, and the end of a study.
 
 
 @require_POST

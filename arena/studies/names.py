@@ -1,29 +1,29 @@
 """Answers that tell who wrote them, and what becomes of them."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Value
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Completion, Study
 from arena.people.permissions import OperatorRequest, Visitor, operator
-from arena.studies import settings
+from arena.studies import changes
 from arena.studies.pages import paged, show
 from arena.texts.names import Piece, in_context
 from arena.texts.naming import find_names
-
-# Writes: what becomes of the completions of a study that tell who wrote them.
 
 
 def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:
     """Set what becomes of telling answers, on record; False if it is so already. Past ratings stay."""
     study.naming = naming
-    return bool(settings.store(study, by, ["naming"]))
+    return bool(changes.store(study, by, ["naming"]))
 
 
 PER_PAGE: Final = 25
@@ -45,21 +45,6 @@ class NamingForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class Choice:
-    value: str
-    label: str
-    meaning: str
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class OfContestant:
-    name: str
-    telling: int
-    known: int
-
-
-@dataclass(frozen=True)
 class Telling:
     """A telling answer with its first telling passages; ``more``: there are others."""
 
@@ -74,7 +59,8 @@ def names(request: OperatorRequest) -> HttpResponse:
     """The answers that tell who wrote them; POST chooses what becomes of them, or looks again."""
     if request.method == "POST" and "look" in request.POST:
         found = find_names(request.study)
-        said = f"Looked through {_answers(found.completions)}: {found.telling:,} tell who wrote them"
+        answers = f"{found.completions:,} answer{pluralize(found.completions)}"
+        said = f"Looked through {answers}: {found.telling:,} tell who wrote them"
         news = f"{found.changed:,} of these are news" if found.changed else "as was known"
         messages.success(request, f"{said}, {news}.")
         return redirect("operate-names", slug=request.study.slug)
@@ -90,10 +76,6 @@ def _now(study: Study) -> str:
     return Study.Naming(study.naming).label.lower()
 
 
-def _answers(number: int) -> str:
-    return "1 answer" if number == 1 else f"{number:,} answers"
-
-
 def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
     study = request.study
     page = paged(
@@ -105,25 +87,23 @@ def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
     return {
         "page": page,
         "answers": [_telling(completion) for completion in page],
-        "by_contestant": [row for row in by_contestant if row.telling],
-        "known": sum(row.known for row in by_contestant),
-        "silent": [row.name for row in by_contestant if row.telling == row.known],
+        "by_contestant": [row for row in by_contestant if row["telling"]],
+        "known": sum(row["known"] for row in by_contestant),
+        "silent": [row["name"] for row in by_contestant if row["telling"] == row["known"]],
         "choices": [
-            Choice(way.value, way.label, meaning, study.naming == way) for way, meaning in MEANINGS.items()
+            {"value": way.value, "label": way.label, "meaning": meaning, "chosen": study.naming == way}
+            for way, meaning in MEANINGS.items()
         ],
         "errors": form.errors.get("naming", []),
     }
 
 
-def _by_contestant(study: Study) -> list[OfContestant]:
+def _by_contestant(study: Study) -> list[dict[str, Any]]:
+    """How many of each contestant's answers with a known text are telling; those with most first."""
     current = Completion.objects.rated().filter(prompt__study=study, is_current=True).exclude(turns=[])
-    counted = (
-        current.order_by()
-        .values_list("contestant__name")
-        .annotate(telling=Count("pk", filter=~Q(telling=[])), known=Count("pk"))
-    )
-    rows = [OfContestant(name or "", telling, known) for name, telling, known in counted]
-    return sorted(rows, key=lambda row: (-row.telling, row.name))
+    named = current.order_by().values(name=Coalesce("contestant__name", Value("")))
+    rows: Any = named.annotate(telling=Count("pk", filter=~Q(telling=[])), known=Count("pk"))
+    return sorted(rows, key=lambda row: (-row["telling"], row["name"]))
 
 
 def _telling(completion: Completion, most: int = 3) -> Telling:

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,9 +16,6 @@ from arena.models import Invitation, Study
 from arena.people.permissions import OperatorRequest
 from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
-
-# The guided way from an empty study to a published board: each step, and how far it is.
-
 
 State = Literal["done", "open", "attention", "optional"]
 
@@ -69,14 +67,14 @@ def _guidelines(facts: _Facts) -> Finding:
     words = len(facts.study.guidelines.split())
     if not words:
         return "open", "Raters are told nothing yet but the scale."
-    return "done", f"{words:,} {_s('word', words)}."
+    return "done", f"{words:,} word{pluralize(words)}."
 
 
 def _rating(facts: _Facts) -> Finding:
     study = facts.study
     said = [f"{study.points} points", f"{study.ratings_per_pair_people} wanted per pair"]
     if study.criteria:
-        said.append(f"{len(study.criteria)} {_s('criterion', len(study.criteria), 'criteria')}")
+        said.append(f"{len(study.criteria)} criteri{pluralize(study.criteria, 'on,a')}")
     if study.pairing != DEFAULT_STRATEGY:
         said.append(f"{study.pairing} choice of pairs")
     if study.repeat_share or study.gold_share:
@@ -87,13 +85,13 @@ def _rating(facts: _Facts) -> Finding:
 def _prompts(facts: _Facts) -> Finding:
     if not facts.cells.prompts:
         return "open", "No prompts yet. Import a file, or paste some."
-    return "done", f"{facts.cells.prompts:,} {_s('prompt', facts.cells.prompts)}."
+    return "done", f"{facts.cells.prompts:,} prompt{pluralize(facts.cells.prompts)}."
 
 
 def _contestants(facts: _Facts) -> Finding:
     number = facts.cells.contestants
     if number < 2:
-        return "open", f"{number} {_s('contestant', number)}; two are the least that can be compared."
+        return "open", f"{number} contestant{pluralize(number)}; two are the least that can be compared."
     return "done", f"{number:,} contestants."
 
 
@@ -104,7 +102,7 @@ def _completions(facts: _Facts) -> Finding:
     if found.holes:
         return (
             "attention",
-            f"{found.filled:,} answers; {found.holes:,} {_s('is', found.holes, 'are')} missing.",
+            f"{found.filled:,} answers; {found.holes:,} {pluralize(found.holes, 'is,are')} missing.",
         )
     return "done", f"{found.filled:,} answers; none is missing."
 
@@ -122,8 +120,8 @@ def _pairs(facts: _Facts) -> Finding:
 
 
 def _raters(facts: _Facts) -> Finding:
-    people = f"{facts.people:,} {_s('person', facts.people, 'people')} may rate"
-    said = f"{people}; {facts.links} open {_s('link', facts.links)}."
+    people = f"{facts.people:,} {pluralize(facts.people, 'person,people')} may rate"
+    said = f"{people}; {facts.links} open link{pluralize(facts.links)}."
     if facts.people or facts.links or facts.study.sign_up_open:
         return "done", said
     return "open", "Nobody may rate yet. Make an invitation link, or open sign-up."
@@ -131,7 +129,7 @@ def _raters(facts: _Facts) -> Finding:
 
 def _judges(facts: _Facts) -> Finding:
     if facts.judges:
-        return "done", f"{facts.judges} {_s('judge', facts.judges)}."
+        return "done", f"{facts.judges} judge{pluralize(facts.judges)}."
     return "optional", "None. Language models can rate the same pairs as people."
 
 
@@ -181,10 +179,6 @@ def place(study: Study, name: str) -> Place | None:
     following = "operate-progress" if last else names[at + 1]
     title = "Progress" if last else STEPS[following][0]
     return Place(at + 1, len(names), STEPS[name][0], title, reverse(following, args=[study.slug]))
-
-
-def _s(word: str, number: int, many: str = "") -> str:
-    return word if number == 1 else many or f"{word}s"
 
 
 def next_step(found: list[Step]) -> Step | None:

@@ -11,64 +11,38 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.models import (
-    Assignment,
-    Comparison,
-    Flag,
-    Membership,
-    Pair,
-    Purpose,
-    Rater,
-    Study,
-)
+from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Study
 from arena.people.permissions import OperatorRequest, operator
 from arena.studies import counts
-from arena.studies import counts as studies_counts
 from arena.studies.pages import paged, show
 
 
-@dataclass(frozen=True)
-class Sums:
-    study: int
-    repeats: int
-    checks: int
-    adjudications: int
-    late: int
-    revised: int
-    flags: int
-    in_hand: int
-
-
-def sums(study: Study) -> Sums:
+def sums(study: Study) -> dict[str, int]:
+    """People's comparisons in a study by what they were for, with open flags and pairs in hand."""
     people = Comparison.objects.filter(study=study, rater__kind=Rater.Kind.PERSON).order_by()
     now = Q(is_current=True)
     found = people.aggregate(
-        **{f"n_{one}": Count("pk", filter=now & Q(purpose=one)) for one in Purpose.values},
-        n_late=Count("pk", filter=now & Q(is_late=True)),
-        n_revised=Count("pk", filter=Q(revises__isnull=False)),
+        study=Count("pk", filter=now & Q(purpose="study")),
+        repeats=Count("pk", filter=now & Q(purpose="repeat")),
+        checks=Count("pk", filter=now & Q(purpose="check")),
+        adjudications=Count("pk", filter=now & Q(purpose="adjudication")),
+        late=Count("pk", filter=now & Q(is_late=True)),
+        revised=Count("pk", filter=Q(revises__isnull=False)),
     )
-    return Sums(
-        study=found["n_study"],
-        repeats=found["n_repeat"],
-        checks=found["n_check"],
-        adjudications=found["n_adjudication"],
-        late=found["n_late"],
-        revised=found["n_revised"],
-        flags=open_flags(study).count(),
-        in_hand=Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON).count(),
-    )
+    held = Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON)
+    return {**found, "flags": open_flags(study).count(), "in_hand": held.count()}
 
 
 @dataclass(frozen=True)
 class Line:
     rater: Rater
     membership: Membership | None
-    rated: int
-    others: int
-    skipped: int
-    flagged: int
-    late: int
-    last: datetime | None
+    rated: int = 0
+    others: int = 0
+    skipped: int = 0
+    flagged: int = 0
+    late: int = 0
+    last: datetime | None = None
 
 
 def by_rater(study: Study) -> list[Line]:
@@ -85,35 +59,22 @@ def by_rater(study: Study) -> list[Line]:
             last=Max("created_at"),
         )
     )
-    rated = {row["rater"]: row for row in said}
+    rated: dict[int, Any] = {row["rater"]: row for row in said}
     aside = (
         Assignment.objects.filter(study=study, state=Assignment.State.SKIPPED)
         .order_by()
         .values("rater")
         .annotate(skipped=Count("pk"), flagged=Count("flag"))
     )
-    put_aside = {row["rater"]: row for row in aside}
+    put_aside: dict[int, Any] = {row["rater"]: row for row in aside}
     members = {one.rater_id: one for one in study.memberships.exclude(role="viewer").select_related("rater")}
     gone = Rater.objects.filter(pk__in=rated.keys() - members.keys())
     raters = {one.pk: one for one in gone} | {pk: one.rater for pk, one in members.items()}
     lines = [
-        _line(rater, members.get(pk), rated.get(pk, {}), put_aside.get(pk, {}))
+        Line(**rated.get(pk, {}) | put_aside.get(pk, {}) | {"rater": rater, "membership": members.get(pk)})
         for pk, rater in raters.items()
     ]
     return sorted(lines, key=lambda line: (line.rated, line.rater.name, line.rater.pk))
-
-
-def _line(rater: Rater, membership: Membership | None, said: Any, aside: Any) -> Line:
-    return Line(
-        rater=rater,
-        membership=membership,
-        rated=said.get("rated", 0),
-        others=said.get("others", 0),
-        skipped=aside.get("skipped", 0),
-        flagged=aside.get("flagged", 0),
-        late=said.get("late", 0),
-        last=said.get("last"),
-    )
 
 
 def by_pair(study: Study) -> QuerySet[Pair]:
@@ -142,9 +103,6 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
 
 
-# Pages.
-
-
 @require_safe
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
@@ -153,7 +111,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
     total = sum(by_category.values(), counts.Wanted())
     context: dict[str, Any] = {
         "total": total,
-        "pace": studies_counts.of(request.study, total.left),
+        "pace": counts.of(request.study, total.left),
         "sums": sums(request.study),
         "now": timezone.now(),
     }

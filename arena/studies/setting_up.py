@@ -17,20 +17,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Pair, Study
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
-from arena.studies import pages, settings
+from arena.studies import changes, pages
 from arena.studies.pages import next_of, show
 from arena.texts import markdown
 
-# The address of a study: the last part of that of its pages, made of its name where nobody chooses one.
-
-
-TAKEN: Final = {"new", "raters", "groups", "keys"}
-"""Addresses of pages about no study."""
-
+TAKEN: Final = {"new", "raters", "groups", "keys"}  # addresses of pages about no study
 UNNAMED: Final = "study"
 
-ROOM: Final = 10
-"""Characters kept free for a number."""
+ROOM: Final = 10  # characters kept free for a number
 
 
 def free_address(name: str) -> str:
@@ -64,9 +58,6 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
     def _made_of_name(self) -> str:
         name = self.cleaned_data.get("name", "")  # not there where it is wrong, which is said
         return free_address(name) if name else ""
-
-
-# Inputs in plain words: lists as lines, shares as percent.
 
 
 LONGEST_LINE = 100
@@ -122,7 +113,7 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
     """Some settings of one study; only what was changed is written."""
 
     def store(self, by: Visitor) -> bool:
-        return bool(settings.store(self.instance, by, self.changed_data))
+        return bool(changes.store(self.instance, by, self.changed_data))
 
 
 class NewStudyForm(AddressedForm):
@@ -248,11 +239,7 @@ class PublishForm(SettingForm):
         ]
 
 
-# The studies somebody may operate, a new one, and the way through setting one up.
-
-
-INVALID = 422
-"""HTTP status of a form with errors, which htmx shows."""
+INVALID = 422  # HTTP status of a form with errors, which htmx shows
 
 
 @require_safe

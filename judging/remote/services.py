@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Rater, Study
-from arena.rating import planning
+from arena.rating import offering, planning
 from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
 from judging.endpoints.client import NoReplyError
@@ -121,7 +121,7 @@ def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
 
     Raises NotAllowedError, or LeaseLostError if it was answered or given to somebody else.
     """
-    lease = rating.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
+    lease = offering.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
     assignment = rating.renew(rater, public_id, lease)
     assert assignment.leased_until is not None  # noqa: S101 - just set
     renewed = _in_flight(assignment, attempt).update(deadline=assignment.leased_until)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from django.db.models import Exists, OuterRef, QuerySet
 
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
 from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 
@@ -99,7 +99,7 @@ def texts(study: Study) -> Texts:
         empty=np.array([row.empty for row in answers], dtype=np.bool_),
         references=_array(reference_sizes),
         reference_prompt=np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
-        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=APART).count(),
+        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
     )
 
 

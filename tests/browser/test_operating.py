@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
-from arena.rating import services
+from arena.rating import recording, services
 from arena.rating.recording import Answer
 from arena.studies.setting_up import UNNAMED, free_address
 from tests import factories as make
@@ -35,7 +35,7 @@ def operator(visitor: Visitor) -> Visitor:
             services.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
         else:
             answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-            services.record_comparison(other, assignment.public_id, answer)
+            recording.record_comparison(other, assignment.public_id, answer)
     Invitation.objects.create(study=visitor.study, note="The course", max_uses=30)
     Invitation.objects.create(study=visitor.study, revoked_at=timezone.now())
     StudyEvent.objects.create(study=visitor.study, kind="paused", by=visitor.rater.user, note="Lunch")
@@ -131,7 +131,7 @@ def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
     other = make.make_member(operator.study)
     assignment = services.claim(operator.study, other)
     assert assignment is not None
-    services.record_comparison(
+    recording.record_comparison(
         other, assignment.public_id, Answer(points=8, rating=6, source=Comparison.Source.WEB)
     )
     page.evaluate("htmx.trigger(document.getElementById('figures'), 'due')")

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from arena.models import Flag, Invitation, Membership, Role, Study
-from arena.rating import services
+from arena.rating import recording, services
 from arena.rating.recording import Answer
 from judging.models import JudgeRun
 from leaderboard.refreshing import services as snapshots
@@ -95,4 +95,4 @@ def _rate(study: Study, rater: object) -> None:
             services.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
         else:
             answer = Answer(points=8, rating=3, source="web")
-            services.record_comparison(rater, assignment.public_id, answer)
+            recording.record_comparison(rater, assignment.public_id, answer)

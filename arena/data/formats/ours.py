@@ -30,7 +30,7 @@ from arena.data.formats.records import (
     ReferenceRecord,
 )
 from arena.rating import scales
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 
 MOST_BENCHMARKS: Final = 20
 
@@ -462,7 +462,7 @@ def pair_apart(
     return [
         PromptRecord(
             id=name,
-            subset=APART,
+            subset=TRAINING_SUBSET,
             turns=(prompt,),
             input=given or None,
             category=category,
@@ -470,12 +470,14 @@ def pair_apart(
             place=place,
         ),
         *(
-            CompletionRecord(prompt=name, subset=APART, id=side, turns=(text,), implied=implied, place=place)
+            CompletionRecord(
+                prompt=name, subset=TRAINING_SUBSET, id=side, turns=(text,), implied=implied, place=place
+            )
             for side, text in zip(("first", "second"), texts, strict=True)
         ),
         GoldRecord(
             prompt=name,
-            subset=APART,
+            subset=TRAINING_SUBSET,
             first="",
             second="",
             first_id="first",

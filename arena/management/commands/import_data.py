@@ -16,8 +16,7 @@ SHOWN: Final = 100
 
 SHOWN_NOTES: Final = 10
 
-REPORT_EVERY: Final = 10_000
-"""Records between lines of progress if the output is no terminal."""
+REPORT_EVERY: Final = 10_000  # records between lines of progress if the output is no terminal
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Study
-from arena.rating import possible_pairs, services
+from arena.rating import possible_pairs, recording, services
 from arena.rating.offering import with_texts_of
 from arena.rating.progress import progress
 from arena.rating.recording import Answer
@@ -20,7 +20,7 @@ def rate_all(study: Study) -> list[Assignment]:
     offered = []
     while assignment := services.claim(study, rater):
         answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-        services.record_comparison(rater, assignment.public_id, answer)
+        recording.record_comparison(rater, assignment.public_id, answer)
         offered.append(assignment)
     return offered
 
@@ -70,7 +70,7 @@ def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> 
     again = services.claim(study, rater)
     assert again == lost
     answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-    stored = services.record_comparison(rater, lost.public_id, answer)
+    stored = recording.record_comparison(rater, lost.public_id, answer)
     assert stored.purpose == "study"
     pair.refresh_from_db()
     assert pair.people_ratings == 1
@@ -96,7 +96,7 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
         assignment = services.claim(study, rater)
         assert assignment
         answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-        services.record_comparison(rater, assignment.public_id, answer)
+        recording.record_comparison(rater, assignment.public_id, answer)
         now = progress(rater, [study])[study.pk]
         is_step = now.left == before.left - 10
         assert is_step or now.left == before.left
@@ -112,7 +112,7 @@ def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
     rater = make.make_member(study)
     assignment = services.claim(study, rater)
     assert assignment
-    services.record_comparison(
+    recording.record_comparison(
         rater, assignment.public_id, Answer(points=8, rating=3, source=Comparison.Source.WEB)
     )
     assert progress(rater, [study])[study.pk].left == 1

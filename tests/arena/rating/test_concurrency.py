@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
 from arena.people import joining
-from arena.rating import services
+from arena.rating import recording, services
 from arena.rating.recording import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
@@ -55,7 +55,7 @@ def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
         def until_done() -> int:
             count = 0
             while assignment := services.claim(study, rater):
-                services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=3))
+                recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=3))
                 count += 1
             return count
 
@@ -97,7 +97,7 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
         assert lost is not None
         Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
         said, held = at_once(
-            lambda lost=lost, slow=slow: services.record_comparison(
+            lambda lost=lost, slow=slow: recording.record_comparison(
                 slow, lost.public_id, Answer(points=8, rating=3)
             ),
             lambda study=study, quick=quick: services.claim(study, quick),
@@ -111,7 +111,7 @@ def test_a_double_click_stores_one_comparison() -> None:
     assignment = make.make_assignment()
     rater = assignment.rater
     same = Answer(points=8, rating=2)
-    results = at_once(*[lambda: services.record_comparison(rater, assignment.public_id, same)] * 4)
+    results = at_once(*[lambda: recording.record_comparison(rater, assignment.public_id, same)] * 4)
     assert len({result.pk for result in results if isinstance(result, Comparison)}) == 1
     assert not [result for result in results if isinstance(result, Exception)]
     assert Comparison.objects.count() == 1
@@ -123,7 +123,7 @@ def test_two_tabs_with_different_answers_store_the_first() -> None:
 
     def say(rating: int) -> Callable[[], Comparison]:
         answer = Answer(points=8, rating=rating)
-        return lambda: services.record_comparison(assignment.rater, assignment.public_id, answer)
+        return lambda: recording.record_comparison(assignment.rater, assignment.public_id, answer)
 
     results = at_once(say(1), say(8))
     stored = [result for result in results if isinstance(result, Comparison)]
@@ -138,7 +138,7 @@ def test_an_answer_that_meets_the_sweep_is_kept() -> None:
         answer = Answer(points=8, rating=2)
         results = at_once(
             lambda: services.expire_lapsed(),
-            lambda found=assignment, said=answer: services.record_comparison(
+            lambda found=assignment, said=answer: recording.record_comparison(
                 found.rater, found.public_id, said
             ),
         )

@@ -11,9 +11,9 @@ from django.utils import timezone
 from scipy.stats import binom
 
 from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
-from arena.rating import offering, progress, services
+from arena.rating import offering, progress, recording, services
 from arena.rating.recording import Answer, NotAllowedError
-from arena.studies import settings
+from arena.studies import changes
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -28,7 +28,7 @@ def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
 
 
 def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
-    return services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
+    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
 
 
 def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:
@@ -119,8 +119,8 @@ def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, r
 def test_paused_members_and_viewers_are_offered_nothing(
     study: Study, rater: Rater, change: dict[str, Any], words: str
 ) -> None:
-    changes = {name: timezone.now() if value == "now" else value for name, value in change.items()}
-    Membership.objects.update(**changes)
+    changed = {name: timezone.now() if value == "now" else value for name, value in change.items()}
+    Membership.objects.update(**changed)
     with pytest.raises(NotAllowedError, match=words):
         services.claim(study, rater)
     assert not Assignment.objects.exists()
@@ -305,7 +305,7 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
 def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offering, "MOST_PAIRS", 7)
     study = make.make_small_study(prompts=6, contestants=3)
-    assert len(offering.stock_of(study).possible) == 9
+    assert len(offering.pool_of(study).possible) == 9
     assert len(rate_all(study, make.make_member(study))) == 18
 
 
@@ -319,14 +319,14 @@ def test_what_is_kept_is_forgotten_when_there_is_too_much(monkeypatch: pytest.Mo
     monkeypatch.setattr(offering, "MOST_KEPT", 10)
     studies = [make.make_small_study(prompts=2, contestants=3) for _ in range(3)]
     for study in studies:
-        offering.stock_of(study)
+        offering.pool_of(study)
     assert sum(len(each.possible) for each in offering._kept.values()) <= 10
 
 
 def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(study: Study) -> None:
     """As if this process had read nothing of them: the row itself says that the pair is full."""
     rater, other = make.make_member(study), make.make_member(study)
-    known = offering.stock_of(study)
+    known = offering.pool_of(study)
     rate_all(study, other)
     known.ratings[:] = 0
     known._newest = 10**9
@@ -410,7 +410,7 @@ def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
     def announce(studies: Any) -> None:
         inside.append(len(connection.savepoint_ids))
 
-    monkeypatch.setattr(settings, "announce", announce)
+    monkeypatch.setattr(changes, "announce", announce)
     before = len(connection.savepoint_ids)
     contestant = Contestant.objects.select_related("study").first()
     address = reverse("operate-contestant", args=[contestant.study.slug, contestant.pk])

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.models.signals import comparison_recorded
-from arena.rating import services
+from arena.rating import recording, services
 from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
 
@@ -24,7 +24,7 @@ def claimed(study: Study, rater: Rater) -> Assignment:
 
 
 def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
-    return services.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
+    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_an_answer_after_the_lease_ran_out_is_kept(study: Study, rater: Rater) -
 def test_an_answer_without_rating_keeps_its_reason(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     unscored = Answer(points=8, reason="refused", raw_reply="no")
-    comparison = services.record_comparison(rater, assignment.public_id, unscored)
+    comparison = recording.record_comparison(rater, assignment.public_id, unscored)
     assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", "refused", None)
 
 
@@ -242,7 +242,7 @@ def test_what_cannot_be_stored_is_refused(
 ) -> None:
     assignment = claimed(study, rater)
     with pytest.raises(InvalidAnswerError, match=words) as refused:
-        services.record_comparison(rater, assignment.public_id, bad)
+        recording.record_comparison(rater, assignment.public_id, bad)
     assert refused.value.field == field
     assert not Comparison.objects.exists()
 
@@ -252,7 +252,7 @@ def test_an_unknown_and_a_strangers_assignment_look_the_same(study: Study, rater
     stranger = make.make_member(study)
     for public_id in (mine.public_id, "nonsense"):
         with pytest.raises(NotAllowedError, match="no such assignment"):
-            services.record_comparison(stranger, public_id, Answer(points=8, rating=1))
+            recording.record_comparison(stranger, public_id, Answer(points=8, rating=1))
 
 
 def test_an_answer_to_a_study_closed_meanwhile_is_not_recorded(study: Study, rater: Rater) -> None:
@@ -267,7 +267,7 @@ def test_judges_are_counted_apart(study: Study) -> None:
     judge = make.make_rater(kind=Rater.Kind.JUDGE)
     pair = make.make_pair(prompt=study.prompts.first())
     assignment = make.make_assignment(pair=pair, rater=judge)
-    services.record_comparison(judge, assignment.public_id, Answer(points=3, rating=1, source="api"))
+    recording.record_comparison(judge, assignment.public_id, Answer(points=3, rating=1, source="api"))
     pair.refresh_from_db()
     assert (pair.people_ratings, pair.judge_ratings) == (0, 1)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
 from arena.rating import scales, services, training
-from arena.rating.apart import APART
 from arena.rating.recording import NotAllowedError
+from arena.rating.subsets import TRAINING_SUBSET
 from tests import factories as make
 
 
@@ -192,7 +192,7 @@ class TestCourse:
             training.needed(found)
         with django_assert_num_queries(2):
             training.course(found)
-        assert Pair.objects.filter(prompt__subset=APART).count() == 5
+        assert Pair.objects.filter(prompt__subset=TRAINING_SUBSET).count() == 5
 
 
 def trained(pairs: int, **columns: Any) -> Study:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Contestant, Membership, Pair, Prompt, Study, StudyEvent
-from arena.studies import settings as studies_settings
+from arena.studies import changes
 from arena.studies.names import choose_naming
 from tests import factories as make
 
@@ -24,7 +24,7 @@ def study() -> Study:
 def change(study: Study, by: Any = None, **settings: Any) -> list[str]:
     for name, value in settings.items():
         setattr(study, name, value)
-    return studies_settings.store(study, by, settings)
+    return changes.store(study, by, settings)
 
 
 def said(study: Study) -> list[str]:
@@ -85,13 +85,13 @@ def test_every_column_is_a_setting_unless_it_is_named_as_none() -> None:
     columns = {field.name for field in Study._meta.concrete_fields}
     of_rows = {field.name for row in (Contestant, Prompt, Pair) for field in row._meta.concrete_fields}
     named = {
-        *studies_settings.WORDS,
-        *studies_settings.TEXTS,
-        *studies_settings.UNSEEN,
-        *studies_settings.SHARES,
+        *changes.WORDS,
+        *changes.TEXTS,
+        *changes.UNSEEN,
+        *changes.SHARES,
     }
-    assert not (named | studies_settings.NO_SETTINGS) - columns - of_rows
-    assert not named & studies_settings.NO_SETTINGS
+    assert not (named | changes.NO_SETTINGS) - columns - of_rows
+    assert not named & changes.NO_SETTINGS
 
 
 def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
@@ -105,9 +105,9 @@ def test_what_changes_nothing_leaves_no_record(study: Study) -> None:
 def test_the_ends_of_lines_that_browsers_send_are_no_change(study: Study, stored: str) -> None:
     Study.objects.filter(pk=study.pk).update(description=stored)
     study.description = "One\r\nTwo\r\n"
-    assert studies_settings.store(study, None, ["description"]) == []
+    assert changes.store(study, None, ["description"]) == []
     study.description = "One\r\nThree"
-    assert studies_settings.store(study, None, ["description"]) == ["description"]
+    assert changes.store(study, None, ["description"]) == ["description"]
     study.refresh_from_db()
     assert study.description == "One\nThree"
 

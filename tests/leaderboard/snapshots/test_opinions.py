@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.snapshots.opinions import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
@@ -260,7 +260,7 @@ class TestStyle:
 def test_prompts_of_training_pairs_and_hidden_checks_are_none_of_the_board():
     study = factories.make_small_study(prompts=2)
     factories.make_training_pairs(study)
-    study.prompts.filter(subset=APART).update(category="quiz")
+    study.prompts.filter(subset=TRAINING_SUBSET).update(category="quiz")
     found = opinions(study)
     assert found.prompts == 2
     assert "quiz" not in found.categories

@@ -2,7 +2,7 @@ from collections import Counter
 from pathlib import Path
 
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, ContestantRecord, PromptRecord
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 HEADER = "id,prompt,model_x,model_y,worker,winner,left,right"
@@ -68,7 +68,7 @@ PAIR = {
 
 def test_a_training_pair_brings_its_texts_and_no_authors(tmp_path: Path) -> None:
     prompt, first, second, label = read(write_lines(tmp_path, "pairs-crowd-training.jsonl", PAIR))
-    assert (prompt.id, prompt.turns, prompt.subset) == ("-1", ("Name the vendor.",), APART)
+    assert (prompt.id, prompt.turns, prompt.subset) == ("-1", ("Name the vendor.",), TRAINING_SUBSET)
     assert [(text.contestant, text.id, text.turns) for text in (first, second)] == [
         (None, "first", ("Reed & Co",)),
         (None, "second", ("",)),

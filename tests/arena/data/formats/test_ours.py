@@ -19,7 +19,7 @@ from arena.data.formats.records import (
     RaterRecord,
     ReferenceRecord,
 )
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 COMPARISON = {
@@ -447,7 +447,7 @@ def test_a_pair_brings_its_texts(tmp_path: Path) -> None:
         "gold_source": "an atlas",
     }
     prompt, first, second, label = read(write_lines(tmp_path, "t.jsonl", row))
-    assert (prompt.id, prompt.subset, prompt.turns) == ("rivers", APART, ("Name a river.",))
+    assert (prompt.id, prompt.subset, prompt.turns) == ("rivers", TRAINING_SUBSET, ("Name a river.",))
     assert (prompt.category, prompt.input, prompt.implied) == ("facts", "In Norway.", False)
     assert [(text.id, text.turns, text.contestant) for text in (first, second)] == [
         ("first", ("Glomma",), None),
@@ -464,7 +464,7 @@ def test_a_pair_brings_its_texts(tmp_path: Path) -> None:
 def test_a_table_is_read_alike_and_says_what_a_pair_is_for(tmp_path: Path) -> None:
     rows = ["prompt,first,second,gold,use", "Name a river.,Glomma,Danube,first,check"]
     prompt, *_, label = read(write_lines(tmp_path, "checks.csv", *rows))
-    assert (prompt.subset, label.gold, label.use) == (APART, "first", "check")
+    assert (prompt.subset, label.gold, label.use) == (TRAINING_SUBSET, "first", "check")
 
 
 def test_rows_without_an_id_are_told_apart_by_their_texts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from arena.data.formats.records import (
 from arena.data.importing import imports as imports_module
 from arena.data.importing.imports import import_files, import_records
 from arena.models import Study
-from arena.rating.apart import APART
+from arena.rating.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import completion, gold, reasons, stock, vote
 
@@ -42,11 +42,11 @@ def everything() -> Rows:
 
 def apart(use: str) -> list[Item]:
     """A pair for raters and not for the study: training, or a hidden check."""
-    texts = [CompletionRecord(use, (side,), subset=APART, id=side) for side in ("first", "second")]
+    texts = [CompletionRecord(use, (side,), subset=TRAINING_SUBSET, id=side) for side in ("first", "second")]
     label = GoldRecord(
-        use, "", "", "tie", "experts", subset=APART, first_id="first", second_id="second", use=use
+        use, "", "", "tie", "experts", subset=TRAINING_SUBSET, first_id="first", second_id="second", use=use
     )
-    return [PromptRecord(use, ("Once.",), subset=APART), *texts, label]
+    return [PromptRecord(use, ("Once.",), subset=TRAINING_SUBSET), *texts, label]
 
 
 GOOD: list[Item] = [

@@ -11,11 +11,11 @@ from arena.data import export
 from arena.data.importing.import_report import ImportReport, find_missing
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
-from arena.rating import services
-from arena.rating.apart import APART
+from arena.rating import recording, services
 from arena.rating.planning import plan
 from arena.rating.progress import progress
 from arena.rating.recording import Answer
+from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make
@@ -54,7 +54,7 @@ def test_pairs_have_use_gold_and_explanation(tmp_path: Path) -> None:
     assert (train.use, train.gold, train.explanation) == ("train", "first", "It says A.")
     assert (check.use, check.gold, check.gold_source) == ("check", "second", "training file")
     assert set(Completion.objects.values_list("contestant", flat=True)) == {None}
-    assert set(Prompt.objects.values_list("subset", flat=True)) == {APART}
+    assert set(Prompt.objects.values_list("subset", flat=True)) == {TRAINING_SUBSET}
 
 
 def test_twice_adds_nothing(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_study_stays_what_it_is(tmp_path: Path) -> None:
     assert export.count(study, "completions") == 6
     assert export.count(study, "pairs") == 0
     plan(study, judge.rater)
-    assert not Pair.objects.filter(prompt__subset=APART, assignments__isnull=False).exists()
+    assert not Pair.objects.filter(prompt__subset=TRAINING_SUBSET, assignments__isnull=False).exists()
     found = texts(study)
     assert (len(found.prompts), len(found.completion)) == (2, 6)
     assert not Comparison.objects.exists()
@@ -114,8 +114,8 @@ def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: P
     while assignment := services.claim(study, member):
         assert assignment.pair
         assert assignment.pair.use != "train"
-        purposes.append((assignment.purpose, assignment.pair.prompt.subset == APART))
-        services.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))
+        purposes.append((assignment.purpose, assignment.pair.prompt.subset == TRAINING_SUBSET))
+        recording.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))
     assert purposes.count(("study", False)) == 6
     assert set(purposes) - {("study", False)} <= {("check", True)}
     # Counted on no board and as no rating wanted.
