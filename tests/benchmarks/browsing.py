@@ -6,10 +6,11 @@ Makes the study where the database has none, and its index, but no standings: th
 """
 
 import os
-import statistics
 import sys
 import time
 from typing import Final
+
+from tests.benchmarks.paired import medians
 
 RUNS: Final = 15
 QUESTIONS: Final = {
@@ -33,14 +34,7 @@ QUESTIONS: Final = {
 
 
 def timed(name, action):
-    """Print the medians of RUNS calls, after one that is not counted: time passed, and the processor's."""
-    passed, used = [], []
-    for _ in range(RUNS + 1):
-        start, processor = time.perf_counter(), time.process_time()
-        action()
-        passed.append(1000 * (time.perf_counter() - start))
-        used.append(1000 * (time.process_time() - processor))
-    wall, cpu = statistics.median(passed[1:]), statistics.median(used[1:])
+    wall, cpu = medians(action, RUNS)
     print(f"{name}: {wall:.0f} ms, {cpu:.0f} of them of the processor")
 
 

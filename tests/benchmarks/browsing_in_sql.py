@@ -8,7 +8,6 @@ The tables have what a refresh would have to write: a row for each answer with i
 
 import os
 import sqlite3
-import statistics
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from tests.benchmarks.browsing import QUESTIONS
+from tests.benchmarks.paired import medians
 
 RUNS: Final = 5
 TABLES: Final = """
@@ -42,16 +42,6 @@ CREATE INDEX people ON answer (people, pair) WHERE people;
 ANALYZE;
 """
 SIDES: Final = {"scored": "rating > 0", "tie": "rating > 0 AND tie", "side": "rating > 0 AND NOT tie"}
-
-
-def milliseconds(action):
-    """The median of the processor's time over RUNS calls, and what the last one returned."""
-    taken = []
-    for _ in range(RUNS):
-        start = time.process_time()
-        found = action()
-        taken.append(1000 * (time.process_time() - start))
-    return statistics.median(taken), found
 
 
 def written(index, database):
@@ -120,8 +110,9 @@ def main():
     print(f"rows: {time.process_time() - start:.1f} s of the processor, {path.stat().st_size / 1e6:.0f} MB")
     for name, query in QUESTIONS.items():
         asked = known.question(study, known.parse(dict(parse_qsl(query.removeprefix("?")))))
-        by_index, there = milliseconds(lambda asked=asked: places(index, asked))
-        by_sql, number = milliseconds(lambda asked=asked: selected(database, asked))
+        there, number = places(index, asked), selected(database, asked)
+        _, by_index = medians(lambda asked=asked: places(index, asked), RUNS)
+        _, by_sql = medians(lambda asked=asked: selected(database, asked), RUNS)
         assert number == len(there), f"{name}: {number} and {len(there)} pairs"
         print(f"{name}: index {by_index:.0f} ms, SQL {by_sql:.0f} ms, {number:,} pairs")
 

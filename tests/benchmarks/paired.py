@@ -6,7 +6,7 @@ Absolute times drift on a shared machine; ratios of times taken in turn hardly d
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 
 @dataclass(frozen=True)
@@ -34,3 +34,14 @@ def race(title, ours, *others, repeats=5):
         each = median(taken[rival.name])
         print(f"  {rival.name:<44} {each * 1e9:10.1f} ns per update {each / fastest:8.1f} x")
     return {rival.name: median(taken[rival.name]) / fastest for rival in others}
+
+
+def medians(action, runs):
+    """Medians in milliseconds, of the clock and of the processor, over ``runs`` calls after a first one."""
+    clock, processor = [], []
+    for _ in range(runs + 1):
+        start, used = perf_counter(), process_time()
+        action()
+        clock.append(1000 * (perf_counter() - start))
+        processor.append(1000 * (process_time() - used))
+    return median(clock[1:]), median(processor[1:])

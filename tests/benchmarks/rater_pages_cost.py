@@ -5,10 +5,10 @@ a folder with collected static files. tests.benchmarks.generated_study makes a s
 snapshot.
 """
 
-import statistics
 import sys
-import time
 from typing import Final
+
+from tests.benchmarks.paired import medians
 
 ROUNDS: Final = 15
 
@@ -28,15 +28,12 @@ def measure(slug):
     kinds = [entry["selector"] for entry in snapshot.counts["raters"]]
     client = Client(HTTP_HOST="127.0.0.1")
     for page in ("raters/", *(f"raters/{kind}/" for kind in kinds), "agreement/"):
-        address, spent = f"/studies/{slug}/{page}", []
+        address = f"/studies/{slug}/{page}"
         size = len(client.get(address).content)
-        for _ in range(ROUNDS):
-            started = time.process_time()
-            client.get(address)
-            spent.append(1000 * (time.process_time() - started))
+        _, spent = medians(lambda address=address: client.get(address), ROUNDS)
         with CaptureQueriesContext(connection) as captured:
             client.get(address)
-        print(f"{page:32} {statistics.median(spent):6.1f} ms {size / 1024:6.0f} kB {len(captured):4} queries")
+        print(f"{page:32} {spent:6.1f} ms {size / 1024:6.0f} kB {len(captured):4} queries")
 
 
 def main():

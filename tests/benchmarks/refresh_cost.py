@@ -7,13 +7,14 @@ tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which col
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
+
+from tests.benchmarks.paired import medians
 
 MORE: Final = 1000
 PAGES: Final = 20
@@ -46,15 +47,8 @@ def peak():
 
 
 def milliseconds(ask):
-    """The median of PAGES answers, after one that is not counted."""
-    times = [timed_once(ask) for _ in range(PAGES + 1)][1:]
-    return round(1000 * statistics.median(times), 1)
-
-
-def timed_once(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
+    """The median of PAGES answers."""
+    return round(medians(ask, PAGES)[0], 1)
 
 
 def pages(slug):

@@ -2,9 +2,13 @@
 
 import csv
 import io
+import os
 import re
+import subprocess
+import sys
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 
@@ -40,3 +44,16 @@ def refusal(command, *arguments):
         command(*arguments) if callable(command) else call_command(command, *map(str, arguments))
     assert caught.value.returncode == 1
     return str(caught.value)
+
+
+def without_database(*arguments):
+    """A command of manage.py in a process of its own, whose database could not even be opened."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *map(str, arguments)],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -1,17 +1,53 @@
 import math
 from collections import defaultdict
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.comparisons import index
-from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, REASONS, TIE, UNLIKE_PEOPLE, Index, build
-from tests.leaderboard.comparisons.answers import Answer, rows
+from leaderboard.comparisons.index import (
+    FLIPPED,
+    PEOPLE_DIFFER,
+    REASONS,
+    TIE,
+    UNLIKE_PEOPLE,
+    Index,
+    Question,
+    build,
+    places,
+)
+from leaderboard.snapshots.opinions import _DTYPE
 
 PEOPLE = {1, 2, 3}
 JUDGE, OTHER_JUDGE = 8, 9
+
+
+class Answer(NamedTuple):
+    """One answer; ``rating`` 0 with a reason for none."""
+
+    id: int
+    pair: int
+    rater: int
+    rating: int
+    swapped: bool = False
+    points: int = 8
+    reason: str = ""
+    prompt: int = 1
+
+
+def rows(*answers):
+    """The structured array of Opinions. The texts of pair p are 10 p + 1 (its first) and 10 p + 2."""
+    found = np.zeros(len(answers), dtype=_DTYPE)
+    for row, answer in zip(found, answers, strict=True):
+        texts = (10 * answer.pair + 1, 10 * answer.pair + 2)
+        for name, value in answer._asdict().items():
+            row[name] = value
+        row["first_text"], row["second_text"] = texts[::-1] if answer.swapped else texts
+    return found
 
 
 def built(*answers):
@@ -176,3 +212,62 @@ def test_which_completion_has_the_smaller_id_changes_nothing(answers):
     one, other = built(*answers), built(*turned)
     np.testing.assert_array_equal(one.flags, other.flags)
     np.testing.assert_allclose(one.spread, other.spread, **SINGLE)
+
+
+ALPHA, BETA, GAMMA = 100, 200, 300
+PERSON = 1
+
+
+@pytest.fixture
+def searched():
+    """Pairs 1 to 4; pair 1: alpha, beta; 2: alpha, gamma; 3: gamma, beta; 4: texts without author."""
+    texts = {11: ALPHA, 12: BETA, 21: ALPHA, 22: GAMMA, 31: GAMMA, 32: BETA}
+    answers = rows(
+        Answer(1, 1, PERSON, 1, prompt=10),
+        Answer(2, 1, JUDGE, 1, prompt=10),
+        Answer(3, 1, JUDGE, 1, swapped=True, prompt=10),
+        Answer(4, 3, PERSON, 8, prompt=11),
+        Answer(5, 3, JUDGE, 1, prompt=11),
+        Answer(6, 2, PERSON, 4, prompt=11),
+        Answer(7, 2, JUDGE, 0, reason="refused", prompt=11),
+        Answer(8, 4, JUDGE, 2, points=3, prompt=12),
+    )
+    return build(answers, {PERSON}, texts)
+
+
+@pytest.mark.parametrize(
+    ("question", "pairs"),
+    [
+        (Question(), [4, 2, 3, 1]),
+        (Question(widest=True), [3, 1, 4, 2]),
+        (Question(prompts=[10, 12]), [4, 1]),
+        (Question(prompts=[]), []),
+        (Question(contestants=(ALPHA,)), [2, 1]),
+        (Question(contestants=(BETA, GAMMA)), [3]),
+        (Question(raters=[PERSON]), [2, 3, 1]),
+        (Question(raters=[]), []),
+        (Question(answer="scored"), [4, 2, 3, 1]),
+        (Question(answer="unscored"), [2]),
+        (Question(answer="refused"), [2]),
+        (Question(answer="empty"), []),
+        (Question(answer="tie"), [4, 2]),
+        (Question(answer="side"), [3, 1]),
+        (Question(rating=(1, 8)), [3, 1]),
+        (Question(rating=(2, 3)), [4]),
+        (Question(rating=(2, 8)), []),
+        (Question(only="flipped"), [1]),
+        (Question(only="judges"), [3, 1]),
+        (Question(only="people"), []),
+        (Question(raters=[JUDGE], answer="tie"), [4]),
+        (Question(raters=[JUDGE], rating=(1, 8), contestants=(GAMMA,)), [3]),
+        (Question(raters=[PERSON], answer="refused"), []),
+    ],
+)
+def test_what_is_found(searched, question, pairs):
+    assert searched.pair[places(searched, question)].tolist() == pairs
+
+
+def test_nothing_is_found_in_nothing():
+    empty = build(rows(), set(), {})
+    for question in (Question(), Question(raters=[1], only="flipped", widest=True), Question(prompts=[1])):
+        assert len(places(empty, question)) == 0

@@ -44,7 +44,7 @@ def test_matrices_read_across_a_row(made):
     assert found["ties"] == [[0, 0, 0]] * 3
 
 
-def test_standings_count_each_contestant_and_the_unscored(made):
+def test_standings_count_each_contestant_and_the_unscored_in_each_category(made):
     found = table(made.study, "standings", ties="on", method="elo")
     rows = {row["contestant"]: row for row in found["standings"]}
     assert [
@@ -55,15 +55,12 @@ def test_standings_count_each_contestant_and_the_unscored(made):
     assert (found["games"], found["left_out"], found["unscored"], found["not_ranked"]) == (4, 0, 1, 0)
     assert found["parameters"]["resample"] == "prompts"
     assert found["parameters"]["clusters"] == 2
-
-
-def test_a_category_has_its_own_standings_without_those_who_did_not_play(made):
     found = table(made.study, "standings", ties="on", method="bradley-terry", category="poems")
     assert [row["contestant"] for row in found["standings"]] == ["beta", "gamma"]
     assert found["games"] == 1
 
 
-def test_ratings_are_counted_as_shown_with_the_unscored_by_reason(made):
+def test_ratings_are_counted_as_shown_on_each_scale(made):
     found = table(made.study, "ratings")
     assert found["comparisons"] == 5
     (scale,) = found["scales"]
@@ -72,9 +69,6 @@ def test_ratings_are_counted_as_shown_with_the_unscored_by_reason(made):
     assert scale["unscored"] == {"unparsable": 1}
     assert scale["share_first"] == 0.5
     assert scale["mean"] == 5.0
-
-
-def test_each_scale_has_its_own_histogram(made):
     made.rate("alpha", "gamma", 2, points=3)
     found = table(made.study, "ratings")
     assert [(scale["points"], scale["scored"]) for scale in found["scales"]] == [(3, 1), (8, 4)]

@@ -172,13 +172,7 @@ def test_a_row_has_every_cell_in_the_order_of_the_headings():
     assert row.endswith('<td class="num">–</td></tr>')
 
 
-def test_without_intervals_there_is_a_dash_and_no_drawing():
-    (row,) = rows(standing("alpha", 1000.0), intervals=False)
-    assert '<td class="num">1000</td><td class="num">–</td><td class="mono">' in row
-    assert "<svg" not in row
-
-
-def test_what_is_special_stands_beside_the_name():
+def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a_dash():
     people, few = rows(
         standing("Ada", 1000.0, kind="people"), standing("b", 900.0, games=1, wins=0, losses=1)
     )
@@ -188,6 +182,9 @@ def test_what_is_special_stands_beside_the_name():
         '<span class="badge badge-warn">Provisional</span> '
         '<span class="provisional-reason">fewer than 30 games</span></th>'
     ) in few
+    (row,) = rows(standing("alpha", 1000.0), intervals=False)
+    assert '<td class="num">1000</td><td class="num">–</td><td class="mono">' in row
+    assert "<svg" not in row
 
 
 def test_rows_a_search_leaves_out_are_hidden():

@@ -117,15 +117,13 @@ class TestByHand:
         assert found.effective_votes == pytest.approx([4 * 16 / 14] * 2, abs=1e-6)
         assert found.effective_votes_overall == pytest.approx(4.571429, abs=1e-6)
 
-    def test_a_judge_that_says_the_same_of_everything_changes_nothing(self):
+    def test_what_a_judge_like_people_or_without_opinion_changes(self):
         study = make_study()
         study["judge"][:] = 0.5
         found = rate(study)
         assert found.power == 0
         assert np.array_equal(found.rating, found.human.value)
         assert found.effective_votes_overall == found.counts.human_pairs
-
-    def test_a_judge_that_is_people_counts_like_people(self):
         study = make_study(agree=1.0, rated=60)
         full = rate(study)
         study["human"][study["prompt"] >= 30] = np.nan
@@ -134,8 +132,6 @@ class TestByHand:
         assert found.rating == pytest.approx(full.human.value, abs=1e-6)
         ratio = (found.standard_error / full.human.standard_error) ** 2
         assert ratio == pytest.approx([(30 / 29) / (60 / 59)] * 4, rel=1e-6)
-
-    def test_the_bias_of_a_judge_that_is_people_is_certainly_nothing(self):
         study = make_study(rated=60)
         found = rate({**study, "judge": study["human"]})
         assert found.bias.value == pytest.approx([0] * 4, abs=1e-6)

@@ -76,16 +76,14 @@ class TestByHand:
         share = np.array([1, 4, 4, 7]) / 16
         assert np.abs(often / rounds - share).max() < 4 * (0.25 / rounds) ** 0.5
 
-    def test_elo_of_one_game_in_each_cell(self):
+    def test_one_game_in_each_cell_and_raters_of_one_prompt(self):
         """A wins all four games, and every round has four: each ends at what four wins in a row give."""
         cells = {"cluster": [0, 0, 1, 1], "crossed": [0, 1, 0, 1]}
         found = bootstrap_elo([0] * 4, [1] * 4, [1] * 4, 2, rounds=50, **cells)
         assert found.samples == pytest.approx(
             np.tile(sequential_elo([0] * 4, [1] * 4, [1] * 4, 2), (50, 1)), abs=1e-9
         )
-
-    def test_a_rater_who_rates_one_prompt_is_drawn_with_it(self):
-        """One game in a cell of its own: it counts prompt times rater, 0 in 7/16 of the rounds, up to 4."""
+        # One game in a cell of its own: it counts prompt times rater, 0 in 7/16 of the rounds, up to 4.
         games = make_games([0, 0], [1, 1], [1, 0], 2, cluster=[0, 1], crossed=[0, 1])
         weights = weights_of_rounds(distinct_outcomes(games), games.cluster, 3, games.crossed)
         drawn = np.concatenate(

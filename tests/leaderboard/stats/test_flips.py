@@ -124,7 +124,7 @@ def columns(rows, points=8):
 
 
 class TestShift:
-    def test_by_hand(self):
+    def test_by_hand_and_with_one_rating_a_prompt_as_student(self):
         found = shift_in_both_orders(*columns(ORDERS))
         # Prompts have the means 0.5, -0.5 and 0 of two, two and one pair.
         assert (found.n, found.prompts, found.value) == (5, 3, 0)
@@ -135,8 +135,6 @@ class TestShift:
         found = shift_in_both_orders(*columns(ORDERS[-1:]))
         assert (found.n, found.value, found.low) == (0, None, None)
         assert preference([1, 1, 3, 2, 8], [8, 2, 3, 3, 8]).tolist() == [-1, -1, 1, 0, 1]
-
-    def test_one_rating_a_prompt_has_the_interval_of_student(self):
         rng = np.random.default_rng(5)
         given = preference(rng.integers(1, 9, 40), 8)
         found = shift(given, np.arange(40))

@@ -49,7 +49,7 @@ def mirrored(ratings):
 
 
 class TestByHand:
-    def test_three_points_two_contestants(self):
+    def test_two_and_three_points_by_hand(self):
         # P(1) = F(d - t) = 6/10 and P(3) = F(-t - d) = 1/10, so d - t = ln(3/2) and d + t = ln 9.
         fit = ordinal(make_ratings([0] * 10, [1] * 10, [1] * 6 + [2] * 3 + [3], 3, 2), position=False)
         difference, threshold = (np.log(9) + np.log(1.5)) / 2, (np.log(9) - np.log(1.5)) / 2
@@ -57,8 +57,6 @@ class TestByHand:
         assert fit.rating[0] - fit.rating[1] == pytest.approx(226.07, abs=0.01)
         assert fit.thresholds[3] == pytest.approx([-threshold, threshold])
         assert not fit.prior
-
-    def test_position_of_two_points(self):
         # First wins 8 of 10 standing first, and 4 of 10 standing second (as rating 2).
         # difference + position = ln 4, difference - position = ln(2/3).
         ratings = make_ratings(

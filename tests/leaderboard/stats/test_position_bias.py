@@ -44,9 +44,6 @@ def test_the_statistic_is_bowkers():
     found = position(rating, 8, np.arange(200))
     assert found.chi2 == pytest.approx(expected.statistic)
     assert found.p_independent == pytest.approx(stats.chi2.sf(expected.statistic, 4))
-
-
-def test_what_stands_in_the_middle_or_on_no_side():
     found = position([3, 3, 1], 5, [0, 1, 2])
     assert (found.n, found.sided, found.share_first, found.df) == (3, 1, 1, 1)
 

@@ -330,7 +330,7 @@ class TestResampling:
         assert found.parameters["raters_drawn"] == 7
         assert all(row.low < row.rating < row.high for row in found.standings)
 
-    def test_games_with_two_kinds_of_clusters(self):
+    def test_games_with_two_kinds_of_clusters_or_none(self):
         ratings = self.ratings(prompt=True, rater=True)
         games = ratings.games(ties=True, resample=BOTH)
         method = Method("bradley-terry", rounds=20, resample=BOTH)
@@ -340,8 +340,6 @@ class TestResampling:
         assert by_prompt.parameters["units"] == 40
         with pytest.raises(ParameterError, match="the games have one kind of cluster"):
             rank_games(replace(games, crossed=None), "xyz", method)
-
-    def test_clusters_of_games_can_be_ignored(self):
         games = simulated_games(30, clustered=True)
         by_game = rank_games(games, NAMES, Method(rounds=20, resample="games"))
         plain = make_games(games.a, games.b, games.score, 4)
@@ -416,13 +414,7 @@ class TestWarnings:
         if needed < 1000:
             assert "few for" not in self.warnings(games, rounds=needed, interval=interval)
 
-    def test_few_rounds_do_not_matter_without_percentiles(self):
-        games = simulated_games(40)
-        sandwich = {"name": "bradley-terry", "intervals": "sandwich", "rounds": 20}
-        assert "few for" not in self.warnings(games, **sandwich)
-        assert "few for" not in self.warnings(games, rounds=None)
-
-    def test_few_prompts_make_intervals_too_narrow_and_the_sandwich_holds_with_fewer(self):
+    def test_few_rounds_or_prompts_make_intervals_too_narrow(self):
         assert "rest on only 29 prompts" in self.warnings(simulated_games(29, clustered=True), rounds=2)
         assert "prompts" not in self.warnings(simulated_games(30, clustered=True), rounds=2)
         few, fewer = (simulated_games(prompts, clustered=True) for prompts in (10, 9))
@@ -432,6 +424,10 @@ class TestWarnings:
         sandwich = [self.warnings(games, **fitted, intervals="sandwich") for games in (few, fewer)]
         assert "only 10 prompts; sandwich intervals held their level in simulations" in sandwich[0]
         assert "only 9 prompts; how sandwich intervals hold with fewer than 10 was not tried" in sandwich[1]
+        games = simulated_games(40)
+        sandwich = {"name": "bradley-terry", "intervals": "sandwich", "rounds": 20}
+        assert "few for" not in self.warnings(games, **sandwich)
+        assert "few for" not in self.warnings(games, rounds=None)
 
 
 class TestJson:

@@ -25,7 +25,7 @@ def measured(rows):
     return own_family(np.array(pair), np.array(prompt), np.array(preference), np.array(judged))
 
 
-def test_by_hand():
+def test_by_hand_and_as_the_paired_t_interval():
     found = measured(ROWS)
     assert (found.n, found.prompts) == (3, 2)
     assert found.own == pytest.approx((0.5 + 1 - 0.5) / 3)
@@ -34,9 +34,6 @@ def test_by_hand():
     assert found.low < 2 / 3 < found.high
     found = measured(ROWS[-2:])
     assert (found.n, found.own, found.difference, found.low) == (0, None, None, None)
-
-
-def test_one_pair_a_prompt_is_the_paired_t_interval():
     rng = np.random.default_rng(3)
     own, others = rng.normal(0.3, 0.4, 50), rng.normal(0, 0.4, 50)
     number = np.arange(50)

@@ -1,10 +1,6 @@
 import csv
 import json
-import os
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +8,9 @@ from django.core.management import CommandError
 from scipy.special import chdtrc
 
 from leaderboard.stats import METHODOLOGY, anchored
-from tests.leaderboard.reading import printed, refusal
+from tests.leaderboard.reading import printed, refusal, without_database
 from tests.leaderboard.rows import HandMade
 
-ROOT = Path(__file__).parents[3]
 NAMES = ("alpha", "beta", "gamma")
 
 
@@ -113,7 +108,7 @@ class TestFile:
         assert run_json(more, "--judges", "robot")["counts"]["human_pairs"] == 120
         assert run_json(more, "--judges", "robot,other robot")["counts"] == alone["counts"]
 
-    def test_groups_people_never_compared_stand_apart(self, tmp_path):
+    def test_groups_apart_one_prompt_and_names_that_would_move_the_cursor(self, tmp_path):
         rows = [
             (first, second, "left" if prompt % 3 else "right", f"p{prompt}", rater)
             for prompt in range(12)
@@ -123,14 +118,14 @@ class TestFile:
         text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
         assert "Group 1 of 2" in text
         assert "2 groups that never met (a, b; c, d)" in text
-
-    def test_one_prompt_has_ratings_but_no_intervals(self, tmp_path):
         pairs = (("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left"))
         rows = [(*pair, "p", rater) for pair in pairs for rater in ("robot", "Ada")]
         text = run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
         assert text.splitlines()[0].endswith(f"No intervals. Methodology {METHODOLOGY}.")
         assert " to " not in "\n".join(text.splitlines()[2:6])
         assert "Warning: People rated pairs of one prompt only" in text
+        rows = [(*(name.replace("alpha", "\x1b[2Jx") for name in row[:2]), *row[2:]) for row in make_rows()]
+        assert "?[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
 
     def test_somebody_people_never_saw_lose_is_said(self, tmp_path):
         rows = [
@@ -143,21 +138,8 @@ class TestFile:
         assert found["prior"]["human"]
         assert all(row["rating"] is not None for row in found["standings"])
 
-    def test_a_name_cannot_move_the_cursor(self, tmp_path):
-        rows = [(*(name.replace("alpha", "\x1b[2Jx") for name in row[:2]), *row[2:]) for row in make_rows()]
-        assert "?[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
-
     def test_it_needs_no_database(self, votes):
-        environment = {**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"}
-        done = subprocess.run(
-            [sys.executable, "manage.py", "anchor", str(votes), "--judges", "robot"],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = without_database("anchor", votes, "--judges", "robot")
         assert done.returncode == 0, done.stderr
         assert "alpha" in done.stdout
 

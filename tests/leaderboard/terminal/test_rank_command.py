@@ -1,19 +1,12 @@
 import csv
 import json
 import math
-import os
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
 
-from tests.leaderboard.reading import printed, refusal
-
-ROOT = Path(__file__).parents[3]
-
+from tests.leaderboard.reading import printed, refusal, without_database
 
 rank = partial(printed, "rank")
 
@@ -165,7 +158,7 @@ class TestMethods:
 
 
 class TestTable:
-    def test_it_shows_uncertainty_and_n(self, votes):
+    def test_it_shows_uncertainty_and_n(self, votes, tmp_path):
         text = rank(votes, "--rounds", 50)
         first_line = text.splitlines()[0]
         assert first_line.startswith("Elo with K=32")
@@ -175,14 +168,12 @@ class TestTable:
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
         assert "Warning: Elo with K=32 needs about 65 games" in text
-
-    def test_one_game_is_not_called_games(self, tmp_path):
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
         assert "resampling 1 prompt; seed 0. 1 game, 0 left out" in first_line
 
-    def test_columns_line_up(self, tmp_path):
+    def test_names_cannot_move_the_cursor_or_the_columns(self, tmp_path):
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner\n文字,a-long-name,left\na-long-name,文字,left\n")
         # On a terminal each of the two characters is as wide as two letters.
@@ -194,8 +185,6 @@ class TestTable:
             if rating in row
         }
         assert len(ends) == 1
-
-    def test_names_cannot_move_the_cursor_and_groups_stand_apart(self, tmp_path):
         path = tmp_path / "votes.jsonl"
         path.write_text(json.dumps({"left": "\x1b[2Jx\ud800", "right": "y\u202e\nz", "winner": "tie"}))
         text = rank(path, "--no-bootstrap")
@@ -294,29 +283,17 @@ class TestErrors:
             rank(path, "--ties", "off")
 
 
-class TestTheProcess:
-    def run(self, *arguments):
-        environment = {**os.environ, "DATABASE_URL": "sqlite:////nonexistent/folder/arena.sqlite3"}
-        return subprocess.run(
-            [sys.executable, "manage.py", "rank", *map(str, arguments)],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+def test_it_needs_no_database(votes):
+    done = without_database("rank", votes, "--format", "json", "--rounds", 10)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["standings"]) == 3
 
-    def test_it_needs_no_database(self, votes):
-        done = self.run(votes, "--format", "json", "--rounds", 10)
-        assert done.returncode == 0, done.stderr
-        assert len(json.loads(done.stdout)["standings"]) == 3
 
-    def test_an_error_is_one_sentence_and_exit_code_1(self, tmp_path):
-        path = tmp_path / "votes.csv"
-        path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n")
-        done = self.run(path)
-        assert done.returncode == 1
-        assert done.stdout == ""
-        assert f"{path}: line 3: unknown winner 'nobody'" in done.stderr
-        assert "Traceback" not in done.stderr
+def test_an_error_is_one_sentence_and_exit_code_1(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n")
+    done = without_database("rank", path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"{path}: line 3: unknown winner 'nobody'" in done.stderr
+    assert "Traceback" not in done.stderr
