@@ -146,7 +146,7 @@ _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
 
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
-    # Who rated the old and the new text of a pair has said 0 twice; then the order in the file counts.
+    # A rater of the old and the new text of a pair has repeat 0 twice; then the order in the file counts.
     with_repeat = not about_old_texts(study)
     columns = ("pk", "rater", "rater__kind", "external_id", "status", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)

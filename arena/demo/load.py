@@ -20,7 +20,7 @@ FOLDER: Final = Path(__file__).parent
 SLUG: Final = "demo"
 NAME: Final = "Demo study (simulated votes)"
 PEOPLE_WANTED: Final = 4  # more than are simulated, so that a visitor can rate at once
-PANEL: Final = "simulated-judges"
+JUDGES_GROUP: Final = "simulated-judges"
 
 
 class DemoError(Exception):
@@ -41,7 +41,7 @@ def load_demo() -> Demo:
     study, made = Study.objects.get_or_create(slug=SLUG, defaults=_settings())
     if not made:
         return Demo(study, None)
-    RaterGroup.objects.get_or_create(slug=PANEL, defaults={"name": "Simulated judges together"})
+    RaterGroup.objects.get_or_create(slug=JUDGES_GROUP, defaults={"name": "Simulated judges together"})
     report = import_records(SLUG, _items())
     if not report.ok:
         raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
@@ -65,7 +65,7 @@ def _items() -> Iterator[Item]:
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
     yield from catalogue.gather(FOLDER / name for name in files).items()
     for rater in votes.RATERS:
-        groups = (PANEL,) if rater.is_judge else ()
+        groups = (JUDGES_GROUP,) if rater.is_judge else ()
         yield RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
     prompts = map(json.loads, _text("prompts.jsonl").splitlines())
     categories = {prompt["id"]: prompt["category"] for prompt in prompts}

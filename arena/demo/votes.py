@@ -163,9 +163,9 @@ def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
     judges = [rater for rater in RATERS if rater.is_judge]
     pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(STRENGTHS, 2)]
     rng.shuffle(pairs)
-    for (prompt, a, b), panel in zip(pairs, cycle(combinations(people, PEOPLE_PER_PAIR))):
-        orders = rng.sample([(a, b), (b, a)], len(panel))
-        yield from (Showing(prompt, *order, rater) for rater, order in zip(panel, orders, strict=True))
+    for (prompt, a, b), chosen in zip(pairs, cycle(combinations(people, PEOPLE_PER_PAIR))):
+        orders = rng.sample([(a, b), (b, a)], len(chosen))
+        yield from (Showing(prompt, *order, rater) for rater, order in zip(chosen, orders, strict=True))
     again = []
     for judge in judges:
         swaps = [number % 2 == 1 for number in range(len(pairs))]

@@ -309,7 +309,7 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
             lines.append(text)
             continue
         rest = text[delimiter.end() :].rstrip()
-        # A line that goes on behind its only formula is a paragraph; so is what opens another inside.
+        # Text behind the only formula of a line, or another opener inside, makes it a paragraph.
         if delimiter[0] == r"\[" or (rest and line == start):
             return False
         if not silent:

@@ -130,9 +130,9 @@ class NameFinder:
         return list(dict.fromkeys(names))
 
     def _mentions(self, text: str) -> Iterator[_Mention]:
-        # Looking for small letters in small letters takes less than half the time of ignoring case.
+        # Searching in lower case takes less than half the time of ignoring case.
         small = text.lower()
-        # A few letters become two in small, and the places then differ.
+        # A few letters become two in lower case, and then positions differ.
         found = (
             self._names.finditer(small)
             if len(text) == len(small)
@@ -163,7 +163,7 @@ class NameFinder:
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
     """Sort a label's parts into phrases that tell by themselves and words that need a context."""
     words = [word for word in _WORD.findall(label.partition(":")[0]) if word.lower() != "v"]
-    # In "Claude v2" what is capitalised is the name; of "text-davinci-003" the first word that is no filler.
+    # The name is what is capitalised ("Claude v2"), or the first word that is not generic.
     names = [word for word in words if word[0].isalpha() and len(word) > 2 and word.lower() not in _GENERIC]
     names = [word for word in names if word != word.lower()] or names[:1]
     for word in names:

@@ -200,7 +200,7 @@ def _judgment(fields: Fields) -> Iterator[Item]:
             prompt=prompt,
             first=models[order[0]],
             second=models[order[1]],
-            # What is said about the first turn alone is no repeat of what is said about both.
+            # A verdict about the first turn alone is no repeat of one about both.
             rater=judge if turn == 1 else f"{judge}-turn-{turn}",
             rater_kind="judge",
             points=3,

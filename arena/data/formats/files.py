@@ -254,7 +254,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
         except (_pyarrow().ArrowException, OSError) as error:
             raise ParquetError(_damage(error)) from error
         except (ValueError, OverflowError) as error:
-            # For instance a time that lies thousands of years away.
+            # Such as a time thousands of years away.
             raise ParquetError(f"holds a value that cannot be read ({error})") from error
 
 

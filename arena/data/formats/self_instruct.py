@@ -26,7 +26,7 @@ def recognise(head: Head) -> Kind | None:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.PROMPTS:
-        # Named in passing, so that the models of predictions may still introduce themselves.
+        # Implied, so that predictions may still introduce their models.
         yield ContestantRecord(name=PEOPLE, kind="people", implied=True, place=file.place())
         yield from read_rows(file, _instruction)
         return

@@ -367,7 +367,7 @@ def _winner_as_rating(fields: Fields) -> None:
     points = str(fields.peek("points")).strip()
     word = fields.required_text("winner") if "reason" not in fields else fields.text("winner")
     if not word:
-        # A problem already, or no rating for a reason.
+        # A problem is reported already, or a reason stands for the rating.
         fields.put("rating", None if "reason" in fields else 1)
         return
     side = _SIDES.get(word.strip().lower())

@@ -31,8 +31,7 @@ from arena.data.importing.imports import import_records
 from arena.models import ImportChunk, ImportFile, ImportJob, Study
 from arena.process.busy import trouble
 
-# --- The uploaded bytes. The database holds them: it is what the machines of web and workers share.
-
+# --- The uploaded bytes, in the database, because web and workers may share no other storage.
 
 PIECE: Final = 1024 * 1024  # bytes per row, and the most of a file in memory
 FOLDER_PREFIX: Final = "import-"
@@ -90,9 +89,8 @@ def discard(job: int) -> None:
     ImportChunk.objects.filter(file__job=job).delete()
 
 
-# --- Progress. In the cache, because on SQLite the own transaction of an import keeps all other writers out.
-# All of it may be lost; what counts is the state in the job's row.
-
+# --- Progress, in the cache, because on SQLite the transaction of an import keeps all other writers out.
+# It may be lost; what counts is the state in the job's row.
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +179,6 @@ def _try(ask: Callable[[], Any], default: Any = None) -> Any:
 
 # --- What operators ask for. Tasks are named as strings, because arena.tasks imports this module.
 
-
 TASKS: Final = {
     ImportJob.State.CHECKING: "arena.tasks.check_import",
     ImportJob.State.APPLYING: "arena.tasks.apply_import",
@@ -244,7 +241,7 @@ def cancel(job: ImportJob) -> None:
                 return
             end(job.pk, State.CANCELLED, "Nothing was imported.")
     except OperationalError:
-        # SQLite, and the worker did not come to its next look at the wish in time. It will.
+        # On SQLite the worker holds the row; it ends the job at its next look.
         return
     discard(job.pk)
 
@@ -256,7 +253,6 @@ def end(job: int, state: str, error: str = "") -> None:
 
 
 # --- The sweep: lost messages, killed workers, forgotten uploads.
-
 
 KEPT: Final = timedelta(hours=24)  # how long files wait for an operator
 
@@ -277,7 +273,7 @@ def _end_forgotten(before: datetime) -> None:
     for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
         end(pk, ImportJob.State.CANCELLED, "Nobody came back for these files within a day.")
         discard(pk)
-    # A worker that was killed could not take its copies away.
+    # A killed worker leaves its copies behind.
     for folder in working_folder().glob(f"{FOLDER_PREFIX}*"):
         if folder.stat().st_mtime < time.time() - KEPT.total_seconds():
             shutil.rmtree(folder, ignore_errors=True)
@@ -366,7 +362,7 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
             end(pk, State.CANCELLED, "Nothing was imported.")
         except Exception as error:
             if trouble(error):
-                # The database is busy or away. The job stands as it stood; the sweep asks for it again.
+                # The database is busy or away. The job keeps its state; the sweep asks for it again.
                 logger.warning("Import %s is tried again: %s", pk, error)
                 return
             logger.exception("Import %s failed", pk)
@@ -402,7 +398,7 @@ def _apply(job: ImportJob) -> None:
     with unpacked(job) as files:
         sources = sources_of(files)
         with transaction.atomic():
-            # Whoever holds the row imports; that it is done becomes true together with what was imported.
+            # Only the holder of the row imports, and stores the end in the same transaction.
             rows = ImportJob.objects.select_for_update(no_key=True, skip_locked=True)
             held = rows.filter(pk=job.pk, state=State.APPLYING).first()
             if held is None:

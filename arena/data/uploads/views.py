@@ -79,7 +79,7 @@ def _upload(request: OperatorRequest) -> HttpResponseBase:
         return csrf_protect(_take)(request, quota)
     except (RequestDataTooBig, TooManyFilesSent) as error:
         while request.read(MIB):
-            pass  # a browser that is still sending does not listen
+            pass  # a browser reads no reply while it is sending
         form = UploadForm({})
         form.errors.clear()
         reason = "too many files" if isinstance(error, TooManyFilesSent) else "too much text"
