@@ -190,7 +190,7 @@ def in_full(protocol: Protocol) -> str:
 def markdown(protocols: Iterable[Protocol]) -> str:
     """The page docs/protocols.md."""
     families = list(_families(protocols))
-    lines = [INTRODUCTION, *_scales_table(), *_places_table()]
+    lines = [INTRODUCTION, *_scales_and_places()]
     lines += [
         "## Overview",
         "",
@@ -242,15 +242,11 @@ def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "note", facts["note"]
 
 
-def _scales_table() -> Iterator[str]:
+def _scales_and_places() -> Iterator[str]:
     yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales |", "|---|---|---|")
     for form, meaning in FORMS.items():
         yield f"| {form} | {meaning} | {', '.join(map(str, POINTS[form]))} points |"
-    yield ""
-
-
-def _places_table() -> Iterator[str]:
-    yield from ("## Where verdicts stand", "")
+    yield from ("", "## Where verdicts stand", "")
     yield from (f"- {place.words}" for place in Place)
     yield ""
 

@@ -123,21 +123,17 @@ class Process:
     def __init__(self, pid: int) -> None:
         self.name = f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
         self.places = Places(settings.WORKER_CONCURRENCY)
+        briefly, longer = partial(self._linger, BRIEFLY), partial(self._linger, LONGER)
+        claim = partial(claiming.claim, worker=self.name, places=self.places)
         self.claims = Combiner[ClaimRequest, Claimed | None](
-            self._claim, most=MOST, linger=self._briefly, room=self.places.room
+            claim, most=MOST, linger=briefly, room=self.places.room
         )
-        self.commits = Combiner[Results, list[JudgeCall]](self._commit, most=MOST, linger=self._longer)
-        self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=self._longer)
+        self.commits = Combiner[Results, list[JudgeCall]](self._commit, most=MOST, linger=longer)
+        self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=longer)
         self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
 
-    def _briefly(self) -> float:
-        return BRIEFLY if self.places.are_busy else 0.0
-
-    def _longer(self) -> float:
-        return LONGER if self.places.are_busy else 0.0
-
-    def _claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | Exception | None]:
-        return claiming.claim(claim_requests, self.name, self.places)
+    def _linger(self, seconds: float) -> float:
+        return seconds if self.places.are_busy else 0.0
 
     def _commit(self, batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
         limiting.note_ended()

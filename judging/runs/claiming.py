@@ -93,7 +93,7 @@ class ClaimPlanner:
     ) -> bool:
         """Sort questions into those to ask, to answer, and to wait for; True if a reply was found."""
         plan.asked, plan.waits_for, plan.until = [], "", None
-        plan.is_complete = not questions and not plan.work.is_being_asked
+        plan.is_complete = not questions and not any(call.is_in_flight for call in plan.work.in_round)
         found = False
         for asked in questions:
             name, key = asked.request_hash, asked.question.key

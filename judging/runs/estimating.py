@@ -257,7 +257,8 @@ class _Estimating:
     ) -> Load:
         """How often a question is asked, and the tokens of each call."""
         rehearsed = slot.rehearsed
-        times = _decimal(self._scope.times(slot.question) * (1 - cached))
+        exact = self._scope.times(slot.question) * (1 - cached)
+        times = Decimal(exact.numerator) / exact.denominator
         usual = self._usual_reply(endpoint)
         limit = endpoint.reply_limit
         quoted = rehearsed.quotes * costs.BYTES_PER_TOKEN
@@ -301,10 +302,6 @@ class _Estimating:
 
 def _mean(numbers: Sequence[int]) -> Decimal:
     return Decimal(sum(numbers)) / len(numbers)
-
-
-def _decimal(number: Fraction) -> Decimal:
-    return Decimal(number.numerator) / number.denominator
 
 
 def _whole(numbers: Range) -> Range:

@@ -70,10 +70,6 @@ class Work:
         """The committed replies of this round, by the key of their question."""
         return replies_among(self.in_round)
 
-    @property
-    def is_being_asked(self) -> bool:
-        return any(call.is_in_flight for call in self.in_round)
-
     def attempts(self, key: str) -> int:
         """How often a question was asked, in all rounds."""
         return sum(call.key == key for call in self.calls)
