@@ -1,5 +1,3 @@
-"""Prices, and read-only views of runs and calls."""
-
 from typing import Any
 
 from django import forms
@@ -36,7 +34,6 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
         return str(self.cleaned_data["model"]).strip()
 
     def clean_base_url(self) -> str:
-        """A judge's kind of address, without a slash at its end."""
         url = str(self.cleaned_data["base_url"]).rstrip("/")
         if url:
             try:

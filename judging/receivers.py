@@ -1,5 +1,3 @@
-"""What judging does when arena stores an answer."""
-
 from collections.abc import Sequence
 from typing import Any
 

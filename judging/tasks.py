@@ -16,11 +16,9 @@ from judging.runs.combining import Combiner
 from judging.runs.lifecycle import go_on
 from judging.runs.lifecycle import plan_run as services_plan_run
 
+# With many threads it is longer: one of them becomes free about three times a second all the same.
 IN_A_ROW: Final = max(10.0, settings.CELERY_WORKER_CONCURRENCY / 4)
-"""Seconds, up to twice as many, that a task works on one run before others get its thread.
-
-With many threads it is longer: one of them becomes free about three times a second all the same.
-"""
+"""Seconds, up to twice as many, that a task works on one run before others get its thread."""
 
 BRIEFLY: Final = 0.1
 """Seconds to wait for other threads that end at the same moment; nothing in flight waits for it."""
@@ -33,10 +31,8 @@ class _Thread(NamedTuple):
 
 @shared_task  # type: ignore[untyped-decorator]
 def judge_assignment(assignment_id: int) -> None:
-    """Do what is next for one assignment, then for others of its run for a while.
-
-    Over Redis a message costs as much processor time as all the rest of a call.
-    """
+    """Do what is next for one assignment, then for others of its run for a while."""
+    # Over Redis a message costs as much processor time as all the rest of a call.
     until = time.monotonic() + IN_A_ROW * random.uniform(1, 2)  # noqa: S311 - not all threads at once
     following: int | None = assignment_id
     while following is not None:
@@ -56,7 +52,6 @@ def _is_stopping() -> bool:
 
 @shared_task  # type: ignore[untyped-decorator]
 def feed_run(run_id: int) -> None:
-    """Feed a run whose judge was at its limits."""
     _feeding.do(_Thread(run_id, is_free=False))
 
 

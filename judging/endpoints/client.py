@@ -1,4 +1,4 @@
-"""What it means to ask a model: the request, its reply, failures, and when to retry. Pure."""
+"""Asking a model: the request, its reply, failures, and when to retry."""
 
 import logging
 import random
@@ -17,8 +17,6 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Request:
-    """One chat completion."""
-
     model: str
     messages: Sequence[Message]
     timeout: float  # seconds
@@ -95,7 +93,7 @@ def storable(text: str) -> str:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how patiently to ask. Times are in seconds."""
+    """Times are in seconds."""
 
     attempts: int
     base: float

@@ -34,17 +34,15 @@ class Prices:
     currency: str = "USD"
 
     def of(self, prompt_tokens: Decimal | int, reply_tokens: Decimal | int) -> Decimal:
-        """The price of so many tokens, rounded up to UNIT."""
+        """The price, rounded up to UNIT."""
         exact = prompt_tokens * self.prompt + reply_tokens * self.completion
         return (exact / TOKENS_OF_PRICE).quantize(UNIT, ROUND_CEILING)
 
 
 def most_prompt_tokens(messages: Sequence[Mapping[str, str]]) -> int:
-    """An upper bound of the tokens that any model makes of messages.
-
-    Vocabularies hold every byte, so a text never has more tokens than bytes; some bring a text into its
-    compatibility form (NFKC) first, which can be longer.
-    """
+    """An upper bound of the tokens that any model makes of messages."""
+    # Vocabularies hold every byte, so a text never has more tokens than bytes; some bring a text into its
+    # compatibility form (NFKC) first, which can be longer.
     texts = sum(most_bytes(message["content"]) for message in messages)
     return texts + TOKENS_AROUND_MESSAGE * len(messages) + TOKENS_AROUND_REQUEST
 
@@ -55,7 +53,6 @@ def most_option_tokens(options: Mapping[str, Any]) -> int:
 
 
 def most_bytes(text: str) -> int:
-    """Bytes of a text or of its compatibility form, whichever is longer."""
     if text.isascii():
         return len(text)
     return max(size(text), size(unicodedata.normalize("NFKC", text)))
@@ -66,10 +63,8 @@ def size(text: str) -> int:
 
 
 def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | None:
-    """The longest reply that a request allows, in tokens; None without a limit that can be read.
-
-    Newer endpoints call it ``max_completion_tokens``, among the options; of two limits the larger is taken.
-    """
+    """The longest reply that a request allows, in tokens; None without a limit that can be read."""
+    # Newer endpoints call it ``max_completion_tokens``, among the options; of two limits the larger is taken.
     newer = options.get("max_completion_tokens")
     given = [limit for limit in (max_tokens, newer) if limit is not None]
     if any(isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 for limit in given):
@@ -78,11 +73,9 @@ def reply_limit(max_tokens: int | None, options: Mapping[str, Any]) -> int | Non
 
 
 def reply_tokens(completion_tokens: int, reasoning_tokens: int | None) -> int:
-    """The tokens of a reply with all thinking.
-
-    Most endpoints count thinking among the completion's tokens; where it is more than those, it was counted
-    apart.
-    """
+    """The tokens of a reply with all thinking."""
+    # Most endpoints count thinking among the completion's tokens; where it is more than those, it was counted
+    # apart.
     thinking = reasoning_tokens or 0
     return completion_tokens if thinking <= completion_tokens else completion_tokens + thinking
 
@@ -125,7 +118,7 @@ NOTHING: Final = Range(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True)
 class Load:
-    """One question of a protocol, as often as a run asks it; tokens are the mean of one call."""
+    """tokens are the mean of one call."""
 
     calls: Range
     prompt_tokens: Range
@@ -135,7 +128,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Total:
-    """What all questions of a run take. cost is None if a price is missing or currencies differ."""
+    """cost is None if a price is missing or currencies differ."""
 
     calls: Range
     prompt_tokens: Range

@@ -1,4 +1,4 @@
-"""Environment variables with keys: which hold secrets of the arena, and which can be sent. Pure."""
+"""Environment variables with keys. Pure."""
 
 import re
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ FULL: Final = 0.5  # seconds until the next try while all places are taken
 
 @dataclass(frozen=True)
 class Limits:
-    """What a judge may use; None for no limit."""
+    """None for no limit."""
 
     concurrency: int | None = None
     requests_per_minute: int | None = None
@@ -107,7 +107,6 @@ class Circuit:
     probe: str = ""  # name of the last one
 
     def wait(self, now: float) -> float:
-        """Seconds until the call may be made."""
         return max(self.probe_at - now, 0.0) if self.open_since else 0.0
 
     def start(self, call: StartingCall, now: float) -> None:
@@ -180,7 +179,7 @@ class MemoryStore:
 
 
 class RedisStore:
-    """For every process that knows the Redis, by its clock. Raises redis.RedisError."""
+    """Shares over Redis, by its clock; raises redis.RedisError."""
 
     def __init__(self, url: str) -> None:
         self._lock = Lock()  # threads of one process take turns, instead of making changes in vain

@@ -23,10 +23,8 @@ def field_of(value: object, name: str) -> Any:
 
 
 def tokens_of(logprobs: object) -> tuple[Token, ...]:
-    """The tokens of a choice's ``logprobs`` field; empty if anything about it is wrong.
-
-    The reply is paid for and good without them, so nothing here is an error.
-    """
+    """The tokens of a choice's ``logprobs`` field; empty if anything about it is wrong."""
+    # The reply is paid for and good without them, so nothing here is an error.
     content = field_of(logprobs, "content")
     if not isinstance(content, list) or len(content) > MOST_TOKENS:
         return ()
@@ -75,7 +73,7 @@ def expected_rating(reply: Reply, scale: AnswerScale, place: Place) -> float | N
 
 
 def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[list[str | float]] | None:
-    """The tokens that could stand for the verdict with log-probabilities, to be stored."""
+    """Tokens that could stand for the verdict, with log-probabilities, to be stored."""
     token = _verdict_token(reply, scale, place)
     if token is None:
         return None
@@ -83,7 +81,6 @@ def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[lis
 
 
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
-    """The answers of one token each, with their ratings."""
     if scale.form == "binary":
         return {"A": 1, "B": 2}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
@@ -120,10 +117,8 @@ def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | No
 
 
 def _tokens_within(tokens: Sequence[Token], text: str, span: tuple[int, int]) -> list[Token]:
-    """The tokens that touch this span of the text; none if the tokens do not make up the text.
-
-    Thinking in a field of its own, and marks of the end, may have tokens before and after it.
-    """
+    """The tokens that touch this span of the text; none if the tokens do not make up the text."""
+    # Thinking in a field of its own, and marks of the end, may have tokens before and after it.
     pieces = [token.text.encode("utf-8", "surrogateescape") for token in tokens]
     whole, wanted = b"".join(pieces), text.encode()
     begin = whole.rfind(wanted)

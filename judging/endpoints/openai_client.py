@@ -31,10 +31,8 @@ class BodyTooLongError(Exception):
 
 
 def bound(response: httpx2.Response) -> None:
-    """An httpx response hook that ends a body that gets too long or takes too long.
-
-    The timeout of a request counts between two pieces of the body; here it is that of the whole body.
-    """
+    """An httpx response hook that ends a body that gets too long or takes too long."""
+    # The timeout of a request counts between two pieces of the body; here it is that of the whole body.
     limit = LONGEST_PACKED_BODY if "content-encoding" in response.headers else LONGEST_BODY
     seconds = response.request.extensions.get("timeout", {}).get("read")
     assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 - of a client that is not async
@@ -144,7 +142,7 @@ def _connected(base_url: str, api_key: str) -> "OpenAI":
 
 
 def body_of(request: Request) -> dict[str, Any]:
-    """The body of a request for a chat completion; the judge's options have the last word."""
+    """The body of a request; the judge's options have the last word."""
     body: dict[str, Any] = {"model": request.model, "messages": list(request.messages)}
     if request.max_tokens is not None:
         body["max_tokens"] = request.max_tokens
@@ -187,10 +185,8 @@ def checked(completion: object) -> Reply:
 
 
 def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
-    """The charged tokens of prompt and reply; None where the endpoint does not say.
-
-    Endpoints that do not count say 0. Some count thinking in the total alone.
-    """
+    """The charged tokens of prompt and reply; None where the endpoint does not say."""
+    # Endpoints that do not count say 0. Some count thinking in the total alone.
     prompt = _count(field_of(usage, "prompt_tokens")) or None
     reply = _count(field_of(usage, "completion_tokens"))
     total = _count(field_of(usage, "total_tokens"))
@@ -204,7 +200,6 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens that can be stored, or None."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value < 2**31 else None

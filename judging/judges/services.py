@@ -1,5 +1,3 @@
-"""Configuring judges."""
-
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -27,7 +25,7 @@ LARGEST = {
     "requests_per_minute": 2**31 - 1,
     "tokens_per_minute": 2**31 - 1,
 }
-"""The largest values of a judge's numbers; the smallest is 1."""
+"""The smallest is 1."""
 
 
 class JudgeError(Exception):

@@ -1,5 +1,3 @@
-"""Staff pages: configuring a judge."""
-
 import json
 from collections.abc import Iterator
 from itertools import groupby
@@ -39,7 +37,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Runs": ("both_orders", "active"),
     "Simulation": ("simulation",),
 }
-"""The fields below name and slug, as the page groups them."""
 
 NOT_OF_THE_MODEL = {"wording_files", "own_wording"}
 CONFIG_FIELDS = [name for names in GROUPS.values() for name in names if name not in NOT_OF_THE_MODEL]
@@ -122,7 +119,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             del self.fields["own_wording"]
 
     def offer_scales_of(self, protocol: str) -> None:
-        """Offer only this protocol's answer scales, in a field that replaces the one on the page."""
+        """Offer only this protocol's answer scales, replacing the field on the page."""
         scales, offered = self.fields["form"], PROTOCOLS[protocol].forms
         assert isinstance(scales, forms.ChoiceField)  # noqa: S101 - of a column with choices
         scales.choices = [(name, words) for name, words in FORMS.items() if name in offered]
@@ -170,7 +167,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
 
     def store(self) -> Judge | None:
-        """The created or changed judge; None with an error of the form if that cannot be."""
+        """The stored judge; None, with an error of the form, if that cannot be."""
         kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
         wanted = Judge(
             **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},

@@ -1,5 +1,3 @@
-"""LLM raters, their runs over studies, the calls they make, prices, and panels."""
-
 from judging.models.calls import JudgeCall
 from judging.models.judges import Judge, Panel, Price
 from judging.models.runs import JudgeRun, RunAssignment

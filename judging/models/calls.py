@@ -104,7 +104,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return self.progress_of([run])[run.pk]
 
     def progress_of(self, runs: Sequence[JudgeRun]) -> dict[int, Progress]:
-        """The progress of runs by id, in three queries; that of calls is answered from an index."""
+        """The progress of runs by id, in three queries; calls are counted from an index."""
         ids = [run.pk for run in runs]
         now = timezone.now()
         planned = RunAssignment.objects.filter(run__in=ids).order_by().values_list("run")
@@ -181,7 +181,6 @@ def _progress(
 
 
 def _rate(run: JudgeRun, ended: int, now: datetime) -> float | None:
-    """Assignments per minute lately; None while nothing ends, or nothing is to."""
     if run.state != "running" or run.started_at is None or not ended:
         return None
     seconds = min(RECENTLY, now - run.started_at).total_seconds()

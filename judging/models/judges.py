@@ -1,5 +1,3 @@
-"""Judges, panels of them, and the prices of the models they ask."""
-
 import json
 
 from django.db import models

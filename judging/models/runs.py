@@ -1,5 +1,3 @@
-"""Runs of judges over studies, and their assignments."""
-
 from __future__ import annotations
 
 from django.conf import settings
@@ -17,7 +15,6 @@ class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
         return self.filter(state__in=["queued", "running", "paused"])
 
     def going_on(self) -> JudgeRunQuerySet:
-        """Queued or running."""
         return self.filter(state__in=["queued", "running"])
 
     def for_list(self) -> JudgeRunQuerySet:

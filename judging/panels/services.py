@@ -19,18 +19,13 @@ POINTS: Final = {"majority": 3, "mean": 8}  # points of the rating scale by rule
 
 @dataclass(frozen=True)
 class Opinion:
-    """A member's rating on a scale of so many points; None where it gave none."""
-
     rating: int | None
     points: int
 
 
 @dataclass(frozen=True)
 class PanelVerdict:
-    """A rating on the scale of the panel's rule, None where no member gave one.
-
-    mean: the mean on that scale before rounding; None under the majority rule.
-    """
+    """A rating on the scale of the panel's rule; mean: before rounding, None under the majority rule."""
 
     rating: int | None
     points: int
@@ -186,10 +181,8 @@ def _in_words(name: str, ratings: _MemberRating) -> str:
 
 
 def sweep_panels() -> int:
-    """Send messages to convene every panel with something new; returns how many.
-
-    A panel waits until no member has a run going on, so that all have seen the same pairs.
-    """
+    """Send messages to convene every panel with something new; returns how many."""
+    # A panel waits until no member has a run going on, so that all have seen the same pairs.
     due = [panel.pk for panel in Panel.objects.filter(active=True) if _is_due(panel)]
     queue.nudge_panels(due)
     return len(due)
@@ -203,7 +196,6 @@ def _is_due(panel: Panel) -> bool:
 
 
 def _newest(panel: Panel) -> int:
-    """The id of its members' newest comparison, 0 where there is none."""
     newest = (
         Comparison.objects.filter(rater=rater).order_by("-pk").values_list("pk", flat=True).first()
         for rater in panel.members.values_list("rater", flat=True)

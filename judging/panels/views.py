@@ -1,5 +1,3 @@
-"""Staff pages: a panel of judges."""
-
 from typing import Any
 
 from django import forms
@@ -48,7 +46,7 @@ class PanelForm(forms.Form):
             del self.fields["active"]
 
     def store(self) -> Panel | None:
-        """The created or changed panel; None with an error of the form if that cannot be."""
+        """The stored panel; None, with an error of the form, if that cannot be."""
         given = self.cleaned_data
         try:
             if self.panel:

@@ -28,7 +28,7 @@ GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")  # in the order of their r
 
 @dataclass(frozen=True)
 class AnswerScale:
-    """A form of verdicts and the points of its rating scale; lowest and highest bound scores."""
+    """A form of verdicts; lowest and highest bound scores."""
 
     form: Form
     points: int

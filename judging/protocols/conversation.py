@@ -53,7 +53,6 @@ class Conversation:
         self._steps = configured.steps
 
     def every_key(self) -> list[str]:
-        """Every key there can be, in the order of asking."""
         return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
     def key(self, slot: Slot) -> str:
@@ -276,7 +275,6 @@ class Conversation:
 
 
 def _answers(slot: Slot, shown: PairTexts) -> dict[str, Sequence[str]]:
-    """The answers that a question shows, by placeholder."""
     if slot.step.about is About.PAIR:
         return {"answer_a": shown.first, "answer_b": shown.second}
     if slot.step.about is About.COMPLETION:
@@ -312,7 +310,7 @@ def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) ->
 
 
 def keys(configured: ConfiguredProtocol) -> list[str]:
-    """Every key there can be, in the order of asking, with steps that may turn out not to be needed."""
+    """Every key there can be, in the order of asking, steps included that may turn out not to be needed."""
     return list(
         dict.fromkeys(key for one in _vote(configured, {}).conversations() for key in one.every_key())
     )
@@ -320,8 +318,6 @@ def keys(configured: ConfiguredProtocol) -> list[str]:
 
 @dataclass(frozen=True)
 class _Vote:
-    """Voters whose majority decides: samples of a protocol, or its parts."""
-
     voters: Sequence["_Vote | Conversation"]
     points: int
 

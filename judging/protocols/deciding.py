@@ -33,7 +33,7 @@ def last_verdict(verdicts: Verdicts) -> Verdict:
 
 
 def compared(step: str) -> Decide:
-    """Decides by the scores in ``step``; equal scores are the middle of three points."""
+    """Decides by the scores in ``step``; equal ones are the middle of three points."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         first, second = verdicts.of(step)
@@ -84,12 +84,11 @@ def majority(voters: Sequence[Verdict], points: int) -> Verdict:
     return mildest_first[(len(winners) - 1) // 2]
 
 
-DECISIONS: Final = ("last", "majority")
-"""A debate ends with what the last speaker says, or with what most say in the last round."""
+DECISIONS: Final = ("last", "majority")  # by what the last speaker says, or what most say in the last round
 
 
 def debated(step: str, roles: str, decision: str) -> Decide:
-    """Decides a debate; names the step and the parameters with its roles and its decision."""
+    """Decides a debate in ``step``; roles and decision name parameters."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         statements = verdicts.of(step)

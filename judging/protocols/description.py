@@ -38,7 +38,7 @@ class Calls:
 
 
 def calls(protocol: Protocol) -> Calls:
-    """A protocol's calls, counted by rehearsing it; equal questions are one call."""
+    """A protocol's calls by rehearsal; equal questions are one call."""
     form = protocol.forms[0]
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
@@ -95,7 +95,6 @@ def described(protocol: Protocol) -> dict[str, Any]:
 
 
 def asked(step: Step) -> str:
-    """What a step is about, how often and of whom it is asked, in words."""
     lowest, highest = step.score or (0, 0)
     holds = {
         _ABOUT[step.about]: True,
@@ -188,7 +187,6 @@ def in_full(protocol: Protocol) -> str:
 
 
 def markdown(protocols: Iterable[Protocol]) -> str:
-    """The page docs/protocols.md."""
     families = list(_families(protocols))
     lines = [INTRODUCTION, *_scales_and_places()]
     lines += [
@@ -262,13 +260,11 @@ def _meaning(parameter: dict[str, Any]) -> str:
 
 
 def _default(parameter: dict[str, Any]) -> str:
-    """A short default, behind the name; a long one gets lines of its own."""
     value = parameter["default"]
     return "" if _long(value) else f" ({_shown(value)})"
 
 
 def _long(value: object) -> list[str]:
-    """The lines of a default that needs several."""
     if isinstance(value, list):
         return [f"- {item}" for item in value]
     return str(value).split("\n") if "\n" in str(value) else []

@@ -116,8 +116,6 @@ GRADE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Read:
-    """A rating, or why a line has none."""
-
     rating: int | None
     reason: Reason = ""
     scores: tuple[Decimal, Decimal] | None = None
@@ -222,7 +220,6 @@ class Passage:
 
 
 def passage(answer: str, place: Place) -> Passage | None:
-    """The passage in this place of a non-empty answer."""
     body = answer.strip()
     start = answer.index(body)
     if place is Place.ONLY_LINE:
@@ -281,7 +278,7 @@ def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
 
 
 def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
-    """Start and end of the line or sentence that a rating was read from."""
+    """Where in the reply's text the line or sentence of the verdict stands."""
     return _find(reply, scale, place)[1]
 
 
@@ -296,7 +293,6 @@ def no_text(reply: ReplyText) -> Reason:
 
 
 def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, tuple[int, int] | None]:
-    """The verdict, and where in the reply it stands."""
     answer = answer_of(reply.text)
     text = reply.text[answer.start : answer.end]
     reason = _unreadable(reply, answer, text, place)
@@ -360,10 +356,8 @@ def _is_doubtful(answer: Answer, where: Passage, read: Read, scale: AnswerScale,
 
 
 def _is_after_verdict(answer: Answer, scale: AnswerScale, place: Place) -> bool:
-    """Whether the text before an unpaired closing tag of thinking has a verdict, too.
-
-    Then the tag may be quoted, and what follows it somebody else's words.
-    """
+    """Whether the text before an unpaired closing tag of thinking has a verdict, too."""
+    # Then the tag may be quoted, and what follows it somebody else's words.
     where = passage(answer.orphan, Place.FIRST_LINE) if answer.orphan.strip() else None
     return where is not None and _read(where, scale, place)[0].reason != "unparsable"
 

@@ -59,7 +59,7 @@ class Step:
         return frozenset({earlier.name} if earlier.about in (About.PROMPT, self.about) else ())
 
     def problems(self, before: Sequence["Step"], placeholders: frozenset[str]) -> Iterator[str]:
-        """What is wrong with it, in sentences without a full stop."""
+        """What is wrong, in sentences without a full stop."""
         for unknown in sorted(rendering.placeholders(self.template) - placeholders):
             yield f"step {self.name} has no placeholder ${unknown}"
         names = [earlier.name for earlier in before]
@@ -163,7 +163,6 @@ class Protocol:
             raise ValueError(f"protocol {self.name}: {problem}")
 
     def placeholders(self, step: Step) -> frozenset[str]:
-        """The placeholders that the text of a step can use."""
         before = self.steps[: self.steps.index(step)]
         quotes = [step.sees(earlier) for earlier in before]
         asked = {"verdict"} if step.asks_verdict else set()
@@ -193,8 +192,6 @@ class Protocol:
 
 @dataclass(frozen=True)
 class ConfiguredProtocol:
-    """A protocol as one judge uses it."""
-
     protocol: Protocol
     scale: AnswerScale
     parameters: Mapping[str, Value] = field(default_factory=dict)
@@ -211,7 +208,7 @@ class ConfiguredProtocol:
         wording: Mapping[str, str] | None = None,
         samples: int = 1,
     ) -> "ConfiguredProtocol":
-        """From settings as JSON has them; raises ValueError if there is no such answer scale."""
+        """From settings as JSON has them; raises ValueError for an answer scale that there is not."""
         values = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in (parameters or {}).items()
@@ -227,7 +224,6 @@ class ConfiguredProtocol:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """The steps there are with these parameters."""
         return tuple(step for step in self.protocol.steps if not step.only or self.value(step.only))
 
     def wording_of(self, parameter: str) -> str:
@@ -296,7 +292,7 @@ class ConfiguredProtocol:
 
 
 class UnknownProtocolError(ValueError):
-    """There is no protocol of this name; the message is a sentence."""
+    """The message is a sentence."""
 
 
 class Catalogue(dict[str, Protocol]):

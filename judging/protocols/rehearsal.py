@@ -25,7 +25,6 @@ class Rehearsed:
 
 
 def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehearsed]:
-    """Every question there can be about a pair."""
     every, certain = _needing(configured, needed=True), _needing(configured, needed=False)
     long = {question.key: size(question) for question in _walk(every, pair_texts, 1 + LONG)}
     sure = {question.key for question in _walk(certain, pair_texts, 1)}
@@ -40,7 +39,6 @@ def questions(configured: ConfiguredProtocol, pair_texts: PairTexts) -> Iterator
 
 
 def size(question: Question) -> int:
-    """Bytes of all messages."""
     return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in question.messages)
 
 
@@ -99,7 +97,7 @@ def step_of(share: float, steps: int) -> int:
 
 
 def placed(words: str, place: Place, note: str = NOTE) -> str:
-    """A reply with the verdict in its place; one of one line has no room for a note."""
+    """A reply with the verdict in its place; one line has no room for a note."""
     return {
         Place.FIRST_LINE: f"{words}\n{note}",
         Place.ONLY_LINE: words,

@@ -73,7 +73,7 @@ def block(label: str, word: str, body: str) -> str:
 
 
 def turns(texts: Sequence[str], word: str) -> str:
-    """All turns in order; several are numbered by lines that carry the boundary."""
+    """All turns; several are numbered by lines that carry the boundary."""
     if len(texts) <= 1:
         return "".join(texts)
     return "\n".join(f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(texts, 1))

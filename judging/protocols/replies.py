@@ -31,7 +31,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True)
 class ReplyText:
-    """What a parser sees of a reply; refusal is the text of a separate field."""
+    """A reply as parsers see it; refusal is the text of a separate field."""
 
     text: str
     finish_reason: str = ""
@@ -50,7 +50,7 @@ class ReplyText:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A rating on the scale asked for, or None with the reason; scores are those that the rating compares."""
+    """A rating, or None with a reason; scores are those that the rating compares."""
 
     rating: int | None
     reason: Reason = ""

@@ -67,7 +67,6 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
 
 
 def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
-    """Commit the next call of the judge's remote runs as in flight."""
     for _ in range(TRIES):
         with transaction.atomic():
             rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
@@ -240,7 +239,6 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
 
 
 def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns with the cost of a call that was in flight until now."""
     call.state = JudgeCall.State.REPLIED
     for name, value in columns.items():
         setattr(call, name, value)
@@ -266,7 +264,6 @@ def _calls(assignment: Assignment) -> JudgeCallQuerySet:
 
 
 def work_left(judge: Judge) -> tuple[int, int]:
-    """The number of remote runs that have not ended, and of their unfinished assignments."""
     runs = list(remote_runs(judge).values_list("pk", flat=True))
     without_end = RunAssignment.objects.filter(run__in=runs, assignment__state__in=["open", "claimed"])
     return len(runs), without_end.count()

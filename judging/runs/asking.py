@@ -58,12 +58,12 @@ def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
 
 
 def endpoints(judge: Judge) -> list[Endpoint]:
-    """Every endpoint that is asked for this judge; raises JudgeError."""
+    """Everyone who is asked for a judge; raises JudgeError."""
     return [endpoint_of(judge, author) for author in authors(judge.configured_protocol)]
 
 
 def authors(configured: ConfiguredProtocol) -> list[str]:
-    """The distinct authors that a protocol and its parts ask."""
+    """The authors that a protocol and its parts name, each once."""
     return list(dict.fromkeys(_authors(configured)))
 
 
@@ -101,7 +101,7 @@ class PreparedCall:
 
 @dataclass
 class CallBuilder:
-    """Prepares calls, looking up each endpoint once."""
+    """Prepares calls; looks up each endpoint once."""
 
     _known: dict[tuple[int, str], tuple[Endpoint, str]] = field(default_factory=dict)
 

@@ -39,7 +39,6 @@ class Combiner(Generic[Item, Result]):
         self._full = Event()
 
     def do(self, item: Item) -> Result:
-        """The result for one item, once its batch is handled."""
         place: _Place[Item, Result] = _Place(item)
         with self._lock:
             self._waiting.append(place)

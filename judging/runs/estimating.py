@@ -107,7 +107,7 @@ class Estimate:
 
 
 def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: bool = False) -> Estimate:
-    """Raises JudgeError if there can be no such run."""
+    """What a run would take; raises JudgeError if there can be none."""
     check_usable(judge, study, remote=remote)
     every = list(planning.chosen(study, judge.rater, wanted))
     scope = _Scope([each for each in every if each.asked])
@@ -255,7 +255,6 @@ class _Estimating:
         endpoint: Endpoint,
         prices: Mapping[str, Prices | None],
     ) -> Load:
-        """How often a question is asked, and the tokens of each call."""
         rehearsed = slot.rehearsed
         exact = self._scope.times(slot.question) * (1 - cached)
         times = Decimal(exact.numerator) / exact.denominator

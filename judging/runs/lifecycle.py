@@ -189,11 +189,9 @@ def plan_run(run_id: int) -> None:
 
 
 def _rounds(run: JudgeRun) -> dict[int, int]:
-    """The round of calls of each assignment that was asked before.
-
-    An answered one that is asked anew gets a new round, so that no old reply is taken for a new one. An
-    unanswered one continues its round, whose replies are paid for.
-    """
+    """The round of calls of each assignment that was asked before."""
+    # An answered one that is asked anew gets a new round, so that no old reply is taken for a new one. An
+    # unanswered one continues its round, whose replies are paid for.
     calls = JudgeCall.objects.filter(assignment__study=run.study, assignment__rater=run.judge.rater)
     by_assignment = calls.order_by().values_list("assignment")
     rounds = dict(by_assignment.annotate(last=Max("round")))

@@ -1,5 +1,3 @@
-"""Keeping the calls of judges to their limits."""
-
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress

@@ -49,11 +49,9 @@ def _keeps_its_wording(run: JudgeRun) -> bool:
 
 
 def abandon_orphans(now: datetime | None = None) -> int:
-    """Abandon the calls in flight of a former process; returns how many there were.
-
-    For the start of an arena whose only worker is this process. Queued messages died with the other one, so
-    all that was queued or waiting is due at once. Workers on other machines live on.
-    """
+    """Abandon the calls in flight of a former process; returns how many there were."""
+    # For the start of an arena whose only worker is this process. Queued messages died with the other one, so
+    # all that was queued or waiting is due at once. Workers on other machines live on.
     now = now or timezone.now()
     in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
     orphans = abandon(in_flight.exclude(worker=this_worker()), now)
@@ -65,7 +63,7 @@ def abandon_orphans(now: datetime | None = None) -> int:
 
 
 def _forget_lost_messages(run: int, now: datetime) -> None:
-    """Let a run be fed anew that has messages under way and no call in flight: nobody received them."""
+    """Feed a run anew that has messages under way and no call in flight: nobody received them."""
     if not JudgeCall.objects.filter(run=run, state=JudgeCall.State.IN_FLIGHT).exists():
         late = now + QUEUE_PATIENCE - RECEIVED_WITHIN
         RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)

@@ -170,11 +170,9 @@ def settle_deleted() -> None:
 
 
 def _cost(call: JudgeCall) -> Decimal | None:
-    """The cost of a call that has ended; None without a price.
-
-    It is the most that the call can have cost if the endpoint does not tell its tokens, or may charge without
-    a reply.
-    """
+    """The cost of a call that has ended; None without a price."""
+    # It is the most that the call can have cost if the endpoint does not tell its tokens, or may charge
+    # without a reply.
     if call.cached_from_id is not None:
         return ZERO
     if call.prompt_price is None or call.completion_price is None:

@@ -69,10 +69,8 @@ def has_scores(protocol: Protocol) -> bool:
 
 
 def submission_of(assignment: int) -> Submission | None:
-    """The due submission of an assignment, reserved for this worker.
-
-    A reply is due again some time after its submission failed or its worker died.
-    """
+    """The due submission of an assignment, reserved for this worker."""
+    # A reply is due again some time after its submission failed or its worker died.
     call = JudgeCall.objects.unsubmitted_of(assignment)
     if call is None:
         return None

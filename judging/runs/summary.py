@@ -10,7 +10,6 @@ JsonObject = Mapping[str, Any]
 
 
 def label(found: JsonObject) -> str:
-    """A note for simulated judges; "" for others."""
     return " (simulated: no model is asked)" if found["simulated"] else ""
 
 
@@ -60,7 +59,7 @@ def summary(run: JsonObject) -> str:
 
 
 def whats_next(run: JsonObject) -> str:
-    """What an operator can do with a paused run; "" for any other."""
+    """What an operator can do; "" unless the run is paused."""
     if run["state"] != "paused":
         return ""
     raised = " --budget AMOUNT" if run["budget"] is not None else ""
@@ -74,7 +73,7 @@ def estimate(found: JsonObject, budget: str | None = None) -> str:
 
 
 def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, str]]:
-    """An estimate as pairs of a label and a value in words."""
+    """Pairs of a label and a value in words."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
         ("Pairs to judge", f"{found['pairs']:,}"),
@@ -95,7 +94,6 @@ def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, s
 
 
 def notes(found: JsonObject) -> list[str]:
-    """How an estimate was made, in sentences."""
     lines = ["Calls that fail and are repeated come on top."]
     if found["looked_at"] < found["assignments"]:
         lines.append(

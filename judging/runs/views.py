@@ -145,7 +145,7 @@ def preview_run(request: HttpRequest) -> HttpResponse:
 
 
 def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The context of an estimate, or why the run would be empty. Raises JudgeError."""
+    """Raises JudgeError."""
     study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
     if budget is not None:
         spending.check_budget(judge, budget)

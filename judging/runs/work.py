@@ -203,7 +203,6 @@ def _shown(work: Work) -> _Shown:
 
 
 def _unrateable(shown: Iterable[_Shown]) -> list[int]:
-    """The assignments that show a completion which cannot be rated."""
     shown = list(shown)
     completions = sorted({pk for _, *both in shown for pk in both})
     rateable: set[int] = set()

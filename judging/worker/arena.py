@@ -1,4 +1,4 @@
-"""The arena's API as a judge worker uses it; replies are checked before anything is made of them."""
+"""The arena's API as a judge worker uses it; replies are checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,8 +49,6 @@ class JudgeInfo:
 
 @dataclass(frozen=True)
 class Task:
-    """What to ask, the journal entry, and the lease in seconds."""
-
     entry: Entry
     request: Request
     lease: float
@@ -200,7 +198,6 @@ def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
 
 
 def _record(entry: Entry) -> dict[str, object]:
-    """The call's record that goes with an answer."""
     reply = entry.reply
     assert reply is not None  # noqa: S101 - only replies have one
     record = {

@@ -27,8 +27,6 @@ Address = tuple[bool, str, int | None]  # whether it is https, host, port
 
 
 class Connections:
-    """Idle connections by address, shared by all threads."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._idle: dict[Address, list[tuple[http.client.HTTPConnection, float]]] = defaultdict(list)
@@ -58,7 +56,7 @@ class Connections:
 
 
 def _is_quiet(connection: http.client.HTTPConnection) -> bool:
-    """Whether there is nothing to read; the end of a connection would be."""
+    """Whether nothing is to be read; the end of a connection would be."""
     try:
         return not select.select([connection.sock], [], [], 0)[0]
     except (OSError, ValueError):
@@ -188,7 +186,6 @@ _connections = Connections()
 
 
 def _batches(answers: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """The answers in order, split by what one request may hold."""
     batch: list[bytes] = []
     for answer in answers:
         size = sum(len(each) + 2 for each in batch)

@@ -40,8 +40,6 @@ CUT_OFF: Final = Failure("abandoned", "the judge worker ended before the model r
 
 @dataclass(frozen=True)
 class Entry:
-    """A call: in flight until it has a reply or a failure."""
-
     assignment: str
     attempt: int
     key: str
@@ -82,7 +80,7 @@ def _reply(fields: dict[str, Any]) -> Reply:
 
 
 class Journal:
-    """A folder of entries, used by one process at a time."""
+    """For one process at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -133,7 +131,7 @@ class Journal:
         self._path(entry).unlink(missing_ok=True)
 
     def refuse(self, entry: Entry) -> Path:
-        """Set aside a reply that the arena refuses; returns its new path."""
+        """Set a reply aside that the arena refuses; returns its new path."""
         path = self._path(entry)
         try:
             refused = self.folder / "refused"

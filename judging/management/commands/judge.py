@@ -99,7 +99,6 @@ class Command(BaseCommand):
             self.stdout.write(hint)
 
     def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
-        """The run once it has stopped; its progress is shown until then."""
         shown = ""
         silent_since: float | None = None
         while run["state"] in GOES_ON:

@@ -77,7 +77,6 @@ def printable(line: str) -> str:
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Raise CommandError for options that cannot work."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", options["judge"]):
         raise CommandError(f'"{options["judge"]}" is no slug of a judge.')
     if not is_address(options["arena_url"]):
@@ -98,7 +97,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def is_address(url: str) -> bool:
-    """Whether an arena can be reached at this URL; visible ASCII, since requests hold it as it is."""
+    """Whether an arena can have this URL; visible ASCII, since requests hold it as it is."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and _plain(url)
