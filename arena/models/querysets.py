@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,13 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
     def rateable_in(self, study: Study) -> CompletionQuerySet:
         """The completions of a study that can be compared."""
         return self.comparable().filter(prompt__study=study)
+
+    def pairs_by(self, column: str) -> Counter[Any]:
+        """How many pairs of answers to one prompt these completions form, by a column."""
+        pairs: Counter[Any] = Counter()
+        for group, _, n in self.order_by().values_list(column, "prompt").annotate(n=Count("pk")):
+            pairs[group] += n * (n - 1) // 2
+        return pairs
 
     def telling(self, study: Study) -> CompletionQuerySet:
         """The current completions of a study with words that tell who wrote them."""

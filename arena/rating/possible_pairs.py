@@ -1,7 +1,7 @@
 """A study's possible pairs as arrays, for arena.rating.pairing. Pure."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -107,28 +107,18 @@ def possible_pairs(texts: Iterable[Text], without: Set[PairKey] = frozenset()) -
     for text in sorted(texts, key=lambda text: text.pk):
         by_prompt.setdefault(text.prompt, []).append(text)
     known = sorted({t.contestant for some in by_prompt.values() for t in some if t.contestant is not None})
-    place = {contestant: number for number, contestant in enumerate(known)}
+    place: dict[int | None, int] = {contestant: number for number, contestant in enumerate([*known, None])}
     categories: dict[str, int] = {}
-    rows = sorted(_rows(by_prompt, without, place, categories))
-    first, second, prompt, category, a, b = np.array(rows, dtype=np.int64).reshape(len(rows), 6).T
-    return Possible(first, second, prompt, category, a, b, tuple(known))
-
-
-def _rows(
-    by_prompt: Mapping[int, Sequence[Text]],
-    without: Set[PairKey],
-    place: Mapping[int, int],
-    categories: dict[str, int],
-) -> Iterator[tuple[int, int, int, int, int, int]]:
-    for number, texts in enumerate(by_prompt.values()):
-        category = categories.setdefault(texts[0].category, len(categories))
-        for first, second in combinations(texts, 2):
-            if (first.pk, second.pk) not in without:
-                yield first.pk, second.pk, number, category, _side(first, place), _side(second, place)
-
-
-def _side(text: Text, place: Mapping[int, int]) -> int:
-    return len(place) if text.contestant is None else place[text.contestant]
+    rows = []
+    for number, some in enumerate(by_prompt.values()):
+        category = categories.setdefault(some[0].category, len(categories))
+        rows += [
+            (one.pk, other.pk, number, category, place[one.contestant], place[other.contestant])
+            for one, other in combinations(some, 2)
+            if (one.pk, other.pk) not in without
+        ]
+    first, second, prompt, category_of, a, b = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), 6).T
+    return Possible(first, second, prompt, category_of, a, b, tuple(known))
 
 
 def choose_window(

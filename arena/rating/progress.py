@@ -78,23 +78,9 @@ def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
 
 
 def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
-    left = _possible_pairs(studies)
+    left = Completion.objects.comparable().filter(prompt__study__in=studies).pairs_by("prompt__study")
     left.subtract(_full_or_done(rater, studies))
     return Counter({study: max(0, pairs) for study, pairs in left.items()})
-
-
-def _possible_pairs(studies: Sequence[int]) -> Counter[int]:
-    pairs: Counter[int] = Counter()
-    rows = (
-        Completion.objects.comparable()
-        .filter(prompt__study__in=studies)
-        .order_by()
-        .values_list("prompt__study", "prompt")
-        .annotate(n=Count("pk"))
-    )
-    for study, _, completions in rows:
-        pairs[study] += completions * (completions - 1) // 2
-    return pairs
 
 
 def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:

@@ -1,6 +1,5 @@
 """What a study holds, how much rating it wants, and how fast people rate."""
 
-from collections import Counter
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -72,7 +71,7 @@ class Wanted:
 
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
     """What people are still to compare, by category of the prompt."""
-    possible = _possible_by_category(study)
+    possible = Completion.objects.rateable_in(study).pairs_by("prompt__category")
     overlap = study.ratings_per_pair_people
     given = F("people_ratings")
     rows = (
@@ -98,19 +97,6 @@ def wanted_by_category(study: Study) -> dict[str, Wanted]:
 
 def wanted(study: Study) -> Wanted:
     return sum(wanted_by_category(study).values(), Wanted())
-
-
-def _possible_by_category(study: Study) -> Counter[str]:
-    rows = (
-        Completion.objects.rateable_in(study)
-        .order_by()
-        .values_list("prompt__category", "prompt")
-        .annotate(n=Count("pk"))
-    )
-    pairs: Counter[str] = Counter()
-    for category, _, completions in rows:
-        pairs[category] += completions * (completions - 1) // 2
-    return pairs
 
 
 def people_in(study: Study) -> int:
