@@ -158,22 +158,27 @@ def part_of(entry: Content | None, name: str, category: str) -> Any:
 
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
     """Kappa by category, from two labels and the entry of ``between``."""
-    columns = (
-        *("Raters", "Category", "Ratings compared (n)", "Pairs"),
-        *("Weighted kappa", "Low", "High", "Strength", "Kappa of verdicts", "Same verdict %"),
-        *("With", "Note"),
-    )
-    rows = [
+    return DataTable.of(
+        "Cohen's kappa, quadratic weights",
         (
-            *(one, category, row["n"], row.get("pairs")),
-            *(row["kappa"], row.get("kappa_low"), row.get("kappa_high"), agreement_word(row["kappa"])),
-            *(row.get("kappa_verdict"), percent_cell(row.get("exact")), other),
-            _note(row, row.get("pairs", row["n"])),
-        )
-        for one, other, entry in entries
-        for row, category in _named(entry)
-    ]
-    return DataTable("Cohen's kappa, quadratic weights", columns, tuple(rows))
+            {
+                "Raters": one,
+                "Category": category,
+                "Ratings compared (n)": row["n"],
+                "Pairs": row.get("pairs"),
+                "Weighted kappa": row["kappa"],
+                "Low": row.get("kappa_low"),
+                "High": row.get("kappa_high"),
+                "Strength": agreement_word(row["kappa"]),
+                "Kappa of verdicts": row.get("kappa_verdict"),
+                "Same verdict %": percent_cell(row.get("exact")),
+                "With": other,
+                "Note": _note(row, row.get("pairs", row["n"])),
+            }
+            for one, other, entry in entries
+            for row, category in _named(entry)
+        ),
+    )
 
 
 def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
@@ -181,24 +186,29 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
     An empty label, for a single kind, gives no column of labels.
     """
-    columns = (
-        *("Raters", "Category", "Members", "Pairs (2+ ratings)", "Ratings"),
-        *("Alpha", "Alpha low", "Alpha high", "Strength"),
-        *("Fleiss' kappa", "Fleiss low", "Fleiss high", "Pairs for Fleiss", "Note"),
-    )
-    rows = [
+    return DataTable.of(
+        "Agreement among raters of one kind",
         (
-            *(label, category, row["raters"], row["pairs"], row["ratings"]),
-            *(row["alpha"], row.get("alpha_low"), row.get("alpha_high"), agreement_word(row["alpha"])),
-            *(row.get("fleiss"), row.get("fleiss_low"), row.get("fleiss_high"), row.get("fleiss_pairs")),
-            _note(row, row["pairs"]),
-        )
-        for label, content in kinds
-        for row, category in _named(content["within"])
-    ]
-    first = 0 if any(row[0] for row in rows) else 1
-    caption = "Agreement among raters of one kind"
-    return DataTable(caption, columns[first:], tuple(row[first:] for row in rows))
+            ({"Raters": label} if label else {})
+            | {
+                "Category": category,
+                "Members": row["raters"],
+                "Pairs (2+ ratings)": row["pairs"],
+                "Ratings": row["ratings"],
+                "Alpha": row["alpha"],
+                "Alpha low": row.get("alpha_low"),
+                "Alpha high": row.get("alpha_high"),
+                "Strength": agreement_word(row["alpha"]),
+                "Fleiss' kappa": row.get("fleiss"),
+                "Fleiss low": row.get("fleiss_low"),
+                "Fleiss high": row.get("fleiss_high"),
+                "Pairs for Fleiss": row.get("fleiss_pairs"),
+                "Note": _note(row, row["pairs"]),
+            }
+            for label, content in kinds
+            for row, category in _named(content["within"])
+        ),
+    )
 
 
 def _note(row: Content, pairs: int) -> str:

@@ -16,14 +16,7 @@ from leaderboard.bias.content import (
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import counted, number_range, percent, percent_range, probability, signed
 
-_UNSCORED: Final = {
-    "empty": "empty",
-    "out_of_range": "out of range",
-    "unparsable": "unparsable",
-    "truncated": "truncated",
-    "refused": "refused",
-    "undecided": "undecided",
-}
+_UNSCORED: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 
 _MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}
 """The first and last rating that usually is a tie, by the points of the scale; a scale of 2 has none."""
@@ -78,7 +71,7 @@ def shown(label: str, ratings: Ratings) -> list[Shown]:
         Shown(
             label,
             tuple(scale["counts"]),
-            {_UNSCORED.get(reason, reason): n for reason, n in scale["unscored"].items()},
+            {_words(reason): n for reason, n in scale["unscored"].items()},
             scale["share_first"],
             scale["mean"],
             scale.get("position") or {},
@@ -104,10 +97,14 @@ def shown_by_scale(ratings: Iterable[tuple[str, Ratings]]) -> dict[int, list[Sho
     return dict(sorted(scales.items(), reverse=True))
 
 
+def _words(reason: str) -> str:
+    return reason.replace("_", " ")
+
+
 def unscored_reasons(found: Iterable[Shown]) -> list[str]:
     """The reasons that occur, in a fixed order."""
     present = {reason for one in found for reason in one.unscored}
-    known = [word for word in _UNSCORED.values() if word in present]
+    known = [word for word in map(_words, _UNSCORED) if word in present]
     return known + sorted(present - set(known))
 
 
@@ -115,7 +112,7 @@ def unscored_words(reasons: Mapping[str, int]) -> str:
     """Unscored answers by reason: "3 refused, 1 empty"."""
     order = {reason: place for place, reason in enumerate(_UNSCORED)}
     known = sorted(reasons.items(), key=lambda each: (order.get(each[0], len(order)), each[0]))
-    return ", ".join(f"{n:,} {_UNSCORED.get(reason, reason)}" for reason, n in known)
+    return ", ".join(f"{n:,} {_words(reason)}" for reason, n in known)
 
 
 def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
@@ -147,25 +144,28 @@ def mirror_table(one: Shown) -> DataTable:
 
 
 def position_table(found: Iterable[Shown]) -> DataTable:
-    columns = (
-        *("Raters", "Scale (points)", "Ratings (n)", "With a side", "Prompts"),
-        *("Prefers first %", "Low %", "High %", "Mean rating", "Mean low", "Mean high", "Without bias"),
-        *("Chi-square", "df", "p (mirrored)"),
-    )
-    return DataTable("Position statistics", columns, tuple(_position_row(one) for one in found))
+    return DataTable.of("Position statistics", map(_position_row, found))
 
 
-def _position_row(one: Shown) -> tuple[Cell, ...]:
+def _position_row(one: Shown) -> dict[str, Cell]:
     at = one.position
-    return (
-        *(one.label, one.points, one.scored, at.get("sided"), at.get("prompts")),
-        *(
-            percent_cell(share)
-            for share in (one.share_first, at.get("share_first_low"), at.get("share_first_high"))
-        ),
-        *(one.mean, at.get("mean_low"), at.get("mean_high"), one.neutral),
-        *(at.get("chi2"), at.get("df"), at.get("p")),
-    )
+    return {
+        "Raters": one.label,
+        "Scale (points)": one.points,
+        "Ratings (n)": one.scored,
+        "With a side": at.get("sided"),
+        "Prompts": at.get("prompts"),
+        "Prefers first %": percent_cell(one.share_first),
+        "Low %": percent_cell(at.get("share_first_low")),
+        "High %": percent_cell(at.get("share_first_high")),
+        "Mean rating": one.mean,
+        "Mean low": at.get("mean_low"),
+        "Mean high": at.get("mean_high"),
+        "Without bias": one.neutral,
+        "Chi-square": at.get("chi2"),
+        "df": at.get("df"),
+        "p (mirrored)": at.get("p"),
+    }
 
 
 def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
@@ -174,29 +174,35 @@ def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
     rows: list[tuple[Cell, ...]] = [
         (f"From {edge:g}", *(count.get(edge, 0) for count in counts)) for edge in edges
     ]
-    rows.append(("Score pairs (n)", *(scores["n"] for _, scores in found)))
-    rows.append(("Mean difference (0 without bias)", *(scores["mean"] for _, scores in found)))
-    rows.append(("First higher", *(scores["first_higher"] for _, scores in found)))
-    rows.append(("Equal", *(scores["equal"] for _, scores in found)))
-    rows.append(("Second higher", *(scores["second_higher"] for _, scores in found)))
+    rows += [
+        ("Score pairs (n)", *(scores["n"] for _, scores in found)),
+        ("Mean difference (0 without bias)", *(scores["mean"] for _, scores in found)),
+        ("First higher", *(scores["first_higher"] for _, scores in found)),
+        ("Equal", *(scores["equal"] for _, scores in found)),
+        ("Second higher", *(scores["second_higher"] for _, scores in found)),
+    ]
     columns = ("First minus second score", *(label for label, _ in found))
     return DataTable("Differences of the two scores", columns, tuple(rows))
 
 
 def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
-    columns = (
-        *("Raters", "Pairs in both orders", "Verdict changed", "Changed %", "Low %", "High %"),
-        *("Followed the first", "Followed the second", "Exactly mirrored"),
-    )
-    found = [
+    return DataTable.of(
+        "The same pair in both orders",
         (
-            *(label, flips["pairs"], flips["flipped"]),
-            *(percent_cell(share) for share in (flips["rate"], flips["low"], flips["high"])),
-            *(flips["to_first"], flips["to_second"], flips["exact"]),
-        )
-        for label, flips in rows
-    ]
-    return DataTable("The same pair in both orders", columns, tuple(found))
+            {
+                "Raters": label,
+                "Pairs in both orders": flips["pairs"],
+                "Verdict changed": flips["flipped"],
+                "Changed %": percent_cell(flips["rate"]),
+                "Low %": percent_cell(flips["low"]),
+                "High %": percent_cell(flips["high"]),
+                "Followed the first": flips["to_first"],
+                "Followed the second": flips["to_second"],
+                "Exactly mirrored": flips["exact"],
+            }
+            for label, flips in rows
+        ),
+    )
 
 
 def position_sentences(
@@ -317,16 +323,19 @@ def _number(value: float) -> str:
 def length_table(label: str, measure: LengthEffect) -> DataTable:
     """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
-    rows: list[tuple[Cell, ...]] = [
+    return DataTable.of(
+        f"{label}: points won by difference in {noun}",
         (
-            difference(each),
-            each["n"],
-            *map(percent_cell, (each["win_rate"], each["win_low"], each["win_high"])),
-        )
-        for each in measure["bins"]
-    ]
-    columns = (f"More {noun} by", "Comparisons (n)", "Points won %", "Low %", "High %")
-    return DataTable(f"{label}: points won by difference in {noun}", columns, tuple(rows))
+            {
+                f"More {noun} by": difference(each),
+                "Comparisons (n)": each["n"],
+                "Points won %": percent_cell(each["win_rate"]),
+                "Low %": percent_cell(each["win_low"]),
+                "High %": percent_cell(each["win_high"]),
+            }
+            for each in measure["bins"]
+        ),
+    )
 
 
 def length_sentence(measure: LengthEffect, level: float) -> str:

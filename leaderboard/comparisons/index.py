@@ -166,9 +166,6 @@ def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:
     return found
 
 
-# Finding pairs: a question and an index in, the places of pairs in their order out. Pure.
-
-
 ONLY: Final = {"judges": UNLIKE_PEOPLE, "people": PEOPLE_DIFFER, "flipped": FLIPPED}
 
 
@@ -176,9 +173,8 @@ ONLY: Final = {"judges": UNLIKE_PEOPLE, "people": PEOPLE_DIFFER, "flipped": FLIP
 class Question:
     """Which pairs are wanted; None and empty mean any.
 
-    One answer to the pair must match all of ``raters`` (ids), ``answer`` (scored, unscored, tie, side, or a
-    reason), ``rating`` (rating and points) and ``only`` (a name in ONLY). ``prompts`` are ids,
-    ``contestants`` at most two.
+    One answer to the pair must match ``raters`` (ids), ``answer`` (scored, unscored, tie, side, or a reason),
+    ``rating`` (rating and points) and ``only`` (a name in ONLY).
     """
 
     prompts: Collection[int] | None = None

@@ -148,8 +148,8 @@ def _entry(pair: Pair, said: Sequence[Comparison], criteria: dict[int, list[Crit
 
 
 def _names(raters: Iterable[Rater]) -> dict[int, str]:
-    """The name of each judge; people get numbers for this pair alone, so that nobody can gather what one
-    person said.
+    """The name of each judge; people get numbers that hold for one pair, so that nobody can gather what one
+    said.
     """
     names: dict[int, str] = {}
     people = 0

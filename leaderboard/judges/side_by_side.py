@@ -100,8 +100,7 @@ def same_pairs(
 ) -> SamePairs:
     """The answers of the raters on the pairs they share; ``left_out`` are ids that do not count.
 
-    Raises NothingInCommonError for fewer than two raters, for raters without an answer, and without a pair
-    that all judges rated.
+    Raises NothingInCommonError.
     """
     by_selector = {choice.selector: choice for choice in opinions.raters}
     wanted = list(dict.fromkeys(selectors))
@@ -142,11 +141,11 @@ def _shared(rows: npt.NDArray[Any], judges: Sequence[Choice], which: npt.NDArray
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """What side_by_side needs beside opinions, as structured arrays by the id of the answer.
+    """What is needed beside opinions, as structured arrays by the id of the answer.
 
-    ``expected`` has id and expected, on the scale of the rating. ``controls`` are ratings of pairs of
-    identical texts (rater, prompt, points, rating as shown), ``identical`` the ids of all answers about such
-    pairs. ``kin`` names the contestants each judge is, or may be related to, by selector.
+    ``expected`` has id and expected, on the scale of the rating; ``controls`` are ratings of pairs of
+    identical texts, ``identical`` the ids of all answers about such pairs; ``kin`` names each judge's related
+    contestants, by selector.
     """
 
     expected: npt.NDArray[Any]
@@ -160,10 +159,7 @@ _CONTROL = [("id", "i8"), ("rater", "i8"), ("prompt", "i8"), ("points", "i8"), (
 
 
 def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside:
-    """Beside from the comparisons that were current when ``until`` was the largest id, or are now.
-
-    ``opinions`` say which judges there are.
-    """
+    """Beside from the comparisons that were current when ``until`` was the largest id, or are now."""
     rows = Comparison.objects.filter(study=study).order_by("pk")
     if until is None:
         rows = rows.filter(is_current=True)
@@ -242,8 +238,8 @@ def expectation(
     """Expected ratings over the answer tokens beside the sampled ratings; None without any.
 
     ``difference`` is the mean of expected minus sampled preference on [-1, 1], ``distance`` its mean size,
-    ``shift`` the mean expected preference, ``same_side`` the share of sampled ratings, without ties, whose
-    side the expected rating has too.
+    ``shift`` the mean expected preference, ``same_side`` the share of sampled sides that the expected rating
+    has too.
     """
     rows = own.rows[own.scored & np.isin(own.rows["id"], expected["id"])]
     if not len(rows):

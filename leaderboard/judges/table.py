@@ -10,14 +10,14 @@ from leaderboard.pages.wording import counted, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
-"""What the answers of each kind of raters cost, by selector (leaderboard.judges.ablation)."""
+"""What answers cost, by selector (leaderboard.judges.spending)."""
 
 NONE: Final = "–"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with its interval; ``n`` says of how many of what, or why there is no number."""
+    """A number with its interval; ``n`` says of how many of what, or why there is none."""
 
     value: float | None
     low: float | None = None
@@ -27,7 +27,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Line:
-    """One measure of every kind of raters. ``form`` writes a number, ``meaning`` says what it means."""
+    """One measure of every kind of raters; ``form`` writes a number."""
 
     name: str
     meaning: str
@@ -72,16 +72,15 @@ def whole(value: float) -> str:
     return f"{value:,.0f}".replace("-", "−")
 
 
-def _of(content: Content | None, name: str, n: str = "", prefix: str = "") -> Measured:
-    """A value with its ends: NAME, NAME_low and NAME_high, or PREFIXlow and PREFIXhigh."""
+def _of(content: Content | None, name: str, n: str = "") -> Measured:
+    """A value with its ends, NAME_low and NAME_high."""
     if not content:
         return Measured(None)
-    ends = (prefix or f"{name}_") + "low", (prefix or f"{name}_") + "high"
-    return Measured(content.get(name), content.get(ends[0]), content.get(ends[1]), n)
+    return Measured(content.get(name), content.get(f"{name}_low"), content.get(f"{name}_high"), n)
 
 
 def _bare(content: Content | None, name: str, n: str) -> Measured:
-    """The same where the ends are called low and high."""
+    """A value with its ends, low and high."""
     if not content:
         return Measured(None)
     return Measured(content[name], content["low"], content["high"], n)
@@ -133,7 +132,7 @@ def _own_family(own: Content) -> Measured:
 
 @dataclass(frozen=True)
 class _Measure:
-    """How a line is read from the content of one kind of raters; ``unit`` and ``form`` are those of Line."""
+    """How a line is read from the content of one kind of raters."""
 
     name: str
     meaning: str
@@ -295,7 +294,7 @@ def _cost(own: Content | None, key: str) -> Measured:
 
 
 def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTable:
-    """Lines as plain numbers: for every kind of raters the value, both ends, and what is said of n."""
+    """Lines as plain numbers with both ends and what is said of n."""
     columns = ("Measure", "Unit", *(f"{label}{end}" for label in _labels(content) for end in _ENDS))
     rows = tuple((line.name, line.unit, *_plain(line)) for line in shown)
     return DataTable(caption, columns, rows)

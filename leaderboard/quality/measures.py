@@ -71,9 +71,8 @@ class Votes:
     """The current ratings by people as a structured array, in the order they were given.
 
     ``rating`` is as shown, ``straight`` in terms of the pair; ``verdict`` is -1 where the pair's first is
-    better, 0 for a tie (4 and 5 of 8, the middle of 3 and 5), else 1. ``first`` and ``second`` are
-    contestants (0 for none), ``gold`` is the right verdict or NO_GOLD; ``kept`` is False for raters the study
-    leaves out.
+    better, 0 for a tie, else 1; ``first`` and ``second`` are contestants (0 for none); ``kept`` is False for
+    raters the study leaves out.
     """
 
     rows: npt.NDArray[Any]

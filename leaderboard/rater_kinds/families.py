@@ -58,8 +58,8 @@ def kin(models: Iterable[str], contestants: Iterable[Named]) -> Kin:
 def relatives(judge: str, contestants: Iterable[Named]) -> list[str]:
     """Names of the contestants that share a telling word with the name of the model ``judge``.
 
-    What stands before a slash is not compared. A telling word has three letters or more and is not one that
-    any model may carry ("chat").
+    Such a word has three letters or more and is not one that any model may carry ("chat"); what stands before
+    a slash is not compared.
     """
     own = _words(judge)
     return [each.name for each in contestants if own & (_words(each.name) | _words(each.family))]
@@ -92,8 +92,8 @@ def named(found: Sequence[str]) -> str:
 def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
     """The kin of each judge; ``judges`` are selectors and labels.
 
-    A judge is known by its model, a panel by those of its members, a judge with imported votes by its label.
-    Simulated judges have no kin.
+    A judge is known by its model, a panel by those of its members, one with imported votes by its label, a
+    simulated one by nothing.
     """
     slugs = {selector: selector.partition(":")[2] for selector in judges}
     models = _models(slugs.values())

@@ -22,9 +22,6 @@ from leaderboard.pages.page import NoNumbersError, NotReadyError
 from leaderboard.snapshots.settings import DECLARED, UnknownSettingError
 from leaderboard.standings.page import Board
 
-# What all operations of this part of the API share: anybody may read, and what has not changed is 304.
-
-
 Run = TypeVar("Run", bound=Callable[..., Any])
 
 MISSING: Final[Mapping[int, Any]] = {404: ErrorOut}

@@ -80,9 +80,6 @@ def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
     return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}, {row['games']} games"
 
 
-# Matrices of contestants as heat maps.
-
-
 MOST_IN_CELLS: Final = 20
 """In a larger matrix colours stand for the numbers, which could not be read."""
 

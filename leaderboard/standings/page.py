@@ -39,12 +39,10 @@ from leaderboard.standings.table import (
     Row,
     count_matrix,
     file_rows,
-    people_table,
     raters_table,
     ratings_by_name,
     standing_rows,
     standings_table,
-    ties_table,
     win_rates,
     win_rates_table,
 )
@@ -317,9 +315,6 @@ def abouts(study: Study) -> dict[str, About]:
     }
 
 
-# The figures and tables of a board, in its order.
-
-
 def panels(board: Board) -> Iterator[Panel]:
     if board.content is not None:
         yield _standings(board)
@@ -356,7 +351,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
             "ties",
             "With and without ties",
             f"The same comparisons with ties counted half and with ties off. {_ends(board)}",
-            ties_table(board.order, on, off),
+            raters_table(board.order, [("Ties count half", on), ("Ties off", off)], "With and without ties"),
         )
 
 
@@ -368,7 +363,11 @@ def _with_people(board: Board) -> Iterator[Panel]:
             "With and without people among the contestants",
             "The same comparisons among models only, and with human demonstrations as a contestant. "
             f"{_ends(board)}",
-            people_table(board.order, board.content, everyone),
+            raters_table(
+                board.order,
+                [("Models only", board.content), ("Everyone", everyone)],
+                "With and without people among the contestants",
+            ),
         )
 
 

@@ -90,9 +90,6 @@ def _svg(shapes: str, name: str) -> str:
     return f'<svg class="{name}" {size} aria-hidden="true" focusable="false">{shapes}</svg>'
 
 
-# The columns, which a reader can sort by.
-
-
 NOTHING: Final = "–"
 
 

@@ -128,9 +128,6 @@ def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, A
     )
 
 
-# The file of the published ranking.
-
-
 _STANDING: Final = {
     "rank": Type.INTEGER,
     "rank_ub": Type.INTEGER,
@@ -196,9 +193,6 @@ def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[st
         yield {**{name: row.get(name) for name in _STANDING}, **method}
 
 
-# Boards side by side.
-
-
 _PLACE: Final = ("rank", "rating", "low", "high")
 
 
@@ -218,16 +212,6 @@ def raters_table(
     return DataTable(caption, ("Contestant", *columns), tuple(rows))
 
 
-def ties_table(order: Sequence[str], on: Content, off: Content) -> DataTable:
-    boards = [("Ties count half", on), ("Ties off", off)]
-    return raters_table(order, boards, "With and without ties")
-
-
-def people_table(order: Sequence[str], models: Content, everyone: Content) -> DataTable:
-    boards = [("Models only", models), ("Everyone", everyone)]
-    return raters_table(order, boards, "With and without people among the contestants")
-
-
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:
     """The ends of Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
 
@@ -238,9 +222,6 @@ def wilson(share: float, n: int, level: float) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(middle - reach, 0.0), min(middle + reach, 1.0)
-
-
-# Matrices of contestants against contestants.
 
 
 @dataclass(frozen=True)
