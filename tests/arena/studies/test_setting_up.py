@@ -160,6 +160,8 @@ def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, ope
     assert list(holdings.missing_answers(study)) == [(holed.prompt.external_id, "", "coding", name)]
     text = operator.get(page("operate-completions")).content.decode()
     assert text.count("cell-missing") == 2  # the cell, and the key
+    assert text.count('class="matrix-name"') == 3
+    assert f"<span>{name}</span>" in text
     only = operator.get(page("operate-completions") + "?show=holes").content.decode()
     assert holed.prompt.external_id in only
     assert only.count('<th scope="row">') == 1
