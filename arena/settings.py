@@ -170,13 +170,11 @@ EMBEDDED_START: list[str] = [
 
 # --- Judges ------------------------------------------------------------------------------------------------
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)
-JUDGE_RETRY_SECONDS = env.float(
-    "JUDGE_RETRY_SECONDS", 2.0
-)  # before the second attempt; doubled for each more
+# Before the second attempt; doubled for each more.
+JUDGE_RETRY_SECONDS = env.float("JUDGE_RETRY_SECONDS", 2.0)
 JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)
-JUDGE_QUEUE_AHEAD = env.int(
-    "JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE
-)  # messages of one run that are under way at a time
+# Messages of one run that are under way at a time.
+JUDGE_QUEUE_AHEAD = env.int("JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE)
 # How long a judge on another machine keeps an assignment without renewing its lease.
 JUDGE_LEASE_SECONDS = env.float("JUDGE_LEASE_SECONDS", 300.0, validate=MORE_THAN_NONE)
 # A judge that leaves a greater share of its answers without a rating is flagged wherever one can choose it.

@@ -89,9 +89,8 @@ class PairQuerySet(models.QuerySet["Pair"]):
         from arena.models import Comparison
 
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
-            # A pair's comparisons are of its own study (arena/models/invariants.py). Where the query says so
-            # again,
-            # SQLite reads all comparisons of the study for each pair.
+            # A pair's comparisons are of its own study (arena/models/invariants.py). If the query says so
+            # again, SQLite reads all comparisons of the study for each pair.
             counted = (
                 Comparison.objects.counted_by(study)
                 .filter(pair=OuterRef("pk"), rater__kind=kind)
