@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 
-# Reading no more of a reply than a reply can have: neither for ever nor into all of the memory.
-
-
 LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest replies of language models
 LONGEST_PACKED_BODY = LONGEST_BODY // 64  # the same for a compressed body, which grows up to a thousand times
 

@@ -97,9 +97,6 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         replied = self.filter(request_hash__in=hashes, state="replied", cached_from=None)
         return replied.exclude(request_hash="").order_by("-pk")
 
-    def for_page(self) -> JudgeCallQuerySet:
-        return self.select_related("assignment")
-
     def progress(self, run: JudgeRun) -> Progress:
         return self.progress_of([run])[run.pk]
 

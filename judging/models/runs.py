@@ -17,9 +17,6 @@ class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def going_on(self) -> JudgeRunQuerySet:
         return self.filter(state__in=["queued", "running"])
 
-    def for_list(self) -> JudgeRunQuerySet:
-        return self.select_related("study", "judge__rater").order_by("-pk")
-
 
 class JudgeRun(models.Model):
     """One judge over one study; its progress is counted from rows (judging.models.calls)."""

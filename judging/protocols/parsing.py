@@ -202,9 +202,6 @@ READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
 }
 
 
-# Finding the one passage of an answer that is read.
-
-
 FIELD: Final = re.compile(
     r"[\s*_`#\[(]*(?:(?:my|the|final|overall)\s+)*verdict[\s*_`\"']*[:：]", re.IGNORECASE
 )
@@ -233,9 +230,6 @@ def passage(answer: str, place: Place) -> Passage | None:
         return found
     label = FIELD.match(line)
     return Passage(line[label.end() :], found.start + label.end(), found.rest) if label else None
-
-
-# Recognising refusals, which have a reason of their own.
 
 
 REFUSAL: Final = re.compile(

@@ -27,9 +27,6 @@ from judging.runs.lifecycle import check_usable
 from judging.runs.spending import prices_of
 from judging.runs.work import Work, text_of
 
-# What earlier replies of a model tell about the next ones.
-
-
 RECENT: Final = 200  # most replies that are looked at, the latest
 RECENT_RUNS: Final = 20
 
@@ -110,33 +107,9 @@ def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: boo
     """What a run would take; raises JudgeError if there can be none."""
     check_usable(judge, study, remote=remote)
     every = list(planning.chosen(study, judge.rater, wanted))
-    scope = _Scope([each for each in every if each.asked])
+    pairs = [each for each in every if each.asked]
     identical = sum(len(each.showings) for each in every if not each.asked)
-    return _Estimating(study, judge, wanted.which, scope).estimate(identical)
-
-
-@dataclass(frozen=True)
-class _Scope:
-    pairs: Sequence[planning.PlannedPair]
-
-    @property
-    def assignments(self) -> int:
-        return sum(len(each.showings) for each in self.pairs)
-
-    def times(self, question: Question) -> Fraction:
-        """How often a question is asked in all; one about a single answer is asked of both sides."""
-        if question.about is About.PROMPT:
-            return Fraction(len({each.prompt for each in self.pairs}))
-        if question.about is About.COMPLETION:
-            return Fraction(len({one for each in self.pairs for one in each.completions}), 2)
-        return Fraction(self.assignments)
-
-    def some(self, most: int) -> list[tuple[planning.PlannedPair, planning.Showing]]:
-        """At most so many assignments, evenly spread."""
-        every = [(each, showing) for each in self.pairs for showing in each.showings]
-        if len(every) <= most:
-            return every
-        return [every[number * len(every) // most] for number in range(most)]
+    return _Estimating(study, judge, wanted.which, pairs).estimate(identical)
 
 
 @dataclass
@@ -152,8 +125,11 @@ class _Slot:
 
 
 class _Estimating:
-    def __init__(self, study: Study, judge: Judge, which: planning.Which, scope: _Scope) -> None:
-        self._study, self._judge, self._which, self._scope = study, judge, which, scope
+    def __init__(
+        self, study: Study, judge: Judge, which: planning.Which, pairs: Sequence[planning.PlannedPair]
+    ) -> None:
+        self._study, self._judge, self._which, self._pairs = study, judge, which, pairs
+        self._assignments = [(each, showing) for each in pairs for showing in each.showings]
         self._configured = judge.configured_protocol
         self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._configured)}
         self._statistics = reply_statistics(judge)
@@ -161,7 +137,7 @@ class _Estimating:
     def estimate(self, identical: int) -> Estimate:
         fewest, most = LOOKED_AT
         keys = len(conversation.keys(self._configured))
-        works = self._works(self._scope.some(min(most, max(fewest, QUESTIONS // keys))))
+        works = self._works(min(most, max(fewest, QUESTIONS // keys)))
         slots = self._slots(works)
         cached = self._cached(works, slots)
         prices = dict(zip(self._endpoints, prices_of(self._endpoints.values()), strict=True))
@@ -171,7 +147,7 @@ class _Estimating:
         ]
         whole = costs.total(loads) if loads else Total(costs.NOTHING, costs.NOTHING, costs.NOTHING, None)
         saved = sum(
-            (share * self._scope.times(slots[key].question) for key, share in cached.items()),
+            (share * self._times(slots[key].question) for key, share in cached.items()),
             Fraction(0),
         )
         models = {self._endpoints[author].model: price for author, price in prices.items()}
@@ -179,8 +155,8 @@ class _Estimating:
             () if self._judge.is_simulated else tuple(name for name, price in models.items() if not price)
         )
         return Estimate(
-            pairs=len(self._scope.pairs),
-            assignments=self._scope.assignments,
+            pairs=len(self._pairs),
+            assignments=len(self._assignments),
             identical=identical,
             looked_at=len(works),
             calls=_whole(whole.calls),
@@ -196,8 +172,19 @@ class _Estimating:
             habits_from=self._statistics.replies,
         )
 
-    def _works(self, chosen: Sequence[tuple[planning.PlannedPair, planning.Showing]]) -> list[Work]:
-        """Assignments that are not stored, with their texts."""
+    def _times(self, question: Question) -> Fraction:
+        """How often a question is asked in all; one about a single answer is asked of both sides."""
+        if question.about is About.PROMPT:
+            return Fraction(len({each.prompt for each in self._pairs}))
+        if question.about is About.COMPLETION:
+            return Fraction(len({one for each in self._pairs for one in each.completions}), 2)
+        return Fraction(len(self._assignments))
+
+    def _works(self, most: int) -> list[Work]:
+        """At most so many assignments, evenly spread, with their texts; they are not stored."""
+        count = len(self._assignments)
+        some = range(min(most, count))
+        chosen = [self._assignments[number * count // len(some)] for number in some]
         ids = {completion for pair, _ in chosen for completion in pair.completions}
         texts = Completion.objects.select_related("prompt").in_bulk(ids)
         run = JudgeRun(study=self._study, judge=self._judge)
@@ -256,7 +243,7 @@ class _Estimating:
         prices: Mapping[str, Prices | None],
     ) -> Load:
         rehearsed = slot.rehearsed
-        exact = self._scope.times(slot.question) * (1 - cached)
+        exact = self._times(slot.question) * (1 - cached)
         times = Decimal(exact.numerator) / exact.denominator
         usual = self._usual_reply(endpoint)
         limit = endpoint.reply_limit

@@ -23,8 +23,6 @@ from judging.runs import limiting, queue
 from judging.runs.asking import endpoints
 from judging.runs.spending import check_budget
 
-# Whether a judge can be asked about a study now.
-
 
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
     """Raise JudgeError if the judge cannot start a run now. remote: the key need not be here."""

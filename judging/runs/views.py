@@ -101,7 +101,7 @@ ENDED: Final = {
 @require_safe
 @staff_only
 def overview(request: HttpRequest) -> HttpResponse:
-    runs = list(JudgeRun.objects.for_list()[:LAST_RUNS])
+    runs = list(JudgeRun.objects.select_related("study", "judge__rater").order_by("-pk")[:LAST_RUNS])
     progress = JudgeCall.objects.progress_of(runs)
     return render(
         request,
@@ -163,7 +163,7 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run(run_id)
     context = _watched(run) | {
-        "calls": JudgeCall.objects.for_page().filter(run=run)[:LAST_CALLS],
+        "calls": JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS],
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
     }
     return render(request, "judging/run.html", context)
