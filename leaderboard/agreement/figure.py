@@ -21,6 +21,7 @@ from leaderboard.pages.figure import (
     matrix_layout,
     names_axis,
     numbered,
+    row_offset,
     rows_axis,
     title,
     vertical_line,
@@ -45,7 +46,8 @@ def correlations(
     series = [*kinds, ceiling] if ceiling else list(kinds)
     order = list(dict.fromkeys(row.category for rows in series for row in rows))
     traces = [
-        _dots(rows, order, _style(number), _offset(number, len(series))) for number, rows in enumerate(kinds)
+        _dots(rows, order, _style(number), row_offset(number, len(series), 0.6))
+        for number, rows in enumerate(kinds)
     ]
     if ceiling:
         style = {
@@ -54,7 +56,7 @@ def correlations(
             "size": 16,
             "line": {"width": 3, "color": "--text"},
         }
-        traces.append(_dots(ceiling, order, style, _offset(len(kinds), len(series))))
+        traces.append(_dots(ceiling, order, style, row_offset(len(kinds), len(series), 0.6)))
     ends = [end for rows in series for row in rows for end in (row.low, row.value) if end is not None]
     drawn_on = layout(
         xaxis={
@@ -73,10 +75,6 @@ def correlations(
 def _style(number: int) -> Figure:
     symbol = _SYMBOLS[number // len(SERIES) % len(_SYMBOLS)]
     return {"color": SERIES[number % len(SERIES)], "symbol": symbol, "size": 9}
-
-
-def _offset(number: int, count: int) -> float:
-    return 0.0 if count == 1 else (number / (count - 1) - 0.5) * 0.6
 
 
 def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:

@@ -103,6 +103,11 @@ def arms(values: Sequence[tuple[float, float | None, float | None]], color: str 
     }
 
 
+def row_offset(number: int, count: int, spread: float) -> float:
+    """How far below its row the dot of one of several series stands; all together reach ``spread``."""
+    return 0.0 if count == 1 else (number / (count - 1) - 0.5) * spread
+
+
 def dashed(color: str = "--muted", **ends: Any) -> Figure:
     """A dashed line behind the data."""
     return {"type": "line", "layer": "below", "line": {"color": color, "width": 1, "dash": "dash"}, **ends}

@@ -42,7 +42,6 @@ from leaderboard.quality.table import (
     NOTHING,
     Shown,
     file_row,
-    plain_agreement,
     share,
     shown,
 )
@@ -228,7 +227,7 @@ def report(study: Study, rater: Rater) -> Report | None:
     return Report(
         own=own,
         cells=shown(own),
-        agreement=plain_agreement(rated) if rated.agreement.share.n >= STEP else NOTHING,
+        agreement=share(rated.agreement.share) if rated.agreement.share.n >= STEP else NOTHING,
         known=share(known.known) if known.known.n >= STEP else NOTHING,
         in_steps=not study.is_closed,
     )

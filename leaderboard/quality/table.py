@@ -7,6 +7,7 @@ from typing import Final
 from leaderboard.pages.table import Cell
 from leaderboard.pages.wording import signed
 from leaderboard.quality.measures import Figures
+from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share
 
 
@@ -40,19 +41,16 @@ def shown(own: Figures) -> dict[str, Shown]:
         "known": share(own.known),
         "speed": _speed(own),
         # Ordered by how far from the middle: either side may be preferred.
-        "first": Shown(
-            first.value, first.note, None if own.first.value is None else abs(own.first.value - 0.5)
-        ),
+        "first": replace(first, sort=None if own.first.value is None else abs(own.first.value - 0.5)),
         "ties": share(own.ties),
     }
 
 
-def share(found: Share) -> Shown:
+def share(found: Share | Estimate) -> Shown:
     if found.value is None:
         return NOTHING
-    return Shown(
-        whole_percent(found.value), f"{_between(found.low, found.high)}n\u00a0{found.n:,}", found.value
-    )
+    note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"
+    return Shown(whole_percent(found.value), note, found.value)
 
 
 def whole_percent(value: float) -> str:
@@ -60,20 +58,10 @@ def whole_percent(value: float) -> str:
 
 
 def _agreement(own: Figures) -> Shown:
-    if own.agreement.share.value is None:
-        return NOTHING
-    kappa = own.agreement.kappa
-    beyond = "" if kappa is None else f", κ\u00a0{signed(kappa)}"
-    plain = plain_agreement(own)
-    return replace(plain, note=f"{plain.note}{beyond}")
-
-
-def plain_agreement(own: Figures) -> Shown:
-    found = own.agreement.share
-    if found.value is None:
-        return NOTHING
-    note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"
-    return Shown(whole_percent(found.value), note, found.value)
+    found, kappa = share(own.agreement.share), own.agreement.kappa
+    if kappa is None or found.sort is None:
+        return found
+    return replace(found, note=f"{found.note}, κ\u00a0{signed(kappa)}")
 
 
 def _between(low: float | None, high: float | None) -> str:
@@ -81,11 +69,8 @@ def _between(low: float | None, high: float | None) -> str:
 
 
 def _repeats(own: Figures) -> Shown:
-    found = share(own.consistency.same)
-    apart = own.consistency.apart
-    return (
-        found if apart is None else Shown(found.value, f"{found.note}, {apart:.1f}\u00a0points", found.sort)
-    )
+    found, apart = share(own.consistency.same), own.consistency.apart
+    return found if apart is None else replace(found, note=f"{found.note}, {apart:.1f}\u00a0points")
 
 
 def _speed(own: Figures) -> Shown:

@@ -18,6 +18,7 @@ from leaderboard.pages.figure import (
     matrix_layout,
     names_axis,
     numbered,
+    row_offset,
     rows_axis,
     title,
 )
@@ -31,7 +32,7 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
     """
     drawn = boards[:MOST_SERIES]
     traces = [
-        _dots(order, name, content, number, _offset(number, len(drawn)))
+        _dots(order, name, content, number, row_offset(number, len(drawn), 0.5))
         for number, (name, content) in enumerate(drawn)
     ]
     # Tall figures carry their axis on top, where the reader starts.
@@ -55,11 +56,6 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
 def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     level = boards[0][1]["parameters"]["interval"] if boards else None
     return "Rating" if level is None else f"Rating, {level:g} % interval"
-
-
-def _offset(number: int, count: int) -> float:
-    """How far below the first the dots of a board stand."""
-    return 0.0 if count == 1 else (number / (count - 1) - 0.5) * 0.5
 
 
 def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: int, offset: float) -> Figure:
