@@ -24,7 +24,7 @@ from leaderboard.rater_kinds.page import check_raters, ending, judges_now, label
 from leaderboard.rater_kinds.panels import boards_panel, correlation_panel, position_panel, ratings_panel
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.on_demand import Ready
+from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.settings import Scope, Setting, UnknownSettingError
 from leaderboard.snapshots.stored import Stored
 
@@ -180,16 +180,15 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     chosen = _chosen(request.GET.getlist("with"), known) or usual
     query = ending([("with", one) for one in chosen] if chosen != usual else [])
     answer = on_demand.contents(snapshot, Setting(",".join(chosen)), Scope.JUDGES)
-    content = None
-    if isinstance(answer, Ready):
-        content = Stored(answer.contents).get("judges", ",".join(chosen))
+    pending = answer if isinstance(answer, Pending) else None
+    content = None if isinstance(answer, Pending) else Stored(answer).get("judges", ",".join(chosen))
     there = content is not None and "nothing" not in content
     return JudgesPage(
         study=study,
         snapshot=snapshot,
         address=reverse("study-judges", args=[study.slug]),
         query=query,
-        pending=None if isinstance(answer, Ready) else answer,
+        pending=pending,
         chosen=chosen,
         usual=usual,
         content=content,

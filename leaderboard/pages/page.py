@@ -11,7 +11,7 @@ from leaderboard.pages.cards import holds_simulated
 from leaderboard.pages.figure import Figure
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.snapshots.on_demand import Failed, Waiting
+from leaderboard.snapshots.on_demand import Pending
 
 MOST_INLINE: Final = 20
 """A matrix of more contestants has its table on a page of its own."""
@@ -82,7 +82,7 @@ class NoNumbersError(LookupError):
 
 
 class NotReadyError(NoNumbersError):
-    def __init__(self, pending: Waiting | Failed) -> None:
+    def __init__(self, pending: Pending) -> None:
         super().__init__(pending.sentence)
         self.pending = pending
 
@@ -122,7 +122,7 @@ class Page:
     snapshot: Snapshot
     address: str
     query: str = ""
-    pending: Waiting | Failed | None = None
+    pending: Pending | None = None
 
     template: ClassVar[str]
     tab: ClassVar[str]

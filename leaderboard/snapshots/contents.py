@@ -11,7 +11,7 @@ from django.db.models import Q
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.on_demand import Failed, Ready, Waiting
+from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored
@@ -31,7 +31,7 @@ class Found:
     """The tables of a setting; ``pending`` says why some are not there yet."""
 
     stored: Stored
-    pending: Waiting | Failed | None = None
+    pending: Pending | None = None
 
 
 def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
@@ -68,15 +68,15 @@ def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
 
 def _computed(
     snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
-) -> tuple[dict[Place, str], list[Waiting | Failed]]:
+) -> tuple[dict[Place, str], list[Pending]]:
     there: dict[Place, str] = {}
-    missing: list[Waiting | Failed] = []
+    missing: list[Pending] = []
     for scope in scopes:
         answer = on_demand.contents(snapshot, setting, scope)
-        if isinstance(answer, Ready):
-            there |= answer.contents
-        else:
+        if isinstance(answer, Pending):
             missing.append(answer)
+        else:
+            there |= answer
     return there, missing
 
 

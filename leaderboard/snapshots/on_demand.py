@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar, Final
+from typing import Final
 
 from celery import current_app
 from django.db import transaction
@@ -43,22 +43,26 @@ READ_NOTED_EVERY: Final = timedelta(minutes=10)
 CHANGED: Final = "The study changed since the snapshot was made."
 
 
+_SENTENCES: Final = {
+    "wanted": "These numbers are not stored; they wait for a worker to compute them.",
+    "running": "These numbers are being computed now.",
+    "changed": "The study changed; the numbers of its new snapshot come in a moment.",
+    "crowded": "Too many other settings of this study wait to be computed. Try again in half a minute.",
+    "failed": "These numbers could not be computed. They are tried again in a few minutes.",
+}
+
+
 @dataclass(frozen=True)
-class Ready:
-    """The tables are there, as canonical JSON."""
-
-    contents: Mapping[Place, str]
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Tables that are not there yet; ``state`` is wanted, running, changed or crowded.
+class Pending:
+    """Tables that are not there; ``state`` is wanted, running, changed, crowded or failed.
 
     changed: they are made for the study's next snapshot. crowded: too many others wait, so ask again later.
+    failed: ``error`` is for operators, and the next attempt begins ``again_at``.
     """
 
     state: str
-    since: datetime
+    error: str = ""
+    again_at: datetime | None = None
 
     @property
     def sentence(self) -> str:
@@ -67,40 +71,14 @@ class Waiting:
     @property
     def is_coming(self) -> bool:
         """Whether the tables come without anybody asking again."""
-        return self.state != "crowded"
+        return self.state not in ("crowded", "failed")
 
     @property
     def retry_after(self) -> int:
         """Seconds."""
+        if self.again_at:
+            return max(1, round((self.again_at - timezone.now()).total_seconds()))
         return 2 if self.is_coming else 30
-
-
-@dataclass(frozen=True)
-class Failed:
-    """Tables that could not be computed; ``error`` is for operators."""
-
-    error: str
-    again_at: datetime
-
-    state: ClassVar[str] = "failed"
-    sentence: ClassVar[str] = "These numbers could not be computed. They are tried again in a few minutes."
-    is_coming: ClassVar[bool] = False
-
-    @property
-    def retry_after(self) -> int:
-        """Seconds."""
-        return max(1, round((self.again_at - timezone.now()).total_seconds()))
-
-
-_SENTENCES: Final = {
-    "wanted": "These numbers are not stored; they wait for a worker to compute them.",
-    "running": "These numbers are being computed now.",
-    "changed": "The study changed; the numbers of its new snapshot come in a moment.",
-    "crowded": "Too many other settings of this study wait to be computed. Try again in half a minute.",
-}
-
-
-Answer = Ready | Waiting | Failed
 
 
 def key_of(setting: Setting, scope: Scope) -> str:
@@ -108,22 +86,24 @@ def key_of(setting: Setting, scope: Scope) -> str:
     return scope + (setting.query(category="") if scope.has_every_category else setting.query())
 
 
-def contents(snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD) -> Answer:
+def contents(
+    snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD
+) -> Mapping[Place, str] | Pending:
     """The tables of a setting that the snapshot does not hold; asks for them if nobody has yet."""
     now, key = timezone.now(), key_of(setting, scope)
     view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
     if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
         view = _want(snapshot, key, now)
     if view is None:
-        return Waiting("crowded", now)
+        return Pending("crowded")
     if view.state == ComputedView.State.READY:
         _note_read(view, now)
-        return Ready(_tables(view))
+        return _tables(view)
     if view.state == ComputedView.State.FAILED:
         if view.error == CHANGED:
-            return Waiting("changed", view.wanted_at)
-        return Failed(view.error, _failed_at(view) + RETRY_FAILED_AFTER)
-    return Waiting(view.state, view.wanted_at)
+            return Pending("changed")
+        return Pending("failed", view.error, _failed_at(view) + RETRY_FAILED_AFTER)
+    return Pending(view.state)
 
 
 def _failed_at(view: ComputedView) -> datetime:
@@ -136,10 +116,9 @@ def _forgotten(view: ComputedView, now: datetime) -> bool:
 
 
 def _tables(view: ComputedView) -> dict[Place, str]:
-    found = json.loads(view.payload)
     return {
         (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["payload"]
-        for row in found
+        for row in json.loads(view.payload)
     }
 
 

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+# Those of leaderboard.stats, which web processes do not load for its NumPy and SciPy.
 METHOD_NAMES: Final = {
     "elo": "Elo",
     "bradley-terry": "Bradley-Terry",

@@ -6,14 +6,12 @@ changes in the numbers stands in leaderboard.refreshing.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from leaderboard.snapshots.presentation import METHOD_NAMES
-
-# Which tables are computed together when somebody asks for a setting. Pure.
 
 
 class Scope(StrEnum):
@@ -117,9 +115,6 @@ def left_out(category: str, categories: Sequence[str]) -> str | None:
     return name if category not in categories and category != name and name in categories else None
 
 
-# The choices of each setting, in the order of pages, with the values that an address may name.
-
-
 @dataclass(frozen=True)
 class Choice:
     """A value of a setting as pages offer it; ``comparisons`` is None where not known."""
@@ -129,7 +124,7 @@ class Choice:
     comparisons: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Declared:
     """A row of choices on a board.
 
@@ -140,9 +135,10 @@ class Declared:
     """
 
     field: str
-    name: str = ""
     label: str
     choices: Callable[[Setting, Counts], Sequence[Choice]]
+    _: KW_ONLY
+    name: str = ""
     values: tuple[str, ...] = ()
     read: Callable[[str, Setting, Counts], str] | None = None
     longest: int = 0
@@ -206,10 +202,6 @@ def _read_category(value: str, setting: Setting, counts: Counts) -> str:
     return _one_of("category", value, ("", *names), [f"-{name}" for name in names])
 
 
-def _methods(setting: Setting, counts: Counts) -> list[Choice]:
-    return [Choice(name, text) for name, text in METHOD_NAMES.items()]
-
-
 def _bands(setting: Setting, counts: Counts) -> list[Choice]:
     points = scales(counts, setting.raters)
     acts = setting.settled().ties == "on" and setting.method != "ordinal" and len(points) == 1
@@ -229,84 +221,67 @@ def level_choices(level: str) -> list[Choice]:
     return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
 
 
-def _levels(setting: Setting, counts: Counts) -> list[Choice]:
-    return level_choices(setting.level)
-
-
-def _read_level(value: str, setting: Setting, counts: Counts) -> str:
-    return _level(value)
-
-
-def _resamplings(setting: Setting, counts: Counts) -> list[Choice]:
-    return [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE]
-
-
 SETTINGS: Final = (
     Declared(
-        field="raters",
-        label="Raters",
-        choices=_raters,
-        read=_read_raters,
-        longest=200,
-        help="people, judge:SLUG or group:NAME.",
+        "raters", "Raters", _raters, read=_read_raters, longest=200, help="people, judge:SLUG or group:NAME."
     ),
     Declared(
-        field="contestants",
-        label="Contestants",
-        choices=_contestants,
+        "contestants",
+        "Contestants",
+        _contestants,
         read=_read_contestants,
         longest=20,
         help="models: without people.",
         is_computed=True,
     ),
     Declared(
-        field="ties",
-        label="Ties",
-        choices=_ties,
+        "ties",
+        "Ties",
+        _ties,
         values=("on", "off"),
         longest=3,
         help="on: a tie counts half; off: ties are left out.",
     ),
     Declared(
-        field="category",
-        label="Category",
-        choices=_categories,
+        "category",
+        "Category",
+        _categories,
         read=_read_category,
         longest=200,
         help="Left out: all categories together; -NAME: all but that one.",
     ),
     Declared(
-        field="method",
-        label="Method",
-        choices=_methods,
+        "method",
+        "Method",
+        lambda *_: [Choice(*each) for each in METHOD_NAMES.items()],
         values=tuple(METHOD_NAMES),
         longest=20,
         help="elo, bradley-terry, davidson or ordinal.",
     ),
     Declared(
-        field="band",
-        label="Ratings that are ties",
-        choices=_bands,
+        "band",
+        "Ratings that are ties",
+        _bands,
         read=_read_band,
         longest=7,
         help="Ratings that are ties, LOW-HIGH, such as 3-6.",
         is_rare=True,
         is_computed=True,
     ),
-    Declared(field="category", name="all-but", label="All categories but", choices=_all_but, is_rare=True),
+    Declared("category", "All categories but", _all_but, name="all-but", is_rare=True),
     Declared(
-        field="level",
-        label="Interval level",
-        choices=_levels,
-        read=_read_level,
+        "level",
+        "Interval level",
+        lambda setting, _: level_choices(setting.level),
+        read=lambda value, *_: _level(value),
         longest=5,
         help="Of the intervals, in percent; 95.",
         is_rare=True,
     ),
     Declared(
-        field="resample",
-        label="Resampled",
-        choices=_resamplings,
+        "resample",
+        "Resampled",
+        lambda *_: [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE],
         values=RESAMPLE,
         longest=20,
         help="prompts, games, raters or prompts-and-raters.",
@@ -364,8 +339,7 @@ def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | Non
 
 
 def scales(counts: Counts, raters: str) -> list[int]:
-    points: list[int] = choice_of(counts, raters).get("points", [8])
-    return points
+    return list(choice_of(counts, raters).get("points", [8]))
 
 
 def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:

@@ -58,8 +58,8 @@ def computed(made, band="", level="95"):
     on_demand.contents(made.snapshot, chosen, Scope.RATERS)
     assert computing.compute_next(made.study.pk)
     answer = on_demand.contents(made.snapshot, chosen, Scope.RATERS)
-    assert isinstance(answer, on_demand.Ready), ComputedView.objects.get().error
-    return {place[:3]: json.loads(payload) for place, payload in answer.contents.items()}
+    assert not isinstance(answer, on_demand.Pending), ComputedView.objects.get().error
+    return {place[:3]: json.loads(payload) for place, payload in answer.items()}
 
 
 def stored(made):

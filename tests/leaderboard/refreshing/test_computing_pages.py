@@ -146,7 +146,7 @@ class TestFilesAndPrograms:
         waiting = client.get(where)
         assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
         assert "no-store" in waiting["Cache-Control"]
-        assert waiting.json() == {"detail": on_demand.Waiting("wanted", timezone.now()).sentence}
+        assert waiting.json() == {"detail": on_demand.Pending("wanted").sentence}
         work(made)
         assert client.get(where).status_code == 200
 

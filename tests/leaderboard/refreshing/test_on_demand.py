@@ -64,13 +64,13 @@ def computed(made, scope=Scope.BOARD, **wanted):
 def by_category(made, scope=Scope.BOARD, **wanted):
     """The same, with the category as the last word of each place."""
     chosen = setting(made, **wanted)
-    assert isinstance(on_demand.contents(made.snapshot, chosen, scope), on_demand.Waiting)
+    assert isinstance(on_demand.contents(made.snapshot, chosen, scope), on_demand.Pending)
     assert computing.compute_next(made.study.pk)
     answer = on_demand.contents(made.snapshot, chosen, scope)
-    assert isinstance(answer, on_demand.Ready), ComputedView.objects.get().error
+    assert not isinstance(answer, on_demand.Pending), ComputedView.objects.get().error
     return {
         (kind, raters, ties, method, category): json.loads(payload)
-        for (kind, raters, category, ties, method), payload in answer.contents.items()
+        for (kind, raters, category, ties, method), payload in answer.items()
     }
 
 
@@ -243,7 +243,7 @@ class TestTheDataOfTheSnapshot:
         newer = services.refresh(made.study).snapshot
         assert on_demand.contents(newer, chosen).state == "wanted"
         assert computing.compute_next(made.study.pk)
-        assert isinstance(on_demand.contents(newer, chosen), on_demand.Ready)
+        assert not isinstance(on_demand.contents(newer, chosen), on_demand.Pending)
 
     def test_a_change_that_no_snapshot_followed_is_looked_at_again(self, made, messages):
         chosen = setting(made, band="3-6")
@@ -258,7 +258,7 @@ class TestAsking:
     def test_two_askers_make_one_row_and_one_message(self, made, messages):
         chosen = setting(made, band="3-6")
         first, second = (on_demand.contents(made.snapshot, chosen) for _ in range(2))
-        assert first == second == on_demand.Waiting("wanted", ComputedView.objects.get().wanted_at)
+        assert first == second == on_demand.Pending("wanted")
         assert messages == [made.study.pk]
         overtaken = on_demand._want(made.snapshot, chosen.query(), timezone.now())
         assert overtaken == ComputedView.objects.get()
@@ -271,7 +271,7 @@ class TestAsking:
         computed(made, band="3-6")
         del messages[:]
         with django_assert_num_queries(1):
-            assert isinstance(on_demand.contents(made.snapshot, chosen), on_demand.Ready)
+            assert not isinstance(on_demand.contents(made.snapshot, chosen), on_demand.Pending)
         assert messages == []
 
     def test_only_so_many_of_a_study_wait_at_a_time(self, made, messages):
@@ -397,7 +397,7 @@ class TestWorking:
         ComputedView.objects.update(computed_at=timezone.now() - on_demand.RETRY_FAILED_AFTER)
         assert on_demand.contents(made.snapshot, asked).state == "wanted"
         assert computing.compute_next(made.study.pk)
-        assert isinstance(on_demand.contents(made.snapshot, asked), on_demand.Ready)
+        assert not isinstance(on_demand.contents(made.snapshot, asked), on_demand.Pending)
 
     def test_what_is_wanted_of_an_older_snapshot_is_forgotten(self, made):
         asked = Setting("people", level="61")

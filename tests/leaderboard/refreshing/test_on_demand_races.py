@@ -88,4 +88,4 @@ def test_workers_together_compute_everything_once(snapshot, monkeypatch):
 
     at_once(work, work, work)
     assert sorted(computed) == sorted(each.query() for each in settings)
-    assert all(isinstance(on_demand.contents(snapshot, each), on_demand.Ready) for each in settings)
+    assert not any(isinstance(on_demand.contents(snapshot, each), on_demand.Pending) for each in settings)

@@ -1,6 +1,5 @@
 import pytest
 from celery import current_app
-from django.utils import timezone
 
 from arena.api.auth import issue_token
 from leaderboard.models import ComputedView, Snapshot
@@ -68,7 +67,7 @@ def test_standings_that_no_snapshot_holds_come_when_they_are_computed(client, ma
     query = "band=3-6&contestants=models&level=97.5&resample=games"
     waiting = read(client, token, f"studies/made/standings/?{query}")
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
-    assert waiting.json() == {"detail": on_demand.Waiting("wanted", timezone.now()).sentence}
+    assert waiting.json() == {"detail": on_demand.Pending("wanted").sentence}
     assert computing.compute_next(made.study.pk)
     found = read(client, token, f"studies/made/standings/?{query}")
     assert found.json() == client.get(f"/studies/made/standings.json?{query}").json()
@@ -77,7 +76,7 @@ def test_standings_that_no_snapshot_holds_come_when_they_are_computed(client, ma
     read(client, token, "studies/made/standings/?band=3-6")
     on_demand.fail(ComputedView.objects.get(state="wanted"), "MemoryError")
     reply = read(client, token, "studies/made/standings/?band=3-6")
-    assert (reply.status_code, reply.json()) == (503, {"detail": on_demand.Failed.sentence})
+    assert (reply.status_code, reply.json()) == (503, {"detail": on_demand.Pending("failed").sentence})
 
 
 @pytest.mark.parametrize("query", ["", "?raters=judge:judy&ties=off&category=coding&method=bradley-terry"])
