@@ -1,4 +1,4 @@
-"""Snapshots in the admin: to look at, never to change."""
+"""Snapshots in the admin, read-only."""
 
 from django.contrib import admin
 

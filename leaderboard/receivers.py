@@ -1,4 +1,4 @@
-"""What the leaderboard does when arena reports a change."""
+"""Refreshes asked for by signals of arena."""
 
 import logging
 from typing import Any
@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 
 @receiver([comparison_recorded, study_changed], dispatch_uid="leaderboard.refresh")
 def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
-    """Ask for a refresh of a study whose figures changed.
+    """Ask for a refresh of a study that changed.
 
-    The change is committed already: a busy database must not turn it into an error; the sweep asks again.
+    The change is committed: a busy database must not turn it into an error. The sweep asks again.
     """
     try:
         freshness.request_refresh(study_id)

@@ -1,3 +1,5 @@
+"""Background work of the leaderboard."""
+
 from typing import Final
 
 from celery import shared_task
@@ -7,7 +9,6 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.holding import BusyError
 
 BUSY_COUNTDOWN: Final = 5
-"""Seconds until a refresh that found its study taken looks again."""
 
 
 @shared_task(name="leaderboard.refresh_study")  # type: ignore[untyped-decorator]
@@ -24,5 +25,5 @@ def refresh_study(study_id: int) -> None:
 
 @shared_task(name="leaderboard.compute_view")  # type: ignore[untyped-decorator]
 def compute_view(study_id: int) -> None:
-    """Compute what somebody asked for and no snapshot holds; a repeated message costs nothing."""
+    """Compute what was asked for and no snapshot holds; a repeated message costs nothing."""
     computing.compute_next(study_id)

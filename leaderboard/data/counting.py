@@ -1,4 +1,4 @@
-"""Counts a study's data: lengths of texts, ratings per pair, missing ratings."""
+"""Lengths of texts, ratings per pair and missing ratings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ MANY: Final = 10
 
 
 def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
-    """Sizes of prompts, completions and demonstrations, in all and by category and subset.
+    """Sizes of texts in all, by category and by subset; pairs and comparisons by kind of raters.
 
-    Demonstrations are what people wrote: completions of human contestants, and references. Replaced
-    completions are left out. ``coverage`` counts pairs by their scored ratings, ``unscored`` comparisons
-    without a rating by reason, both by kind of raters.
+    Demonstrations are completions of human contestants, and references. Replaced completions are left out.
+    ``coverage`` counts pairs by scored ratings, ``unscored`` comparisons without a rating by reason.
     """
     return {
         "tokenizer": texts.tokenizer,
@@ -45,7 +44,6 @@ def _places(texts: Texts) -> Iterator[tuple[str | None, str | None]]:
 
 
 def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, Any]:
-
     asked = np.ones(len(texts.prompts), dtype=np.bool_)
     for wanted, column in ((category, texts.category), (subset, texts.subset)):
         if wanted is not None:
@@ -73,7 +71,6 @@ def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
 
 
 def _contestants(texts: Texts) -> Iterator[dict[str, Any]]:
-
     for number, (name, kind, retired) in enumerate(texts.contestants):
         own = texts.current & (texts.contestant == number)
         sizes = texts.completions[own]

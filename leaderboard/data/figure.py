@@ -20,7 +20,7 @@ from leaderboard.snapshots.canonical import Content
 _GAP: Final = 0.27
 
 _SHORTEST: Final = 1.0
-"""The logarithmic axis has no 0: shorter texts are drawn here, with true numbers on hover."""
+"""A logarithmic axis has no 0: shorter texts are drawn here."""
 
 
 _TICKS: Final = {
@@ -28,16 +28,13 @@ _TICKS: Final = {
     "ticktext": [text for power in range(8) for text in (f"{10**power:,}", "")],
     "tickangle": 0,
 }
-"""Lines at 1, 3, 10, 30 ...; names only at powers of ten, or they meet on a phone."""
-
-
-def parts_of(lengths: Sequence[TextLengths]) -> list[str]:
-    return list(dict.fromkeys(one.part for one in lengths))
+"""Ticks with names only at powers of ten, or they meet on a phone."""
 
 
 def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
     known = [one for one in lengths if one.count]
-    parts, kinds = parts_of(known), [what for what in TEXTS if any(one.what == what for one in known)]
+    parts = list(dict.fromkeys(one.part for one in known))
+    kinds = [what for what in TEXTS if any(one.what == what for one in known)]
     traces: list[Figure] = []
     for number, what in enumerate(kinds):
         own = [one for one in known if one.what == what]
@@ -72,7 +69,6 @@ def _boxes(what: str, own: Sequence[TextLengths], places: Sequence[float]) -> Fi
 
 
 def _medians(what: str, own: Sequence[TextLengths], places: Sequence[float]) -> Figure:
-    """Points that carry the numbers as hover texts."""
     return {
         "type": "scatter",
         "mode": "markers",

@@ -1,4 +1,4 @@
-"""The page about a study's data: lengths of texts, and ratings per pair."""
+"""The page about a study's data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,18 +50,6 @@ class DataPage(Page):
         return lengths and unsealed(self.study, lengths)
 
     @property
-    def outdated(self) -> bool:
-        return self.content is None
-
-    @property
-    def noun(self) -> str:
-        return LENGTHS[self.measure]
-
-    @property
-    def tokenizer(self) -> str:
-        return str(self.content["tokenizer"]) if self.content else ""
-
-    @property
     def switches(self) -> list[Switch]:
         options = [(name, noun.capitalize()) for name, noun in LENGTHS.items()]
         return [choices("measure", "Length in", options, self.measure, _query)]
@@ -73,14 +61,6 @@ class DataPage(Page):
     @property
     def totals(self) -> list[tuple[str, int, int]]:
         return [(TEXTS[one.what], one.count, one.unknown) for one in self.lengths if one.part == EVERYTHING]
-
-    @property
-    def prompts(self) -> int:
-        return int(self.content["groups"][0]["prompts"]) if self.content else 0
-
-    @property
-    def pairs(self) -> int:
-        return int(self.content["pairs"]) if self.content else 0
 
     @property
     def unknown(self) -> int:
@@ -104,7 +84,7 @@ class DataPage(Page):
         if content is None:
             return
         if self.lengths:
-            yield self._lengths_panel()
+            yield self._lengths_panel(content["tokenizer"])
             table = all_lengths_table(content)
             yield self.make_panel("all-lengths", "Lengths by every measure", "For a file.", table)
         if content["contestants"]:
@@ -117,15 +97,15 @@ class DataPage(Page):
             )
         yield from self._rating_panels(content)
 
-    def _lengths_panel(self) -> Panel:
+    def _lengths_panel(self, tokenizer: str) -> Panel:
         drawn = len({one.part for one in self.lengths if one.count})
         return self.make_panel(
             "lengths",
-            f"Length in {self.noun}",
+            f"Length in {LENGTHS[self.measure]}",
             "Half of the texts lie inside the box, the line in it is the median, and the arms reach to the "
             "shortest and the longest. Demonstrations are what people wrote: human contestants and "
-            "references." + (f" Tokens are those of {self.tokenizer}." if self.measure == "tokens" else ""),
-            lengths_table(self.lengths, length_words(self.measure, self.tokenizer)),
+            "references." + (f" Tokens are those of {tokenizer}." if self.measure == "tokens" else ""),
+            lengths_table(self.lengths, length_words(self.measure, tokenizer)),
             draw=(lambda: length_boxes(self.measure, self.lengths)) if drawn else None,
             height=step(2.4 * drawn + 5),
         )

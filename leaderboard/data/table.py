@@ -48,7 +48,6 @@ def part_name(group: Mapping[str, Any]) -> str:
 
 
 def text_lengths(content: Content, measure: str) -> list[TextLengths]:
-    """The texts of each part of a study, where it has any."""
     return [
         TextLengths(
             part_name(group),
@@ -110,7 +109,8 @@ def times_named(content: Content) -> list[str]:
 def coverage_table(content: Content) -> DataTable:
     times = times_named(content)
     rows = (
-        (row["label"], row["ratings"], *(_padded(row["pairs"], len(times)))) for row in content["coverage"]
+        (row["label"], row["ratings"], *row["pairs"], *[0] * (len(times) - len(row["pairs"])))
+        for row in content["coverage"]
     )
     columns = ("Raters", "Ratings", *(f"{each} rating{'' if each == '1' else 's'}" for each in times))
     return DataTable(f"Pairs by ratings, {content['pairs']:,} pairs in all", columns, tuple(rows))
@@ -134,10 +134,6 @@ def unscored_table(content: Content) -> DataTable:
         "Identical texts",
     )
     return DataTable("Replies without a rating", columns, tuple(rows))
-
-
-def _padded(counts: Sequence[int], length: int) -> list[int]:
-    return [*counts, *[0] * (length - len(counts))]
 
 
 def _rounded(value: float | None) -> Cell:

@@ -1,4 +1,4 @@
-"""Exports of a study: tables that an import reads, standings, and the files of other programs."""
+"""Exports of a study."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from arena.data import export, writing
 from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS, Row
 from arena.models import Study
-from leaderboard.files.interchange import OTHERS
+from leaderboard.files.interchange import OTHERS, VOTES, interchange, leaderboard_pieces
 from leaderboard.files.selection import ExportError, check_form
 from leaderboard.models import Snapshot
 from leaderboard.snapshots.settings import UnknownSettingError, parse
@@ -39,26 +39,24 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
 
 
 ALL: Final = "all"
-
+WHAT: Final = (*TABLES, STANDINGS.name, *OTHERS)
 RECORD: Final = "for-the-record"
 """The folder for what an import does not read."""
-
-TABLE_NAMES: Final = (*TABLES, STANDINGS.name)
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
     """The file of a table, read while it is taken. Raises ExportError before the first piece.
 
-    ``form`` is one of WRITERS. ``setting`` chooses standings, as in the address of a board.
+    ``setting`` chooses standings and votes, as in the address of a board.
     """
     check_form(form)
+    if what in VOTES:
+        return interchange(study, what, form, setting or {}).pieces
+    if what in OTHERS:
+        return leaderboard_pieces(study, form, setting or {})
     if what == STANDINGS.name:
         return WRITERS[form](STANDINGS, standings(study, setting or {}))
     return WRITERS[form](TABLES[what], export.rows(study, what))
-
-
-def counts(study: Study) -> dict[str, int]:
-    return {what: export.count(study, what) for what in TABLES}
 
 
 def note_on_old_texts(study: Study) -> str:
@@ -70,14 +68,14 @@ def note_on_old_texts(study: Study) -> str:
 
 
 def file_name(study: Study, what: str, ending: str) -> str:
-    """A name for a download, such as ``demo-prompts-CC-BY-4.0-2025-01-31.csv``."""
+    """A name such as ``demo-prompts-CC-BY-4.0-2025-01-31.csv``."""
     licence = re.sub(r"[^A-Za-z0-9.+]+", "-", study.licence).strip("-.")
     parts = (study.slug, what, licence, f"{timezone.now().astimezone(UTC):%Y-%m-%d}")
     return f"{'-'.join(part for part in parts if part)}.{ending}"
 
 
 def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Every file by its path, without empty tables. Raises ExportError before the first."""
+    """Every file by its path. Raises ExportError before the first."""
     check_form(form)
     for what in reversed(TABLES):
         if export.count(study, what):
@@ -99,9 +97,9 @@ def study_json(study: Study) -> bytes:
 
 
 def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
-    """Write every file into a folder. Raises ExportError and OSError.
+    """Write every file, removing those of an earlier export whose table is empty now.
 
-    Files of an earlier export of the same form are replaced, or removed where the table is empty now.
+    Raises ExportError and OSError.
     """
     check_form(form)
     (folder / RECORD).mkdir(parents=True, exist_ok=True)
@@ -116,7 +114,7 @@ def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
 
 
 def zipped(study: Study, form: str) -> IO[bytes]:
-    """A temporary file. Raises ExportError."""
+    """Every file in a temporary zip archive. Raises ExportError."""
     check_form(form)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -126,6 +124,3 @@ def zipped(study: Study, form: str) -> IO[bytes]:
                     member.write(piece)
     packed.seek(0)
     return packed
-
-
-WHAT = (*TABLE_NAMES, *OTHERS)

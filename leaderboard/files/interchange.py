@@ -1,4 +1,4 @@
-"""Votes of a study in the files of other programs, with counts of what is left out."""
+"""Files of votes for other programs."""
 
 import json
 from collections import Counter
@@ -28,15 +28,12 @@ from arena.data.interchange import (
     texts_row,
     winner,
 )
-from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table, batches
+from arena.data.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
 from leaderboard.terminal.vote_rows import prompt_label
-
-# A study's votes as other programs read them: in Chatbot Arena's columns, and as evalica's games.
-
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts without two different contestants"
@@ -45,7 +42,7 @@ RETIRED: Final = "with a retired contestant"
 
 
 def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """A row in Chatbot Arena's columns for each scored comparison; model_a was shown first."""
+    """Scored comparisons in Chatbot Arena's columns; model_a was shown first."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
     raters = rater_names(study)
@@ -87,7 +84,7 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
 
 
 def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """A row for each game of the board; left was shown first."""
+    """Games of the board; left was shown first."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
     names = ("pair__first__contestant__name", "pair__second__contestant__name")
@@ -99,8 +96,8 @@ def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator
         pair__second__contestant__retired_at__isnull=False
     )
     named = different.filter(pair__first__contestant__isnull=False, pair__second__contestant__isnull=False)
-    _add(left_out, NO_CONTESTANT, scored.count() - named.count())
-    _add(left_out, RETIRED, named.filter(retired).count())
+    left_out[NO_CONTESTANT] += scored.count() - named.count()
+    left_out[RETIRED] += named.filter(retired).count()
     for rating, points, swapped, prompt, number, subset, one, other in (
         named.exclude(retired).values_list(*columns).iterator(CHUNK)
     ):
@@ -122,22 +119,14 @@ def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> 
     unscored = comparisons.filter(status="unscored").order_by()
     for reason in unscored.values_list("reason", flat=True).iterator(CHUNK):
         left_out[f"unscored: {reason}"] += 1
-    _add(left_out, IDENTICAL, comparisons.filter(status="identical").count())
-
-
-def _add(left_out: Counter[str], reason: str, number: int) -> None:
-    if number:
-        left_out[reason] += number
-
-
-# A study's pairs as preferences for reward models: prompt, chosen, rejected and how clear it is.
+    left_out[IDENTICAL] += comparisons.filter(status="identical").count()
 
 
 PAIRS: int = 200
 
 
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """A row for each pair that its raters prefer one side of, to train reward models."""
+    """Pairs that their raters prefer one side of, to train reward models."""
     simulated = frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
         texts = _texts(row["pair"] for row in batch)
@@ -189,17 +178,18 @@ def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
 
 
 def _turns(completion: Completion) -> list[str]:
-    """The turns; one empty one where the text is known to be empty."""
+    """The turns; one empty turn where the text is known to be empty."""
     return completion.turns or ([""] if completion.is_empty else [])
 
 
 JSON: Final = "json"
 
 TYPES: Final = {**MEDIA_TYPES, JSON: "application/json"}
+FORM_NAMES: Final = {JSON: "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
 Rows = Callable[[Study, Selection, Counter[str]], Iterator[Row]]
 
-_ROWS: Final[Mapping[str, Rows]] = {"arena": arena, "evalica": evalica, "preferences": preferences}
+VOTES: Final[Mapping[str, Rows]] = {"arena": arena, "evalica": evalica, "preferences": preferences}
 
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     "leaderboard": (JSON, *WRITERS),
@@ -212,7 +202,7 @@ OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass
 class Piecewise:
-    """A file read while it is taken; afterwards ``rows`` and ``left_out`` are known."""
+    """A file read while it is taken; only then ``rows`` and ``left_out`` are known."""
 
     what: str
     wanted: Selection
@@ -220,48 +210,37 @@ class Piecewise:
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def note(self) -> dict[str, Any]:
-        return {
+    def note(self) -> bytes:
+        """What the file holds and leaves out, as JSON; reads what was not taken yet."""
+        for _ in self.pieces:
+            pass
+        note = {
             "what": self.what,
             "raters": self.wanted.raters,
             "ties": "on" if self.wanted.ties else "off",
             "category": self.wanted.category or None,
             "rows": self.rows,
-            "left_out": dict(sorted(self.left_out.items())),
+            "left_out": dict(sorted((+self.left_out).items())),  # without zeros
         }
+        return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
 
 
 def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> Piecewise:
-    """A file of votes for another program: arena, evalica or preferences. Raises ExportError."""
+    """A file of votes. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
     wanted = Selection.read(study, asked, everybody=what == "arena")
     found = Piecewise(what, wanted, iter(()))
 
     def counted() -> Iterator[Row]:
-        for row in _ROWS[what](study, wanted, found.left_out):
+        for row in VOTES[what](study, wanted, found.left_out):
             found.rows += 1
             yield row
 
-    found.pieces = WRITERS[form](table_of(what, wanted), counted())
+    texts = CONVERSATIONS if wanted.conversational else PREFERENCES
+    table = {"arena": ARENA, "evalica": EVALICA, "preferences": texts}[what]
+    found.pieces = WRITERS[form](table, counted())
     return found
-
-
-def table_of(what: str, wanted: Selection) -> Table:
-    if what == "preferences":
-        return CONVERSATIONS if wanted.conversational else PREFERENCES
-    return {"arena": ARENA, "evalica": EVALICA}[what]
-
-
-def note_of(study: Study, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    found = interchange(study, what, "jsonl", asked)
-    for _ in found.pieces:
-        pass
-    return found.note()
-
-
-def note_json(note: Mapping[str, Any]) -> bytes:
-    return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
 
 
 def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Iterator[bytes]:

@@ -27,10 +27,9 @@ LEADERBOARD: Final = Table(
 
 
 def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
-    """The newest snapshot, and its entries by category and contestant with a game.
+    """The newest snapshot, and its entries by category and contestant.
 
-    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError where the study
-    has no such numbers.
+    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError.
     """
     snapshot = Snapshot.objects.newest(study)
     try:
@@ -50,7 +49,8 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
     contents = {row.category: row.content for row in stored.order_by("category")}
     if not contents:
         raise ExportError(f'The study "{study.slug}" has no games for this setting.')
-    simulated = _simulated(study, snapshot, chosen)
+    listed = snapshot.counts["raters"]
+    simulated = study.simulated or any(one["simulated"] for one in listed if one["selector"] == chosen.raters)
     return snapshot, {
         key_of(category, contents): {
             row["contestant"]: _entry(row, content, chosen) | {"simulated": simulated}
@@ -101,8 +101,3 @@ def _entry(row: Mapping[str, Any], content: Mapping[str, Any], setting: Setting)
         "rater_kind": kind,
         "methodology": content["parameters"]["methodology"],
     }
-
-
-def _simulated(study: Study, snapshot: Snapshot, setting: Setting) -> bool:
-    listed = snapshot.counts["raters"]
-    return study.simulated or any(one["simulated"] for one in listed if one["selector"] == setting.raters)

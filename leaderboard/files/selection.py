@@ -14,20 +14,18 @@ from leaderboard.snapshots.settings import DECLARED
 
 
 class ExportError(Exception):
-    """The message is for the operator."""
+    """What was asked for cannot be exported; the message is for the operator."""
 
 
 EVERYBODY: Final = "all"
 
-NAMES: Final = ("raters", "ties", "category", "conversational")
-
 
 @dataclass(frozen=True)
 class Selection:
-    """The comparisons of some raters on the prompts of a category, or of all.
+    """Comparisons of some raters on the prompts of a category, or of all.
 
-    ``ties``: whether the tie band of a scale is a tie; otherwise only the exact middle has no side and is
-    left out. ``conversational``: texts as lists of messages instead of strings.
+    ``ties``: whether the tie band of a scale is a tie, and not only its exact middle. ``conversational``:
+    texts as lists of messages.
     """
 
     raters: str
@@ -37,10 +35,7 @@ class Selection:
 
     @classmethod
     def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Selection":
-        """What an address or a command asks for; by default the raters that the board shows first.
-
-        Raises ExportError for what the study does not have.
-        """
+        """What an address or a command asks for. Raises ExportError."""
         ties = asked.get("ties") or "on"
         if ties not in DECLARED["ties"].values:
             raise ExportError(f'ties is "{ties}"; it must be on or off.')
@@ -48,14 +43,14 @@ class Selection:
         # PostgreSQL refuses to look for a NUL character, which no name holds.
         if category and ("\0" in category or not study.prompts.filter(category=category).exists()):
             raise ExportError(f'The study "{study.slug}" has no category "{category}".')
-        raters = asked.get("raters") or (EVERYBODY if everybody else usual_raters(study))
+        raters = asked.get("raters") or (EVERYBODY if everybody else _usual_raters(study))
         conversational = str(asked.get("conversational") or "").lower() in ("1", "on", "true", "yes")
         found = cls(raters, ties == "on", category, conversational)
         found.rater_ids(study)
         return found
 
     def rater_ids(self, study: Study) -> Any:
-        """None for everybody. Raises ExportError."""
+        """A query for the raters' ids; None for everybody. Raises ExportError."""
         if self.raters == EVERYBODY:
             return None
         try:
@@ -64,7 +59,7 @@ class Selection:
             raise ExportError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
 
     def comparisons(self, study: Study) -> ComparisonQuerySet:
-        """The comparisons that count and are wanted, scored or not, in the order given."""
+        """The comparisons that count, scored or not."""
         found = Comparison.objects.counted(study).order_by("pk")
         raters = self.rater_ids(study)
         if raters is not None:
@@ -72,19 +67,15 @@ class Selection:
         return found.filter(pair__prompt__category=self.category) if self.category else found
 
 
-def usual_raters(study: Study) -> str:
-    """The raters that a board shows by default: people, or else the first judge."""
+def _usual_raters(study: Study) -> str:
     snapshot = Snapshot.objects.newest(study)
     listed = snapshot.counts["raters"] if snapshot else []
     return str(listed[0]["selector"]) if listed else "people"
 
 
-# Judges are called by their names, people by pseudonyms.
-
-
 @dataclass(frozen=True)
 class NamedRater:
-    """A rater in files: judges by name, people by pseudonym; ``protocol`` is known for some judges."""
+    """A rater in files: judges by name, people by pseudonym."""
 
     name: str
     kind: str

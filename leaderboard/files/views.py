@@ -1,6 +1,5 @@
 """The operators' page of exports."""
 
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -8,7 +7,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from arena.data import writing
+from arena.data import export, writing
+from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS
 from arena.models import Study
 from arena.people.permissions import staff_only
@@ -35,7 +35,6 @@ TITLES: Final = {
     "preferences": "Preference pairs",
     "evalica": "Games for evalica",
 }
-FORMATS: Final = {"json": "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
 
 class Offer(NamedTuple):
@@ -59,7 +58,11 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
     if what not in MEANINGS or form not in _forms(what):
         return _page(request, study, "There is no such download; choose one from the list below.")
     try:
-        return _everything(study, form) if what == exports.ALL else _one(study, what, form)
+        if what != exports.ALL:
+            return attachment(study, what, form, {})
+        name = exports.file_name(study, what, "zip")
+        file = exports.zipped(study, form)
+        return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
     except selection.ExportError as error:
         return _page(request, study, str(error))
 
@@ -75,7 +78,7 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
 
 
 def _offers(study: Study) -> list[Offer]:
-    counts = exports.counts(study)
+    counts = {what: export.count(study, what) for what in TABLES}
     return [
         Offer(TITLES.get(what, what.capitalize()), meaning, counts.get(what), _links(what))
         for what, meaning in MEANINGS.items()
@@ -84,33 +87,17 @@ def _offers(study: Study) -> list[Offer]:
 
 def _links(what: str) -> dict[str, str]:
     forms = [form for form in _forms(what) if form != "parquet" or writing.has_parquet()]
-    return {FORMATS[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
+    return {interchange.FORM_NAMES[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
 
 
 def _forms(what: str) -> list[str]:
     there = interchange.OTHERS.get(what, tuple(WRITERS))
-    return [form for form in FORMATS if form in there]
+    return [form for form in interchange.FORM_NAMES if form in there]
 
 
-def _one(study: Study, what: str, form: str) -> HttpResponseBase:
-    response = StreamingHttpResponse(_pieces(study, what, form), content_type=interchange.TYPES[form])
-    name = exports.file_name(study, what, form)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+def attachment(study: Study, what: str, form: str, asked: dict[str, str]) -> StreamingHttpResponse:
+    """A file written while it is sent. Raises ExportError."""
+    pieces = exports.pieces(study, what, form, asked)
+    response = StreamingHttpResponse(pieces, content_type=interchange.TYPES[form])
+    response["Content-Disposition"] = f'attachment; filename="{exports.file_name(study, what, form)}"'
     return response
-
-
-def _pieces(study: Study, what: str, form: str) -> Iterator[bytes]:
-    if what == "leaderboard":
-        return interchange.leaderboard_pieces(study, form, {})
-    if what in interchange.OTHERS:
-        return interchange.interchange(study, what, form, {}).pieces
-    return exports.pieces(study, what, form)
-
-
-def _everything(study: Study, form: str) -> HttpResponseBase:
-    return FileResponse(
-        exports.zipped(study, form),
-        as_attachment=True,
-        filename=exports.file_name(study, exports.ALL, "zip"),
-        content_type="application/zip",
-    )

@@ -1,4 +1,4 @@
-"""Published numbers: snapshots of a study, and the state of computing the next one."""
+"""Published snapshots, and the state of computing the next one."""
 
 import json
 from typing import Any
@@ -34,8 +34,6 @@ class Immutable(models.Model):
 
 
 class Snapshot(Immutable):
-    """A published set of standings and figures, with the parameters and the data watermark that made it."""
-
     study = models.ForeignKey(Study, models.CASCADE, related_name="snapshots")
     created_at = models.DateTimeField(auto_now_add=True)
     revision = models.PositiveBigIntegerField(help_text="The study's revision when the data were read.")
@@ -58,12 +56,11 @@ class Snapshot(Immutable):
 
     @property
     def data(self) -> tuple[int, int, int]:
-        """Revision, number of comparisons, largest id: later data are larger."""
+        """The data watermark, in an order in which later data are larger."""
         return self.revision, self.comparisons, self.last_comparison
 
     @property
     def watermark(self) -> str:
-        """``data`` as one short text."""
         return "{}.{}.{}".format(*self.data)
 
 
@@ -111,7 +108,7 @@ class SnapshotSlice(Immutable):
 
 
 class ComputedView(models.Model):
-    """Tables that no snapshot holds, computed from its data because somebody asked for them."""
+    """Tables that no snapshot holds, computed from its data on demand."""
 
     class State(models.TextChoices):
         WANTED = "wanted", "Waiting for a worker"
@@ -149,8 +146,6 @@ class ComputedView(models.Model):
 
 
 class TextMeasure(models.Model):
-    """The size of a text, by its digest and the version of measuring."""
-
     digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
     version = models.PositiveSmallIntegerField()
     characters = models.PositiveIntegerField()
@@ -180,7 +175,7 @@ class ComparisonIndex(models.Model):
 
 
 class Refresh(models.Model):
-    """The state of computing a study's next snapshot: at most one is wanted and one running."""
+    """At most one computation of a study is wanted and one running."""
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="refresh")
     wanted_at = models.DateTimeField(null=True, blank=True, help_text="When a task was last asked for.")

@@ -21,7 +21,7 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         return self.filter(study=study).order_by("-pk").first()
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
-        """The newest snapshot of each study that has one, by study id."""
+        """The newest snapshot of each study, by study id."""
         ids = self.filter(study__in=studies).order_by().values("study").annotate(newest=models.Max("pk"))
         found = self.filter(pk__in=list(ids.values_list("newest", flat=True)))
         return {snapshot.study_id: snapshot for snapshot in found}
@@ -29,10 +29,9 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
     def for_board(self, raters: str, ties: str, category: str, method: str, beside: str) -> SliceQuerySet:
-        """The tables of one setting of the switches, and no others: reading tables takes time.
+        """Standings of the raters under both tie rules and by the method ``beside``, and of all others.
 
-        The standings of its raters under both tie rules and by the method ``beside``, and those of people and
-        each judge at the same setting.
+        Nothing else, because reading tables takes time.
         """
         own = Q(raters=raters) & (Q(method=method) | Q(ties=ties, method=beside))
         others = Q(ties=ties, method=method) & ~Q(raters__startswith="group:")
@@ -45,12 +44,12 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
     def for_raters(self, category: str) -> SliceQuerySet:
-        """Leanings in one category, and agreement in all."""
+        """Leanings of all raters in one category, and agreement in all."""
         leanings = Q(kind__in=("ratings", "length"), category=category)
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
 
     def known(self, study: Study) -> dict[str, str]:
-        """Payloads of the newest snapshot's standings by digest of their inputs."""
+        """Payloads of the newest standings by digest of their inputs."""
         newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]
         costly = self.filter(snapshot=newest).exclude(inputs="")
         return dict(costly.values_list("inputs", "payload"))
@@ -96,7 +95,7 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
 
 
 def data_marks() -> dict[int, tuple[int, int, int]]:
-    """The data watermark of every study by id: revision, number of comparisons, largest id.
+    """Revision, number of comparisons and largest id of every study.
 
     Counts every comparison: newest_comparisons costs less and misses what commits late.
     """
@@ -109,7 +108,7 @@ def data_marks() -> dict[int, tuple[int, int, int]]:
 
 
 def newest_comparisons() -> dict[int, tuple[int, int]]:
-    """Revision and largest comparison id of every study by id, each looked up in an index."""
+    """Revision and largest comparison id of every study."""
     own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by("-pk").values("pk")[:1]
     last = Coalesce(models.Subquery(own), 0)
     rows = Study.objects.order_by().annotate(last=last).values_list("pk", "revision", "last")

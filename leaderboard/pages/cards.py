@@ -32,7 +32,6 @@ class Card:
 
     @property
     def simulated(self) -> bool:
-        """Whether any of its votes were made up by a program."""
         return self.study.simulated or holds_simulated(self.snapshot)
 
     @property

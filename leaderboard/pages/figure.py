@@ -11,22 +11,22 @@ SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--seri
 LONGEST_LABEL: Final = 22
 _LONGEST_END: Final = 9
 MOST_NUMBERS: Final = 16
-"""Most contestants of a matrix whose figure fits a screen."""
+"""Most contestants of a matrix that fits a screen."""
 
 MOST_ON_A_PHONE: Final = 6
-"""Most columns of a matrix whose numbers can be read on a phone."""
+"""Most columns of a matrix readable on a phone."""
 
 MOST_SERIES: Final = len(SERIES)
 
 
 def label(name: str, longest: int = LONGEST_LABEL) -> str:
-    """A name for Plotly: one line of at most ``longest`` characters, escaped."""
+    """A name on one line of at most ``longest`` characters, escaped for Plotly."""
     line = " ".join(name.split())
     return html.escape(line if len(line) <= longest else _shortened(line, longest), quote=False)
 
 
 def _shortened(line: str, longest: int) -> str:
-    """The name cut in the middle if its last word is short: models of a family often differ only there."""
+    """The name cut before its last word, in which models of a family often differ."""
     start, _, end = line.rpartition(" ")
     kept = f" {end}" if start and len(end) <= min(_LONGEST_END, longest // 2) else ""
     return line[: longest - 1 - len(kept)].rstrip() + "…" + kept
@@ -37,7 +37,6 @@ def full(name: str) -> str:
 
 
 def legend(series: int) -> Figure:
-    """A legend along the upper edge, for more than one series."""
     edge = {"yref": "container", "y": 1, "yanchor": "top", "xref": "container", "x": 0, "xanchor": "left"}
     place = {"orientation": "h", **edge}
     return {"showlegend": series > 1, "legend": place}
@@ -48,7 +47,7 @@ def title(text: str) -> Figure:
 
 
 def names_axis(names: Sequence[str]) -> Figure:
-    """An axis with a place for each name. Places are numbers, so no name is read as a number or a date."""
+    """An axis of names whose places are numbers, so that no name is read as a number or a date."""
     return {
         "tickmode": "array",
         "tickvals": list(range(len(names))),
@@ -154,9 +153,6 @@ def layout(**more: Any) -> Figure:
         "margin": {"l": 10, "r": 10, "t": 30, "b": 40},
         **more,
     }
-
-
-# Names of kinds of raters in figures: judges often differ in their last words, so these must show.
 
 
 _LINE: Final = 20

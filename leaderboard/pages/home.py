@@ -33,7 +33,7 @@ def _section(text: str) -> tuple[str, SafeString]:
 
 @require_safe
 def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Polled by a page that waits for its first snapshot: reloads it once there is one."""
+    """Reloads a page that waits for its first snapshot, once there is one."""
     found = visible(request, slug)
     if not request.headers.get("HX-Request"):
         return redirect(found)

@@ -1,6 +1,6 @@
 """A public page of a study, and its panels: figures with their tables."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -9,23 +9,21 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.cards import holds_simulated
 from leaderboard.pages.figure import Figure
-from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.on_demand import Pending
 
 MOST_INLINE: Final = 20
-"""A matrix of more contestants has its table on a page of its own."""
+"""A wider matrix has its table on a page of its own."""
 
 MOST_ROWS: Final = 50
-"""A longer table behind a figure has a page of its own."""
+"""A longer table has a page of its own."""
 
 
 @dataclass(frozen=True)
 class Panel:
     """A figure with its table; ``height`` and ``width`` are steps of the stylesheet.
 
-    ``page`` is the path of its page, ``query`` the setting it shows. ``apart`` says, without making the
-    table, that it is not on the page.
+    ``page`` is its page's path, ``query`` the setting. ``apart``: the table is not on the page.
     """
 
     slug: str
@@ -42,10 +40,6 @@ class Panel:
     @cached_property
     def table(self) -> DataTable:
         return self.make_table()
-
-    @property
-    def element(self) -> str:
-        return f"figure-{self.slug}"
 
     @property
     def has_figure(self) -> bool:
@@ -66,14 +60,12 @@ class Panel:
 
     @property
     def inline(self) -> bool:
-        """Whether the table is small enough for the page itself."""
         if self.apart:
             return False
         return len(self.table.columns) <= MOST_INLINE + 1 and len(self.table.rows) <= MOST_ROWS
 
     @property
     def figure(self) -> Figure | None:
-        """The Plotly figure; None for a table alone."""
         return self.draw() if self.draw else None
 
 
@@ -92,30 +84,13 @@ class NotReadyError(NoNumbersError):
         return 202 if self.pending.is_coming else 503
 
 
-class Switched:
-    """Switches for their template; rare ones are folded away."""
-
-    @property
-    def switches(self) -> Sequence[Switch]:
-        return ()
-
-    @property
-    def rare_switches(self) -> list[Switch]:
-        return [switch for switch in self.switches if switch.group == "more"]
-
-    @property
-    def rare_changed(self) -> str:
-        """The rare switches that are not as usual, in words."""
-        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
-
-
 @dataclass(frozen=True)
 class Page:
     """One public page of a study at one snapshot.
 
-    ``address`` is its path, ``query`` the setting it shows. Subclasses name their template and tab (a name of
-    leaderboard.urls) and yield figures from ``_panels``. ``pending`` says why some numbers are not there yet;
-    such a page must not be cached.
+    ``address`` is its path, ``query`` the setting it shows. Subclasses name template and tab (a name of
+    leaderboard.urls) and yield figures from ``_panels``. A page whose numbers are ``pending`` must not be
+    cached.
     """
 
     study: Study
@@ -129,12 +104,12 @@ class Page:
 
     @property
     def setting_words(self) -> str:
-        """What a page that waits will show."""
+        """The setting in words, for a page that waits."""
         return ""
 
     @property
     def state_url(self) -> str:
-        """Polled by a page that waits."""
+        """The address that a page polls while it waits."""
         state = self.pending.state if self.pending else ""
         return f"{self.address}computing/{self.query}{'&' if self.query else '?'}shown={state}"
 
@@ -144,7 +119,6 @@ class Page:
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
-        """The figures and tables in order; none while numbers are pending."""
         return () if self.pending else tuple(self._panels())
 
     def _panels(self) -> Iterable[Panel]:
@@ -161,5 +135,5 @@ class Page:
 
 
 def step(rows: float) -> int:
-    """The height for so many rows, in steps of the stylesheet: 5, 10, ... 100."""
+    """The height of so many rows, in steps of the stylesheet: 5, 10, ... 100."""
     return min(100, max(10, 5 * -(-int(rows) // 5)))

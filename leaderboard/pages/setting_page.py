@@ -1,9 +1,11 @@
+"""A page that shows its numbers at a setting of the switches."""
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, Page, Switched
+from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
 
@@ -11,8 +13,8 @@ EVERY_SWITCH = tuple(each.name for each in fields(Setting))
 
 
 @dataclass(frozen=True, kw_only=True)
-class SettingPage(Switched, Page):
-    """A page at one setting; ``takes`` names the switches that mean something on it."""
+class SettingPage(Page):
+    """A page at a setting; ``takes`` names the switches that mean something on it."""
 
     setting: Setting
 
@@ -20,9 +22,9 @@ class SettingPage(Switched, Page):
 
     @classmethod
     def setting_for(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> Setting:
-        """The setting an address asks for, without switches that the page does not take.
+        """The setting an address asks for.
 
-        Raises UnknownSettingError for a value that the study does not have, NoNumbersError without raters.
+        Raises UnknownSettingError for a value the study does not have, NoNumbersError without raters.
         """
         found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.counts)
         if found is None:
@@ -39,12 +41,19 @@ class SettingPage(Switched, Page):
         return [switch for switch in found if switch.field in self.takes]
 
     @property
+    def rare_switches(self) -> list[Switch]:
+        return [switch for switch in self.switches if switch.group == "more"]
+
+    @property
+    def rare_changed(self) -> str:
+        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
+
+    @property
     def setting_words(self) -> str:
         return words(self.setting, self.snapshot.counts)
 
     @property
     def about_words(self) -> str:
-        """Category and contestants that the numbers are about; empty for all of them."""
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
         return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))

@@ -1,4 +1,4 @@
-"""What the pages of a study share: who may see them, addresses of figures, and 304 answers."""
+"""What pages of a study share: permission, addresses, and 304 answers."""
 
 import hashlib
 from collections.abc import Callable
@@ -24,10 +24,7 @@ from leaderboard.snapshots.settings import UnknownSettingError
 
 
 class Reader(Protocol):
-    """Makes the page for a request.
-
-    Raises UnknownSettingError for what the study does not have, Http404, or NoNumbersError.
-    """
+    """Makes the page for a request. Raises UnknownSettingError, Http404 or NoNumbersError."""
 
     def __call__(self, request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Page: ...
 
@@ -37,7 +34,7 @@ View = Callable[..., HttpResponse]
 
 @dataclass(frozen=True)
 class Published:
-    """A study with its newest snapshot and how many comparisons that is behind."""
+    """A study with its newest snapshot; ``behind`` counts comparisons added since."""
 
     study: Study
     snapshot: Snapshot | None
@@ -53,21 +50,21 @@ class Published:
 
 
 Beyond = Callable[[Published], Any]
-"""What a page shows that is neither of the study nor of its snapshot; its repr goes into the ETag."""
+"""What a page shows beside study and snapshot; its repr goes into the ETag."""
 
 
-def _nothing(now: Published) -> Any:
-    return None
+def routes(address: str, name: str, read: Reader, beyond: Beyond | None = None) -> list[URLPattern]:
+    """A page, its state, and its panels as table, CSV and Plotly's JSON."""
 
+    def shown(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> View:
+        return published(_panel_view(read, answer), beyond)
 
-def routes(address: str, name: str, read: Reader, beyond: Beyond = _nothing) -> list[URLPattern]:
-    """The addresses of a page: itself, its state, and its panels as table, CSV and Plotly's JSON."""
     return [
         path(address, published(_page(read), beyond), name=name),
         path(f"{address}computing/", published(_computing(read)), name=f"{name}-computing"),
-        path(f"{address}tables/<slug:panel>.csv", published(_csv(read), beyond), name=f"{name}-csv"),
-        path(f"{address}tables/<slug:panel>/", published(_table(read), beyond), name=f"{name}-table"),
-        path(f"{address}figures/<slug:panel>.json", published(_figure(read), beyond), name=f"{name}-figure"),
+        path(f"{address}tables/<slug:panel>.csv", shown(_csv), name=f"{name}-csv"),
+        path(f"{address}tables/<slug:panel>/", shown(_table), name=f"{name}-table"),
+        path(f"{address}figures/<slug:panel>.json", shown(_figure), name=f"{name}-figure"),
     ]
 
 
@@ -110,10 +107,7 @@ def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:
 
 
 def _computing(read: Reader) -> View:
-    """A view for a waiting page: reload, new state in words, or 204 where nothing changed.
-
-    ``shown`` in the address is the state that the page shows. Without htmx it redirects to the page.
-    """
+    """A view for a waiting page: reload, new state in words, or 204 where the state is still ``shown``."""
 
     def view(request: HttpRequest, now: Published, **place: Any) -> HttpResponse:
         query = request.GET.copy()
@@ -143,28 +137,24 @@ def not_ready(error: NotReadyError) -> HttpResponse:
     return response
 
 
-def _figures(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> Callable[[Reader], View]:
-    def of(read: Reader) -> View:
-        def view(request: HttpRequest, now: Published, panel: str, **place: Any) -> HttpResponse:
-            if now.snapshot is None:
-                raise Http404("This study has no numbers yet.")
-            try:
-                page = read(request, now.study, now.snapshot, **place)
-            except (UnknownSettingError, NoNumbersError) as error:
-                raise Http404(str(error)) from error
-            found = page.panel(panel)
-            if found is None and page.pending is not None:
-                return not_ready(NotReadyError(page.pending))
-            if found is None:
-                raise Http404("This page has no such table.")
-            return answer(request, page, found)
+def _panel_view(read: Reader, answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> View:
+    def view(request: HttpRequest, now: Published, panel: str, **place: Any) -> HttpResponse:
+        if now.snapshot is None:
+            raise Http404("This study has no numbers yet.")
+        try:
+            page = read(request, now.study, now.snapshot, **place)
+        except (UnknownSettingError, NoNumbersError) as error:
+            raise Http404(str(error)) from error
+        found = page.panel(panel)
+        if found is None and page.pending is not None:
+            return not_ready(NotReadyError(page.pending))
+        if found is None:
+            raise Http404("This page has no such table.")
+        return answer(request, page, found)
 
-        return view
-
-    return of
+    return view
 
 
-@_figures
 def _csv(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     # The byte order mark makes spreadsheets read the names as UTF-8.
     response = HttpResponse("\ufeff" + panel.table.csv(), content_type="text/csv; charset=utf-8")
@@ -172,25 +162,23 @@ def _csv(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return response
 
 
-@_figures
 def _table(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     part = request.headers.get("HX-Request") == "true"
     template = "leaderboard/_data_table.html" if part else "leaderboard/table.html"
     return render(request, template, {"study": page.study, "page": page, "panel": panel})
 
 
-@_figures
 def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     if panel.draw is None:
         raise Http404("This table has no figure.")
     return JsonResponse(panel.figure)
 
 
-def published(view: View, beyond: Beyond = _nothing) -> View:
-    """A view of a study's newest snapshot for those who may see it; 304 where the browser has it."""
+def published(view: View, beyond: Beyond | None = None) -> View:
+    """A view for those who may see the study; 304 where the browser has it."""
 
     def etag(request: HttpRequest, now: Published, **place: Any) -> str:
-        return _etag(request, now, beyond(now))
+        return _etag(request, now, beyond and beyond(now))
 
     conditional = condition(etag_func=etag)(view)
 
@@ -206,7 +194,6 @@ def published(view: View, beyond: Beyond = _nothing) -> View:
 
 
 def _etag(request: HttpRequest, now: Published, more: Any) -> str:
-    """A digest of all that a page depends on: the request, who asks, and the state of the study."""
     asker = (
         getattr(request.user, "pk", None),
         request.COOKIES.get(settings.CSRF_COOKIE_NAME),
@@ -222,7 +209,7 @@ def _etag(request: HttpRequest, now: Published, more: Any) -> str:
 
 @cache
 def _build() -> int:
-    """When the newest file that pages are made from was written; changes with an upgrade."""
+    """A number that changes with an upgrade."""
     folders = (settings.BASE_DIR / name for name in ("templates", "static", "leaderboard", "arena"))
     files = (path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
     return max(path.stat().st_mtime_ns for path in files)

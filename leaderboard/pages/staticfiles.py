@@ -1,4 +1,4 @@
-"""Serves Plotly's browser file from the installed wheel, and nothing else of it."""
+"""Serves Plotly's browser file from the installed wheel."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec

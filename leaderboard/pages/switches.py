@@ -1,4 +1,4 @@
-"""Switches of a board: rows of links to the same page with one thing changed. Pure."""
+"""Switches of a board as links. Pure."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Switch:
-    """One row of choices.
+    """A row of choices.
 
-    ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address, for a
-    form. ``group`` is "main" or, for what is rarely used, "more".
+    ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address.
+    ``group`` is "main" or, for what is rarely used, "more".
     """
 
     name: str

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
@@ -30,7 +30,6 @@ class DataTable:
 
     @property
     def header(self) -> list[tuple[str, bool]]:
-        """Each column, and whether it holds numbers."""
         numbers = [
             any(isinstance(row[place], int | float) for row in self.rows)
             for place in range(len(self.columns))
@@ -38,7 +37,7 @@ class DataTable:
         return list(zip(self.columns, numbers, strict=True))
 
     def csv(self) -> str:
-        """The table as CSV; texts that a spreadsheet would run as a formula start with an apostrophe."""
+        """CSV with an apostrophe before texts that a spreadsheet would run as a formula."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow([_safe(column) for column in self.columns])
@@ -57,9 +56,6 @@ def _safe(cell: Cell) -> Cell:
     return cell
 
 
-# Pages show columns under the heading they share, and rows under the name they share; files do not.
-
-
 Item = TypeVar("Item")
 Row = tuple[Cell, ...]
 
@@ -70,10 +66,14 @@ class Column:
     label: str
     numeric: bool
 
+    def under(self, heading: str) -> "Column":
+        label = self.label.removeprefix(f"{heading}: ")
+        return replace(self, label=label[:1].upper() + label[1:])
+
 
 @dataclass(frozen=True)
 class Arranged:
-    """A table without empty columns, with shared headings and names written once. Files stay as they are."""
+    """A table without empty columns, with shared headings and names written once."""
 
     table: DataTable
 
@@ -101,7 +101,7 @@ class Arranged:
         groups: list[tuple[str, list[Column]]] = []
         for heading, run in _runs(shown, [column.label.rpartition(": ")[0] for column in shown]):
             if heading and len(run) > 1:
-                groups.append((heading, [_under(heading, column) for column in run]))
+                groups.append((heading, [column.under(heading) for column in run]))
             else:
                 groups += [("", [column]) for column in run]
         return groups
@@ -112,18 +112,13 @@ class Arranged:
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:
-        """Under their shared name or ""."""
+        """The rows under their shared name or ""."""
         if not self.name_place:
             return [("", list(self.table.rows))]
         return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
 
     def _holds_anything(self, place: int) -> bool:
         return not self.table.rows or any(row[place] not in (None, "") for row in self.table.rows)
-
-
-def _under(heading: str, column: Column) -> Column:
-    label = column.label.removeprefix(f"{heading}: ")
-    return Column(column.place, label[:1].upper() + label[1:], column.numeric)
 
 
 def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:

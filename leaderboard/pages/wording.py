@@ -17,7 +17,7 @@ _CORRELATION: Final = ((0.1, "none"), (0.3, "weak"), (0.5, "moderate"), (0.7, "s
 
 
 def agreement_word(value: float | None) -> str:
-    """The strength of a kappa or an alpha after Landis and Koch (1977)."""
+    """The strength of a kappa or an alpha, in steps of Landis and Koch (1977)."""
     return "" if value is None else _word(value, _AGREEMENT)
 
 

@@ -1,4 +1,4 @@
-"""The worker's part of numbers on demand: claim a setting, compute its tables, store them."""
+"""Tables of settings that no snapshot holds, made by a worker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -33,10 +34,14 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
-from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
+from leaderboard.stats import METHODOLOGY, EloParameters, Method, TieBand
 from leaderboard.stats.checks import ParameterError
 
-# Tables of a setting that no snapshot holds: what pages show for it, from the same functions.
+logger = logging.getLogger(__name__)
+
+THREADS: Final = 2
+
+_PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
 
 
 def any_tables(
@@ -49,9 +54,8 @@ def any_tables(
 ) -> Iterator[Table]:
     """The tables that a scope shows at a setting, at the parameters of ``method``.
 
-    ``known`` holds payloads of standings by digest of their inputs. A setting without games has no standings;
-    without ``texts`` there are no lengths. Raises ParameterError for a tie band that the chosen raters do not
-    have; other raters without it are left out.
+    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
+    ParameterError for a tie band that the chosen raters do not have; others without it are left out.
     """
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
@@ -71,8 +75,7 @@ class _Asked:
     texts: Texts | None
 
     def board(self) -> Iterator[Table]:
-        """Standings of all kinds of raters; of the chosen ones also both tie rules, a second method and
-        matrices."""
+        """Standings of all kinds of raters, and more of the chosen ones."""
         by_selector = {choice.selector: choice for choice in self.opinions.raters}
         own = by_selector.pop(self.setting.raters)
         yield from self._own(own)
@@ -84,9 +87,7 @@ class _Asked:
         name, ties = self.setting.method, self.setting.ties
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
         for category in self._categories:
-            players = self._players(own, category)
-            place = {"category": category, "name": name, "ties": ties}
-            yield from self._standings("standings", own, players, players.ratings(), **place)
+            yield from self._standings("standings", own, self._players(own, category), category, name, ties)
 
     def raters(self) -> Iterator[Table]:
         for choice in self.opinions.raters:
@@ -103,26 +104,25 @@ class _Asked:
     def _own(self, own: Choice) -> Iterator[Table]:
         name, ties, category = self.setting.method, self.setting.ties, self.setting.category
         players = self._players(own, category)
-        given = players.ratings()
-        for by, rule in (*((name, rule) for rule in _rules(name)), (method_beside(name), ties)):
-            place = {"category": category, "name": by, "ties": rule}
-            yield from self._standings("standings", own, players, given, **place)
-        games = given.games(ties=ties == "on", tie_band=self.method.tie_band if ties == "on" else None)
+        rules = TIES[:1] if name == "ordinal" else TIES  # the ordinal model takes every rating as given
+        for by, rule in (*((name, rule) for rule in rules), (method_beside(name), ties)):
+            yield from self._standings("standings", own, players, category, by, rule)
+        band = self.method.tie_band if ties == "on" else None
+        games = players.ratings().games(ties=ties == "on", tie_band=band)
         if len(games):
             payload = canonical(matrix_table(games, players.names))
             yield Table("matrices", own.selector, payload, category=category, ties=ties)
         if self.setting.contestants == MODELS:
             everyone = self._about(own, category).present()
-            place = {"category": category, "name": name, "ties": ties}
-            yield from self._standings(EVERYONE, own, everyone, everyone.ratings(), **place)
+            yield from self._standings(EVERYONE, own, everyone, category, name, ties)
 
     def _others(self, other: Choice) -> Iterator[Table]:
-        players = self._players(other, self.setting.category)
-        place = {"category": self.setting.category, "name": self.setting.method, "ties": self.setting.ties}
-        try:
-            yield from self._standings("standings", other, players, players.ratings(), **place)
-        except ParameterError:  # of the band: they used another scale
-            return
+        setting = self.setting
+        players = self._players(other, setting.category)
+        with suppress(ParameterError):  # of the band: they used another scale
+            yield from self._standings(
+                "standings", other, players, setting.category, setting.method, setting.ties
+            )
 
     def _players(self, choice: Choice, category: str) -> Opinions:
         chosen = self._about(choice, category)
@@ -133,45 +133,25 @@ class _Asked:
         return own.about(category) if name is None else own.but(name)
 
     def _standings(
-        self,
-        kind: str,
-        choice: Choice,
-        players: Opinions,
-        given: Ratings,
-        *,
-        category: str,
-        name: str,
-        ties: str,
+        self, kind: str, choice: Choice, players: Opinions, category: str, name: str, ties: str
     ) -> Iterator[Table]:
-        method = published(self.method, name, ties, category)
+        given, method = players.ratings(), published(self.method, name, ties, category)
         if not len(given.games(ties=method.ties, tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)
         if inputs not in self.computed:
             self.computed[inputs] = canonical(standings(players, given, method))
-        payload = self.computed[inputs]
-        yield Table(kind, choice.selector, payload, ties, category, name, inputs)
-
-
-def _rules(method: str) -> tuple[str, ...]:
-    return TIES[:1] if method == "ordinal" else TIES
-
-
-logger = logging.getLogger(__name__)
-
-THREADS: Final = 2
-
-_PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
+        yield Table(kind, choice.selector, self.computed[inputs], ties, category, name, inputs)
 
 
 class SnapshotOutdatedError(Exception):
-    """The data or methods of a snapshot are no longer there to compute from."""
+    """The data or methods of a snapshot are gone."""
 
 
 def compute_next(study_id: int) -> bool:
-    """Compute what has waited longest of a study; False where nothing waits.
+    """Compute what has waited longest; False where nothing waits.
 
-    Asks for the rest in another message, so that other tasks have their turn.
+    The rest is asked for in another message, so that other tasks have their turn.
     """
     view = on_demand.claim(study_id)
     if view is None or view.running_until is None:
@@ -193,7 +173,7 @@ def compute_next(study_id: int) -> bool:
 
 
 def tables_of(view: ComputedView) -> str:
-    """The tables of a row as JSON. Raises SnapshotOutdatedError."""
+    """The tables of a view as JSON. Raises SnapshotOutdatedError."""
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
@@ -221,7 +201,7 @@ def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
 
 
 def method_of(snapshot: Snapshot) -> Method:
-    """The parameters of a snapshot. Raises SnapshotOutdatedError for an older methodology."""
+    """The method of a snapshot. Raises SnapshotOutdatedError for an older methodology."""
     if snapshot.methodology != METHODOLOGY:
         raise SnapshotOutdatedError
     used = snapshot.parameters

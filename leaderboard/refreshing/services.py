@@ -1,4 +1,4 @@
-"""Making snapshots: at most one computation of a study at a time, and the newest data win."""
+"""Makes snapshots: one computation of a study at a time, and the newest data win."""
 
 import logging
 import math
@@ -23,6 +23,7 @@ from leaderboard.snapshots.holding import held
 from leaderboard.snapshots.opinions import Opinions, opinions
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
+from leaderboard.stats.bootstrap import ROUNDS
 
 logger = logging.getLogger(__name__)
 
@@ -31,16 +32,12 @@ COUNTED_EVERY: Final = timedelta(minutes=10)
 """How often a process that sweeps counts all comparisons."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
-"""Data that made a computation fail are tried again after this time."""
 
 KEPT_IN_FULL: Final = 3
 
 KEPT_DAYS: Final = 30
 
-SEED: Final = 0
-ROUNDS: Final = 1000
 THREADS: Final = 2
-INTERVAL: Final = 95.0
 
 
 @dataclass(frozen=True)
@@ -50,17 +47,16 @@ class Outcome:
 
 
 def refresh(study: Study, *, anew: bool = False) -> Outcome:
-    """Compute a study's snapshot from its comparisons as they are now, and publish it.
+    """Compute a study's snapshot and publish it, unless one of newer data appeared meanwhile.
 
-    Computes outside any transaction. A snapshot of newer data that appeared meanwhile stays. Standings with
-    unchanged inputs are copied, unless ``anew``. Raises BusyError where another process holds the study; any
-    other failure is stored and raised.
+    Computes outside any transaction. Standings with unchanged inputs are copied, unless ``anew``. Raises
+    BusyError where another process holds the study; any other failure is stored and raised.
     """
     Refresh.of(study.pk)
     with held(study.pk, study.slug):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
-            outcome = _publish(study, _compute(study, anew))
+            outcome = _publish(study, *_compute(study, anew))
             Refresh.objects.filter(study=study).update(error="", failed_at=None)
             return outcome
         except Exception as error:
@@ -71,7 +67,6 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
-    """Refresh if data or methods changed."""
     newest = Snapshot.objects.newest(study)
     if newest is not None and newest.data == data_mark(study) and _is_current(newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
@@ -79,16 +74,10 @@ def refresh_if_stale(study: Study) -> Outcome | None:
     return refresh(study)
 
 
-@dataclass(frozen=True)
-class _Computed:
-    snapshot: Snapshot
-    slices: list[SnapshotSlice]
-    index: bytes
-
-
-def _compute(study: Study, anew: bool) -> _Computed:
+def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], bytes]:
+    """The next snapshot, its tables and the index of its comparisons; nothing is stored."""
     started = time.perf_counter()
-    method = Method(rounds=ROUNDS, interval=INTERVAL, seed=SEED, threads=THREADS)
+    method = Method(rounds=ROUNDS, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
     read = opinions(study)
     found = [SnapshotSlice(**vars(table)) for table in tables.tables(read, method, known, texts(study))]
@@ -99,40 +88,28 @@ def _compute(study: Study, anew: bool) -> _Computed:
         comparisons=comparisons,
         last_comparison=last,
         methodology=METHODOLOGY,
-        seed=SEED,
-        parameters=_parameters(method),
+        seed=method.seed,
+        parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
+        | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
         counts=tables.counts(read) | {"own_family": own_families(study, read, method.interval)},
         seconds=round(time.perf_counter() - started, 3),
     )
-    return _Computed(snapshot, found, stored.packed(study, read.rows, read.people))
-
-
-def _parameters(method: Any) -> dict[str, Any]:
-    return {
-        "rounds": method.rounds,
-        "interval": method.interval,
-        "resample": "prompts",
-        "k": method.elo.k,
-        "scale": method.elo.scale,
-        "base": method.elo.base,
-        "init": method.elo.init,
-    }
+    return snapshot, found, stored.packed(study, read.rows, read.people)
 
 
 @transaction.atomic
-def _publish(study: Study, computed: _Computed) -> Outcome:
-    """Store a snapshot with its tables, unless one of newer data is there already."""
+def _publish(study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], index: bytes) -> Outcome:
     Refresh.objects.select_for_update().get(study=study)
-    newest, ours = Snapshot.objects.newest(study), computed.snapshot.data
-    if newest is not None and newest.data > ours and ours != data_mark(study):
+    newest = Snapshot.objects.newest(study)
+    if newest and newest.data > snapshot.data and snapshot.data != data_mark(study):
         return Outcome(newest, made=False)
-    computed.snapshot.save()
-    for row in computed.slices:
-        row.snapshot = computed.snapshot
-    SnapshotSlice.objects.bulk_create(computed.slices, batch_size=200)
-    stored.store(computed.snapshot.study, computed.index)
+    snapshot.save()
+    for row in slices:
+        row.snapshot = snapshot
+    SnapshotSlice.objects.bulk_create(slices, batch_size=200)
+    stored.store(study, index)
     _prune(study)
-    return Outcome(computed.snapshot, made=True)
+    return Outcome(snapshot, made=True)
 
 
 def _prune(study: Study) -> None:
@@ -147,10 +124,10 @@ def _prune(study: Study) -> None:
 
 
 def stale(*, counted: bool = True) -> list[int]:
-    """Ids of the studies whose data or methods changed since their newest snapshot.
+    """Ids of studies whose data or methods changed.
 
-    Counting every comparison is slow. Without it only revision and newest id are compared, which misses a
-    comparison whose transaction began before the newest one's and ended after it.
+    Counting every comparison is slow. Without it a comparison is missed whose transaction began before the
+    newest one's and ended after it.
     """
     newest = Snapshot.objects.newest_of(Study.objects.all())
     made_from = {pk: snapshot.data for pk, snapshot in newest.items() if _is_current(snapshot)}
@@ -165,10 +142,9 @@ def _is_current(snapshot: Snapshot) -> bool:
 
 
 def sweep() -> int:
-    """Ask for a refresh of every study with a stale snapshot; returns how many.
+    """Ask for a refresh of every stale study; returns how many.
 
-    Ratings ask for refreshes themselves, so this finds only lost ones: newest ids are compared, and every
-    comparison is counted once in COUNTED_EVERY.
+    Ratings ask for refreshes themselves, so this finds only lost ones.
     """
     now = timezone.now()
     waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
@@ -178,7 +154,7 @@ def sweep() -> int:
 
 
 class _Counting:
-    """When this process has to count next; its first sweep counts."""
+    """When this process has to count next."""
 
     def __init__(self) -> None:
         self._next = -math.inf
@@ -199,11 +175,9 @@ def abandon_runs() -> None:
 
 
 def own_families(study: Study, read: Opinions, level: float) -> dict[str, Any]:
-    """How much better each judge with relatives among the contestants rates them than others do."""
+    """How much better judges rate their relatives among the contestants than others do."""
     judges = {each.selector: each for each in read.raters if each.selector.startswith("judge:")}
-    if not judges:
-        return {}
-    kin = kin_of(study, {selector: each.label for selector, each in judges.items()})
+    kin = kin_of(study, {selector: each.label for selector, each in judges.items()}) if judges else {}
     found = {
         selector: own_family(read, judges[selector], names.everyone, level)
         for selector, names in kin.items()

@@ -1,9 +1,9 @@
-"""The tables of a snapshot, made from opinions without a database."""
+"""The tables of a snapshot, made without a database."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -11,20 +11,17 @@ from typing import Any, Final
 import numpy as np
 
 from leaderboard.agreement.coefficients import agreement
-from leaderboard.bias.measures import leanings, length, ratings
+from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
-from leaderboard.standings.content import BOOTSTRAPPED, TIES, digest, matrix_table, rankings, standings
+from leaderboard.standings.content import TIES, rankings
 from leaderboard.stats import Method
 from leaderboard.stats.elo import load_for
 
-# What the header of a page counts.
-
 
 def counts(opinions: Opinions) -> dict[str, Any]:
-    """What the header of a board counts; ``raters`` are in the order of the switch."""
     players = opinions.present()
     total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
     return {
@@ -46,7 +43,9 @@ def counts(opinions: Opinions) -> dict[str, Any]:
                 "raters": len(choice.ids),
                 **_used(opinions.by(choice.ids)),
                 "simulated": choice.simulated,
-                "same_as": _first_with(choice.ids, opinions.raters[:number]),
+                "same_as": next(
+                    (one.selector for one in opinions.raters[:number] if one.ids == choice.ids), None
+                ),
             }
             for number, choice in enumerate(opinions.raters)
         ],
@@ -65,27 +64,8 @@ def _used(own: Opinions) -> dict[str, Any]:
     }
 
 
-def _first_with(ids: frozenset[int], choices: Sequence[Choice]) -> str | None:
-    return next((choice.selector for choice in choices if choice.ids == ids), None)
-
-
-__all__ = [
-    "BOOTSTRAPPED",
-    "TIES",
-    "Table",
-    "canonical",
-    "counts",
-    "data",
-    "digest",
-    "length",
-    "matrix_table",
-    "ratings",
-    "standings",
-    "tables",
-]
-
 REMEMBERED: Final = 15_000
-"""About as many games as Elo remembers of a long round, to estimate the work."""
+"""Games that Elo remembers of a long round."""
 
 
 def tables(
@@ -93,27 +73,32 @@ def tables(
 ) -> Iterator[Table]:
     """Every table of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
-    Raters are people, each judge and each group; categories are all together and each named one. ``known``
-    holds payloads of earlier standings by digest of their inputs; these are not computed again. Without
-    ``texts`` there are no lengths. Neither tables nor order depend on ``method.threads``.
+    ``known`` holds payloads of earlier standings by digest of their inputs. Without ``texts`` there are no
+    lengths. Neither tables nor order depend on ``method.threads``.
     """
     computed = dict(known)
     together = method.threads or 1
-    work = _Work(opinions, replace(method, threads=1) if together > 1 else method, computed, texts)
+    alone = replace(method, threads=1) if together > 1 else method
+
+    def made(part: _Part) -> list[Table]:
+        place = part.choice, part.category, part.chosen
+        return [*leanings(*place, texts, alone), *rankings(*place, alone, computed)]
+
     first, twins = _parts(opinions)
     _get_ready(first, method)
     # The longest first, so that no thread is left with one of them at the end.
     order = sorted(first, key=lambda part: -len(part.chosen))
     with ThreadPoolExecutor(together, "tables") as pool:
         try:
-            agreeing = pool.submit(work.agreement)
-            sizes = pool.submit(work.data)
-            running = {part: pool.submit(work.of, part) for part in order}
-            yield from sizes.result()
+            agreeing = pool.submit(lambda: list(agreement(opinions, alone)))
+            sizes = pool.submit(data, opinions, texts) if texts else None
+            running = {part: pool.submit(made, part) for part in order}
+            if sizes is not None:
+                yield Table("data", "", canonical(sizes.result()))
             for part in first:
                 yield from running[part].result()
             for part in twins:  # all of their standings are computed by now
-                yield from work.of(part)
+                yield from made(part)
             yield from agreeing.result()
         finally:
             pool.shutdown(cancel_futures=True)
@@ -126,31 +111,8 @@ class _Part:
     chosen: Opinions
 
 
-@dataclass(frozen=True, eq=False)
-class _Work:
-    opinions: Opinions
-    method: Method
-    computed: dict[str, str]
-    texts: Texts | None
-
-    def of(self, part: _Part) -> list[Table]:
-        place = part.choice, part.category, part.chosen
-        return [
-            *leanings(*place, self.texts, self.method),
-            *rankings(*place, self.method, self.computed),
-        ]
-
-    def agreement(self) -> list[Table]:
-        return list(agreement(self.opinions, self.method))
-
-    def data(self) -> list[Table]:
-        if self.texts is None:
-            return []
-        return [Table("data", "", canonical(data(self.opinions, self.texts)))]
-
-
 def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
-    """Every choice and category with a comparison; apart those of raters that an earlier choice has."""
+    """Every choice and category with a comparison; apart those of raters an earlier choice has."""
     first: list[_Part] = []
     twins: list[_Part] = []
     seen: set[frozenset[int]] = set()

@@ -1,4 +1,4 @@
-"""How to cite a board: BibTeX and one line of text. Pure."""
+"""How to cite a board. Pure."""
 
 import re
 from dataclasses import dataclass

@@ -11,7 +11,6 @@ from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
-    StreamingHttpResponse,
 )
 from django.shortcuts import render
 from django.urls import reverse
@@ -24,15 +23,14 @@ from leaderboard.files import exports, interchange, selection
 from leaderboard.files import published as files_published
 from leaderboard.files.bundle import keeping
 from leaderboard.files.bundle.archive import BundleError
+from leaderboard.files.interchange import FORM_NAMES
+from leaderboard.files.views import attachment
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
 from leaderboard.pages.wording import counted
 from leaderboard.results.citation import Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES
-
-FORMATS: Final = {"json": "JSON", "jsonl": "JSON Lines", "csv": "CSV", "parquet": "Parquet"}
-VOTES: Final = ("arena", "preferences", "evalica")
 
 OPEN: Final = (
     "Rating goes on in this study. Single votes and texts can be downloaded once it is closed, so that "
@@ -64,7 +62,6 @@ class ResultsPage(Page):
 
     @property
     def open_sentence(self) -> str:
-        """Why there are no votes to download; empty once there are."""
         return "" if self.study.is_closed else OPEN
 
     @cached_property
@@ -81,7 +78,7 @@ class ResultsPage(Page):
                 "Rating, 95 % interval, n and rank of every contestant in every category, ties counted half.",
                 f"up to {much}",
                 tuple(
-                    File(FORMATS[form], self._board_address(form, choice["selector"]))
+                    File(FORM_NAMES[form], self._board_address(form, choice["selector"]))
                     for form in ("json", "csv")
                 ),
             )
@@ -159,7 +156,9 @@ class ResultsPage(Page):
     def _files(self, what: str, forms: tuple[str, ...] = ("jsonl", "csv", "parquet")) -> tuple[File, ...]:
         there = [form for form in forms if form != "parquet" or writing.has_parquet()]
         slug = self.study.slug
-        return tuple(File(FORMATS[form], reverse("study-votes", args=[slug, what, form])) for form in there)
+        return tuple(
+            File(FORM_NAMES[form], reverse("study-votes", args=[slug, what, form])) for form in there
+        )
 
     def _note(self, what: str) -> File:
         return File("note", reverse("study-votes", args=[self.study.slug, what, "note"]))
@@ -191,25 +190,19 @@ def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse
 
 @require_safe
 def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponseBase:
-    """Votes, games or preference pairs of a closed study, written while they are sent, or their note."""
     study = visible(request, slug)
-    if what not in VOTES:
+    if what not in interchange.VOTES:
         raise Http404("There is no such file.")
     if not study.is_closed:
         return _refused(request, study, OPEN)
     asked = request.GET.dict()
     try:
         if form == "note":
-            return HttpResponse(
-                interchange.note_json(interchange.note_of(study, what, asked)),
-                content_type="application/json",
-            )
-        pieces = interchange.interchange(study, what, form, asked).pieces
+            note = interchange.interchange(study, what, "jsonl", asked).note()
+            return HttpResponse(note, content_type="application/json")
+        return attachment(study, what, form, asked)
     except selection.ExportError as error:
         raise Http404(str(error)) from error
-    response = StreamingHttpResponse(pieces, content_type=interchange.TYPES[form])
-    response["Content-Disposition"] = f'attachment; filename="{exports.file_name(study, what, form)}"'
-    return response
 
 
 @require_safe

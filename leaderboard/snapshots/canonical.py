@@ -1,3 +1,5 @@
+"""A table of a snapshot and its canonical JSON."""
+
 from __future__ import annotations
 
 import json

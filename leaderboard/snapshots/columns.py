@@ -1,8 +1,8 @@
-"""Comparisons of a study as columns of numbers, and a file that spares reading most of them again.
+"""Comparisons of a study as columns, kept in a file that spares reading most of them again.
 
-Comparisons are only added; a row changes only when a later one revises it. So the columns of an earlier read
-hold up to their last id once revised rows are marked. They are used only if count, sum of ids and number of
-current rows up to that id, and the creation times of study and last row, are those of the database.
+Comparisons are only added; a row changes only when a later one revises it. So columns hold up to their last
+id once revised rows are marked. They are used only if count, sum of ids and number of current rows, and the
+creation times of study and last row, are those of the database.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ Rows = npt.NDArray[Any]
 logger = logging.getLogger(__name__)
 
 WORTH_KEEPING: Final = 20_000
-"""Comparisons from which a file pays."""
 
 GROWTH: Final = 0.02
 
 AT_ONCE: Final = 10_000
 
 IDENTICAL: Final = "identical"
-"""The reason of comparisons of two identical texts."""
 
 COMPARISON: Final = [
     ("id", "i8"),
@@ -55,11 +53,11 @@ COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
 
 
 def comparisons(study: Study, revision: int) -> Rows:
-    """Every comparison of a study, revised ones too, by id: a structured array with fields COMPARISON.
+    """Every comparison of a study, revised ones too, by id: fields COMPARISON.
 
     ``counts`` is false for repeats, checks and adjudications. ``rating`` is 0 where there is none, and where
     a judge compared identical texts (then ``reason`` is IDENTICAL). ``score_difference`` is first minus
-    second score as shown, or NaN. A file of another ``revision`` is not used.
+    second score as shown, or NaN.
     """
     kept = _load(study, revision)
     read = None if kept is None else _read_on(study, kept)
@@ -149,7 +147,7 @@ def _read_on(study: Study, kept: Rows) -> Rows | None:
 
 
 def _facts(study: Study, last: int) -> tuple[int, int, int]:
-    """Number of comparisons up to an id, sum of their ids, and number of current ones."""
+    """Number of comparisons, sum of their ids, and number of current ones."""
     found = Comparison.objects.filter(study=study, pk__lte=last).aggregate(
         n=Count("pk"),
         ids=Sum(Cast("pk", models.BigIntegerField())),

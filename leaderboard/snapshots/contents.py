@@ -1,4 +1,4 @@
-"""Finds the tables of a page: in the snapshot, or computed on demand."""
+"""Finds a page's tables in the snapshot or on demand."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,16 +28,14 @@ _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] 
 
 @dataclass(frozen=True)
 class Found:
-    """The tables of a setting; ``pending`` says why some are not there yet."""
-
     stored: Stored
     pending: Pending | None = None
 
 
 def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
-    """What these scopes show at a setting, and the snapshot's tables that ``also`` selects.
+    """What scopes show at a setting, and the tables that ``also`` selects.
 
-    One query where the snapshot holds the setting; else one for each scope, and one for ``also``.
+    One query where the snapshot holds the setting.
     """
     rows = SnapshotSlice.objects.filter(snapshot=snapshot)
     more = [rows.filter(also)] if also else []

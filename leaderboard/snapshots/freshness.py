@@ -17,11 +17,11 @@ COUNTDOWN: Final = timedelta(seconds=3)
 """Delay after a rating, so that a burst of ratings costs one computation."""
 
 LOST_AFTER: Final = timedelta(seconds=12)
-"""A wanted refresh that has not started by then is asked for again: its message was lost."""
+"""A refresh not started by then is asked for again."""
 
 
 def request_refresh(study_id: int) -> bool:
-    """Ask for a refresh soon; False where one is on its way.
+    """Ask for a refresh; False where one is on its way.
 
     A queue that cannot be reached is logged; the sweep asks again.
     """
@@ -45,7 +45,6 @@ def request_refresh(study_id: int) -> bool:
 
 
 def behind(study: Study, snapshot: Snapshot) -> int:
-    """Comparisons added since the snapshot; 0 if nothing changed, -1 if something else did (such as an
-    import)."""
+    """Comparisons added since the snapshot; -1 if something else changed."""
     added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
     return added or -(study.revision != snapshot.revision)

@@ -22,7 +22,7 @@ RENEWED_EVERY: Final = timedelta(seconds=15)
 
 
 class BusyError(Exception):
-    """Another process is computing this study's snapshot."""
+    """Another process computes this study."""
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def held(study_id: int, slug: str) -> Iterator[None]:
 
 
 class Hold(threading.Thread):
-    """A thread that renews a hold ending at ``until`` while the body of a with statement runs.
+    """Renews a hold ending at ``until`` while the body of a with statement runs.
 
     ``renew`` gets the old and the new end and returns whether the hold was still there.
     """

@@ -1,4 +1,4 @@
-"""Standings at another level of intervals, from what is stored with them. Pure."""
+"""Standings at another level of intervals. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from leaderboard.snapshots.canonical import Content
 
 _FEWEST_BEYOND: Final = 5
-"""With fewer rounds beyond an end of an interval, the numbers need a caution."""
+"""With fewer rounds beyond an end, an interval needs a caution."""
 
 
 def at_level(content: Content, level: str) -> Content | None:
     """The standings with intervals, best ranks and groups of ``level`` percent.
 
-    None where they do not hold it: not a usual level, an older table, or too few rounds for it.
+    None where they do not hold it: too few rounds, not a usual level, or an older table.
     """
     parameters = content["parameters"]
     if parameters["interval"] is None or parameters["interval"] == float(level):

@@ -1,7 +1,6 @@
-"""Tables of settings that no snapshot holds: computed by a worker when somebody asks, and kept.
+"""Tables of settings that no snapshot holds, computed by a worker when somebody asks.
 
-They belong to a snapshot and are made from its comparisons. The rows are the queue; Celery messages only
-nudge workers.
+The rows are the queue; Celery messages only nudge workers.
 """
 
 import json
@@ -29,16 +28,16 @@ MOST_WAITING: Final = 8
 """Settings of one study that may wait at a time, since anybody may ask."""
 
 MOST_KEPT: Final = 200
-"""Settings of one study whose tables are kept; the least recently read go first."""
+"""Settings of one study that are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
 
 LOST_AFTER: Final = timedelta(seconds=12)
-"""What is wanted and not begun by then is asked for again: its message was lost."""
+"""What is not begun by then is asked for again."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 READ_NOTED_EVERY: Final = timedelta(minutes=10)
-"""The time of the last read is written no more often: pages should not write."""
+"""How often the time of a read is written: pages should not write each time."""
 
 CHANGED: Final = "The study changed since the snapshot was made."
 
@@ -56,8 +55,8 @@ _SENTENCES: Final = {
 class Pending:
     """Tables that are not there; ``state`` is wanted, running, changed, crowded or failed.
 
-    changed: they are made for the study's next snapshot. crowded: too many others wait, so ask again later.
-    failed: ``error`` is for operators, and the next attempt begins ``again_at``.
+    changed: they are made for the study's next snapshot. crowded: too many others wait. ``error`` is for
+    operators.
     """
 
     state: str
@@ -75,21 +74,20 @@ class Pending:
 
     @property
     def retry_after(self) -> int:
-        """Seconds."""
+        """Seconds until it is worth asking again."""
         if self.again_at:
             return max(1, round((self.again_at - timezone.now()).total_seconds()))
         return 2 if self.is_coming else 30
 
 
 def key_of(setting: Setting, scope: Scope) -> str:
-    """The key of the tables of a scope at a setting: the end of an address."""
     return scope + (setting.query(category="") if scope.has_every_category else setting.query())
 
 
 def contents(
     snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD
 ) -> Mapping[Place, str] | Pending:
-    """The tables of a setting that the snapshot does not hold; asks for them if nobody has yet."""
+    """The tables of a setting; asks for them if nobody has yet."""
     now, key = timezone.now(), key_of(setting, scope)
     view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
     if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
@@ -172,7 +170,7 @@ def nudge(study_id: int) -> None:
 
 
 def sweep() -> int:
-    """Nudge workers for studies whose tables nobody computes; returns how many."""
+    """Nudge workers for tables nobody computes; returns how many."""
     now = timezone.now()
     lost = Q(state="wanted", wanted_at__lte=now - LOST_AFTER) | Q(state="running", running_until__lte=now)
     studies = set(ComputedView.objects.filter(lost).values_list("snapshot__study", flat=True))
@@ -227,7 +225,7 @@ def succeed(view: ComputedView, payload: str, seconds: float) -> None:
 
 
 def siblings(view: ComputedView) -> dict[str, str]:
-    """Payloads of standings by digest of their inputs: of the same snapshot, and computed from it last."""
+    """Payloads of standings of the same snapshot by digest of their inputs."""
     stored = SnapshotSlice.objects.filter(snapshot=view.snapshot).exclude(inputs="")
     found = dict(stored.values_list("inputs", "payload"))
     ready = ComputedView.objects.filter(snapshot=view.snapshot, state="ready").order_by("-computed_at")

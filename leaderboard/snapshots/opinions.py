@@ -33,7 +33,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Current comparisons that count nowhere: by left-out ``raters``, and ``apart`` (repeats and checks)."""
+    """Comparisons that count nowhere: by left-out ``raters``, and ``apart`` (repeats and checks)."""
 
     raters: int = 0
     comparisons: int = 0
@@ -67,17 +67,16 @@ class Opinions:
         return self._only(np.isin(self.rows["rater"], list(raters)))
 
     def about(self, category: str) -> Opinions:
-        """Those on prompts of a category; all where it is empty."""
+        """The opinions on prompts of a category; all where it is empty."""
         if not category:
             return self
         return self._only(self.rows["category"] == self.categories.index(category))
 
     def but(self, category: str) -> Opinions:
-        """Those on prompts outside a category."""
         return self._only(self.rows["category"] != self.categories.index(category))
 
     def among(self, kind: str) -> Opinions:
-        """The same with only contestants of one kind ranked; no comparison is dropped."""
+        """The opinions with only contestants of one kind ranked; no comparison is dropped."""
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]
         rows = self.rows.copy()
         for side in ("first", "second"):
@@ -95,19 +94,19 @@ class Opinions:
 
     @property
     def identical(self) -> BoolArray:
-        """Those of a judge about two identical texts."""
+        """Which are a judge's about two identical texts."""
         found: BoolArray = self.rows["reason"] == columns.IDENTICAL.encode()
         return found
 
     @property
     def unscored(self) -> BoolArray:
-        """Those that should have a rating and do not."""
+        """Which should have a rating and do not."""
         found: BoolArray = ~self.scored & ~self.identical
         return found
 
     @property
     def ranked(self) -> BoolArray:
-        """Those between two different contestants that are ranked."""
+        """Which are between two different contestants that are ranked."""
         first, second = self.rows["first"], self.rows["second"]
         found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
         return found
@@ -127,7 +126,7 @@ class Opinions:
         )
 
     def present(self) -> Opinions:
-        """The same with only the contestants that have a game."""
+        """The opinions with only the contestants that have a game."""
         chosen = self.rows[self.scored & self.ranked]
         kept = np.union1d(chosen["first"], chosen["second"]).tolist()
         number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
@@ -145,8 +144,8 @@ class Opinions:
 def opinions(study: Study, until: int | None = None) -> Opinions:
     """Read a study's comparisons with their watermark.
 
-    With ``until`` they are read as they were when that was the largest id. Whether anything else changed
-    since, the watermark tells.
+    With ``until`` they are read as they were when that was the largest id; any other later change shows in
+    the watermark.
     """
     # Before the rows: if it is raised in between, the snapshot counts as stale and is made again.
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
@@ -214,7 +213,6 @@ def _rows(
 
 
 def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
-    """The number of each id; NOBODY for one that has none."""
     distinct, place = np.unique(ids, return_inverse=True)
     return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
 
@@ -229,7 +227,7 @@ STYLE: Final = ("length", "markdown")
 def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
     """How much more of each STYLE the first completion has, per rating of ``chosen.ratings()``.
 
-    Texts are read one at a time, their turns joined by blank lines. Raises UnknownTextError.
+    Raises UnknownTextError.
     """
     rows = chosen.rows[chosen.scored & chosen.ranked]
     ids, place = np.unique(rows["pair"], return_inverse=True)

@@ -15,10 +15,7 @@ _MOST_LETTERS: Final = 4
 
 
 def interval_line(used: Mapping[str, Any]) -> str:
-    """Level, percentiles, rounds and units of an interval; empty without intervals.
-
-    ``used`` are the parameters of the standings; those of methodology 1 lack some.
-    """
+    """The interval in words; empty without one. Parameters of methodology 1 lack some."""
     if used["rounds"] is None:
         return ""
     units = _units(used)
@@ -41,7 +38,7 @@ def _units(used: Mapping[str, Any]) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters and lone surrogates as question marks: names are not trusted."""
+    """The text with question marks for control characters and lone surrogates: names are not trusted."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -59,7 +56,6 @@ def counted(number: int, plural: str) -> str:
 
 
 def letters_shown(group: str | None) -> str:
-    """The letters of a contestant's groups, cut after four."""
     between = " " if group and " " in group else ""
     letters = group.split() if group and between else list(group or "")
     if len(letters) <= _MOST_LETTERS:
@@ -72,7 +68,6 @@ def drawn(used: Mapping[str, Any]) -> str:
 
 
 def findings(content: Mapping[str, Any]) -> Iterator[str]:
-    """What a method found beside the ratings, in sentences."""
     if content.get("robustness"):
         yield content["robustness"]["sentence"]
     if content.get("davidson"):

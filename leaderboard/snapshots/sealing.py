@@ -1,8 +1,7 @@
 """Hides lengths that would help raters to tell who wrote a text, while people still rate.
 
-Raters see texts without names. Who knows how long each contestant's answers are can guess the names. Sums
-tell single lengths by subtraction: so do parts of a study, and older snapshots from before a contestant was
-added.
+Who knows how long each contestant's answers are can guess the names. Sums tell single lengths by subtraction:
+so do parts of a study, and snapshots from before a contestant was added.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ _DEMONSTRATION: Final = "demonstration"
 
 
 def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
-    """The lengths of a study's texts that everybody may see now; all of them once it is closed.
+    """The lengths of texts that everybody may see now.
 
     ``past``: they are of a snapshot that is no longer the newest.
     """
@@ -47,7 +46,6 @@ def _without(group: Content, hidden: set[str]) -> Content:
 
 
 def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:
-    """Whether the completions of a part, or those outside all parts, may be of one model."""
     answered = [_answered(part) for part in parts]
     prompts, completions = _answered(whole)
     rest = prompts - sum(each for each, _ in answered), completions - sum(each for _, each in answered)
@@ -60,5 +58,5 @@ def _answered(group: Content) -> tuple[int, int]:
 
 
 def _of_one_model(prompts: int, completions: int) -> bool:
-    """Whether all may be of one model, since a model answers a prompt once."""
+    """Whether all completions may be of one model, which answers a prompt once."""
     return 0 < completions <= prompts

@@ -1,4 +1,4 @@
-"""The settings of a board: what pages, the API and commands can ask for, and how addresses write it. Pure.
+"""The settings that pages, the API and commands take, and how addresses write them. Pure.
 
 To add one, give ``Setting`` a field and SETTINGS an entry: addresses, switches and the API follow. What it
 changes in the numbers stands in leaderboard.refreshing.
@@ -15,10 +15,10 @@ from leaderboard.snapshots.presentation import METHOD_NAMES
 
 
 class Scope(StrEnum):
-    """The tables of one page at a setting; the value is the page's address behind that of the study."""
+    """The tables of one page; the value is its address behind the study's."""
 
     BOARD = ""
-    """One category: standings of all kinds of raters, and matrices of the chosen ones."""
+    """One category: standings of all raters, matrices of the chosen ones."""
 
     CATEGORIES = "categories/"
     """Standings of the chosen raters over all categories and in each."""
@@ -37,7 +37,7 @@ class Scope(StrEnum):
 ALL_CATEGORIES: Final = "All"
 
 LEVELS: Final = ("50", "80", "90", "95", "99")
-"""Percent. Snapshots store intervals of these levels; others are computed on demand."""
+"""Percent. Snapshots store intervals of these levels."""
 
 LOWEST_LEVEL: Final = 50.0
 MODELS: Final = "models"
@@ -53,7 +53,7 @@ _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
 
 Counts = Mapping[str, Any]
-"""Counts of a snapshot: raters, their scales, categories."""
+"""Of a snapshot: raters, their scales, categories."""
 
 
 class UnknownSettingError(ValueError):
@@ -79,8 +79,10 @@ class Setting:
     resample: str = "prompts"
 
     def query(self, **changes: str) -> str:
-        """The query string with some switches changed. Raters are always named: the default changes as people
-        rate."""
+        """The query string with some switches changed.
+
+        Raters are always named, because the default changes as people rate.
+        """
         return "?" + urlencode(replace(self, **changes).settled().parts())
 
     def settled(self) -> "Setting":
@@ -100,7 +102,7 @@ class Setting:
 
     @property
     def computed(self) -> "Setting":
-        """The setting whose tables show this one: those of one usual level serve all usual levels."""
+        """The setting whose tables show this one: one usual level serves them all."""
         return replace(self, level=_USUAL["level"]) if self.level in LEVELS else self
 
 
@@ -117,8 +119,6 @@ def left_out(category: str, categories: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a setting as pages offer it; ``comparisons`` is None where not known."""
-
     value: str
     text: str
     comparisons: int | None = None
@@ -126,12 +126,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Declared:
-    """A row of choices on a board.
+    """A row of choices on a board; fewer than two ``choices`` make no row.
 
-    ``choices`` are what pages offer; fewer than two make no row. A value is one of ``values``, or what
-    ``read`` makes of the value asked for, the setting so far and the counts (it raises UnknownSettingError).
-    ``longest`` and ``help`` describe the API's parameter, ``is_rare`` folds the row away, and ``is_computed``
-    says that snapshots hold only the usual value.
+    A value is one of ``values``, or what ``read`` makes of the value asked for, the setting so far and the
+    counts. ``longest`` and ``help`` describe the API's parameter, ``is_rare`` folds the row away, and
+    ``is_computed`` says that snapshots hold only the usual value.
     """
 
     field: str
@@ -148,7 +147,6 @@ class Declared:
 
     @property
     def usual(self) -> str:
-        """The value where nothing is asked for; empty for raters."""
         return _USUAL.get(self.field, "")
 
 
@@ -192,7 +190,7 @@ def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
-    """Comparisons of the chosen raters by category, under "" all of them."""
+    """Comparisons of the chosen raters, of all categories under ""."""
     choice = choice_of(counts, setting.raters)
     return {"": choice["comparisons"], **choice.get("by_category", {})}
 
@@ -325,14 +323,14 @@ def words(setting: Setting, counts: Counts) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The tie band and level on pages about all raters. Raises UnknownSettingError."""
+    """The setting of a page about all raters: tie band and level. Raises UnknownSettingError."""
     used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = _level(wanted.get("level") or _USUAL["level"])
     return Setting("", band=_band_of(wanted.get("band") or "", used), level=level)
 
 
 def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The raters to stand side by side, separated by commas. Raises UnknownSettingError."""
+    """The setting of raters side by side, separated by commas. Raises UnknownSettingError."""
     known = [choice["selector"] for choice in counts["raters"]]
     named = [_one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
     return Setting(",".join(one for one in known if one in named))
@@ -347,13 +345,13 @@ def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:
 
 
 def people_play(counts: Counts) -> bool:
-    """Whether the contestants are people as well as models."""
+    """Whether people are compared beside models."""
     kinds = counts.get("kinds", {})
     return bool(kinds.get("people") and kinds.get("model"))
 
 
 def bands(points: int) -> list[str]:
-    """The tie bands of a scale, the usual one first: symmetric about the middle, never the whole scale."""
+    """Symmetric tie bands of a scale, the usual one first."""
     return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
 
 
@@ -370,7 +368,7 @@ def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError
 
 
 def _band_of(value: str, points: Sequence[int]) -> str:
-    """A band of one of these scales; empty for the usual one."""
+    """The band, empty for the usual one."""
     known = [band for size in points for band in bands(size)]
     if value and value not in known:
         raise _unknown("band", value, known)

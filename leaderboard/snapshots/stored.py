@@ -21,9 +21,9 @@ _OF_STANDINGS: Final = ("standings", EVERYONE)
 
 @dataclass(frozen=True)
 class Stored:
-    """Some tables of one snapshot as JSON; one that is missing is None.
+    """Tables of one snapshot as JSON; one that is missing is None.
 
-    With a ``level`` in percent, standings have intervals of that level; those that do not hold it are None.
+    With a ``level`` in percent, standings have intervals of that level, or are None.
     """
 
     payloads: Mapping[Place, str]
@@ -55,7 +55,6 @@ class Stored:
         return at_level(content, self.level)
 
     def all(self, kind: str) -> Iterator[tuple[str, Content]]:
-        """Every table of a kind without category, ties and method, with its raters."""
         for place in self.payloads:
             if place == (kind, place[1], "", "", ""):
                 found = self.get(*place)

@@ -22,7 +22,6 @@ FloatArray = npt.NDArray[np.float64]
 AT_ONCE: Final = 500
 
 NO_AUTHOR: Final = -1
-"""Contestant number of a completion without one."""
 
 Sizes = tuple[int, int, int, int]
 
@@ -35,8 +34,7 @@ class Texts:
 
     Sizes have a column for each of leaderboard.stats.style.MEASURES, NaN where not known. ``prompt`` and
     ``reference_prompt`` are rows of ``prompts``; ``contestant`` is an index into ``contestants`` (name, kind,
-    retired) or NO_AUTHOR. Replaced completions are included and not ``current``. ``pairs`` counts the study's
-    pairs.
+    retired) or NO_AUTHOR. Replaced completions are included and not ``current``.
     """
 
     tokenizer: str
@@ -144,10 +142,7 @@ def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
 
 
 def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
-    """Fields of the rows, in batches that are read to their end before they are handed out.
-
-    SQLite refuses to write during a read as soon as anybody else has written.
-    """
+    """Fields of the rows in batches: SQLite refuses to write during a read once anybody else has written."""
     ids = list(rows.values_list("pk", flat=True))
     for first in range(0, len(ids), AT_ONCE):
         yield list(rows.filter(pk__in=ids[first : first + AT_ONCE]).values_list(*fields))
@@ -165,7 +160,7 @@ def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:
 
 
 def _digest(turns: Sequence[str]) -> str:
-    """SHA-256 of the turns as JSON, as imports make it; a lone surrogate is allowed."""
+    """SHA-256 of the turns as imports make it; a lone surrogate is allowed."""
     text = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

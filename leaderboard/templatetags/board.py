@@ -1,4 +1,4 @@
-"""What the public pages of a study share: how numbers are written, tables, and the tabs."""
+"""How public pages write numbers, tables and tabs."""
 
 from collections.abc import Iterable
 from html import escape
@@ -43,7 +43,7 @@ def cell(value: Cell, places: int = 3) -> str:
 
 
 def decimals(column: Iterable[Cell]) -> int:
-    """How many decimals the numbers below 10 of a column need, from one to three, so that they line up."""
+    """Decimals that numbers below 10 of a column need to line up, from one to three."""
     most = 1
     for value in column:
         if isinstance(value, float) and abs(value) < 10:
@@ -55,13 +55,12 @@ def decimals(column: Iterable[Cell]) -> int:
 
 @register.filter
 def arranged(table: DataTable) -> Arranged:
-    """The table as shown, with headings and names that are shared written once and no empty columns."""
     return Arranged(table)
 
 
 @register.filter
 def table_rows(shown: Arranged) -> SafeString:
-    """The rows as HTML, one body for each shared name; a template takes ten times as long."""
+    """The rows as HTML, made here because a template takes ten times as long."""
     places = [decimals(column) for column in zip(*shown.table.rows, strict=True)]
     columns = [column.place for _, run in shown.columns for column in run]
     bodies = []

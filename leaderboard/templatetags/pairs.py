@@ -35,5 +35,5 @@ def _letter(letter: str) -> str:
 
 @register.filter
 def beginning(text: str, most: int) -> str:
-    """At most ``most`` characters of a text; Django's own filter reads all of it to count marks."""
+    """At most ``most`` characters; Django's own filter reads all of the text to count marks."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -1,3 +1,5 @@
+"""Numbers on the pages about how people rate."""
+
 from django import template
 
 from leaderboard.quality import table as quality_table

@@ -17,7 +17,7 @@ _PROVISIONAL = (
 
 @register.filter
 def standing_rows(view: StandingsView) -> SafeString:
-    """The rows of the table in order; those that a search leaves out are hidden."""
+    """The rows in the table's order; those that a search leaves out are hidden."""
     rows = (_row(line, drawn=view.axis is not None) for line in view.lines)
     return mark_safe("\n".join(rows))  # noqa: S308 - every text is escaped
 
@@ -46,7 +46,6 @@ def _name(entry: Entry) -> str:
 
 
 def _interval(line: Line) -> str:
-    """The interval's arms for the eye and its ends for screen readers."""
     if not line.arms:
         return NOTHING
     ends = f'<span class="visually-hidden">from {line.low} to {line.high}</span>'

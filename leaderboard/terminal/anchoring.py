@@ -1,8 +1,7 @@
-"""Ranks contestants from a vote file or a study by people and judges together, as text and JSON."""
+"""Rankings by people and judges together."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +19,11 @@ from leaderboard.terminal.votes import Votes
 
 
 class AnchoringError(ValueError):
-    """Why people and judges cannot be told apart, for the operator."""
+    """People and judges cannot be told apart; the message is for the operator."""
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class AnchoringData:
     """Pairs of ``source`` rated by people and by ``judges``."""
 
     source: str
@@ -35,42 +34,43 @@ class Panel:
     simulated: bool = False
 
     def ranking(self, interval: float) -> AnchoredRanking:
-        """The human-anchored ratings with intervals of this level in percent. Raises StatsError."""
+        """The ranking with intervals of this level in percent. Raises StatsError."""
         return AnchoredRanking(self, anchor_pairs(self.pairs, interval=interval))
 
 
 @dataclass(frozen=True, eq=False)
 class AnchoredRanking:
-    panel: Panel
+    data: AnchoringData
     found: Anchored
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return anchored_cautions(self.found, self.panel.names)
+        return anchored_cautions(self.found, self.data.names)
 
     def as_dict(self) -> dict[str, Any]:
-        values = self.found.as_dict(self.panel.names)
-        ties = "on" if self.panel.ties else "off"
-        parameters = {"ties": ties, **values.pop("parameters"), "methodology": METHODOLOGY}
+        data, values = self.data, self.found.as_dict(self.data.names)
         return {
             "method": "anchored",
-            "source": self.panel.source,
-            "judges": list(self.panel.judges),
-            "simulated": self.panel.simulated,
-            "parameters": parameters,
-            "comparisons_left_out": self.panel.pairs.left_out,
+            "source": data.source,
+            "judges": list(data.judges),
+            "simulated": data.simulated,
+            "parameters": {
+                "ties": "on" if data.ties else "off",
+                **values.pop("parameters"),
+                "methodology": METHODOLOGY,
+            },
+            "comparisons_left_out": data.pairs.left_out,
             **values,
             "warnings": list(self.warnings),
         }
 
 
-def panel_of_votes(
+def data_of_votes(
     source: str, votes: Votes, judges: Sequence[str], *, without: Sequence[str] = (), ties: bool
-) -> Panel:
-    """The pairs of a vote file; ``judges`` are raters of it, those in ``without`` are left out.
+) -> AnchoringData:
+    """The pairs of a vote file; all raters are people but ``judges`` and those left out by ``without``.
 
-    Every other vote is a person's, also one without a rater. Raises AnchoringError for an unknown rater or a
-    file without raters, StatsError for one without prompts.
+    Raises AnchoringError for an unknown rater or a file without raters, StatsError without prompts.
     """
     if votes.rater is None:
         raise AnchoringError("the votes name no raters, so the judge's cannot be told from people's")
@@ -81,14 +81,11 @@ def panel_of_votes(
     judge = np.isin(rater, list(judges))
     people = ~judge & ~np.isin(rater, list(without))
     pairs = rated_pairs(votes.ratings(), people, judge, ties=ties)
-    return Panel(source, tuple(judges), votes.names, pairs, ties)
+    return AnchoringData(source, tuple(judges), votes.names, pairs, ties)
 
 
-def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
-    """The pairs of a study, rated by judges with these slugs and by its people.
-
-    Raises AnchoringError where a judge or people have no comparison.
-    """
+def data_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> AnchoringData:
+    """The pairs of a study; ``judges`` are slugs. Raises AnchoringError for judges without a comparison."""
     read = opinions(study)
     choices = {choice.selector: choice for choice in read.raters}
     selectors = [f"judge:{judge.removeprefix('judge:')}" for judge in judges]
@@ -105,10 +102,9 @@ def panel_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> Panel:
     judge = np.isin(rows["rater"], list(judge_ids))
     pairs = rated_pairs(seen.ratings(), ~judge, judge, ties=ties, category=rows["category"])
     simulated = any(choice.simulated for choice in (*chosen, choices["people"]))
-    return Panel(study.slug, tuple(choice.label for choice in chosen), seen.names, pairs, ties, simulated)
-
-
-# Human-anchored rankings as text for a terminal and as JSON.
+    return AnchoringData(
+        study.slug, tuple(choice.label for choice in chosen), seen.names, pairs, ties, simulated
+    )
 
 
 _LEFT = ("contestant",)
@@ -120,12 +116,8 @@ _NOTE = (
 )
 
 
-def anchored_json(ranking: AnchoredRanking) -> str:
-    return json.dumps(ranking.as_dict(), indent=2, allow_nan=False)
-
-
 def anchored_table(ranking: AnchoredRanking) -> str:
-    found, names = ranking.found, ranking.panel.names
+    found, names = ranking.found, ranking.data.names
     groups = int(found.component.max()) + 1
     rank, best_rank = found.ranks()
     lines = [_heading(ranking)]
@@ -164,14 +156,14 @@ def _rating(estimate: Estimate, i: int, style: str = ".0f") -> str:
 
 
 def _heading(ranking: AnchoredRanking) -> str:
-    panel, found, counts = ranking.panel, ranking.found, ranking.found.counts
-    note = " Simulated votes: a program made them up." if panel.simulated else ""
+    data, found, counts = ranking.data, ranking.found, ranking.found.counts
+    note = " Simulated votes: a program made them up." if data.simulated else ""
     judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
-    ties = "count half" if panel.ties else f"are off, {panel.pairs.left_out} comparisons left out"
+    ties = "count half" if data.ties else f"are off, {data.pairs.left_out} comparisons left out"
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
     return printable(
-        f"{panel.source}: people as the anchor of {', '.join(panel.judges)}.{note} "
+        f"{data.source}: people as the anchor of {', '.join(data.judges)}.{note} "
         "Bradley-Terry ratings, 1000 on average. "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
         f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "

@@ -1,9 +1,10 @@
-"""Options of commands: a method, a study, raters. A bad value is one sentence and exit code 1."""
+"""Options of commands. A bad value is one sentence and exit code 1."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final
 
 from django.core.management.base import CommandError
 
@@ -11,14 +12,15 @@ from arena.models import Rater, Study
 from arena.models.querysets import SelectorError
 from leaderboard.snapshots.opinions import Opinions, opinions
 from leaderboard.snapshots.settings import DECLARED
-from leaderboard.stats import Standings
+from leaderboard.stats import Standings, StatsError
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
 from leaderboard.stats.tie_bands import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
+from leaderboard.terminal.votes import VoteFileError, Votes, read_votes
 
-N = TypeVar("N", int, float)
+FORMATS: Final = ("table", "json")
 
 
 def add_method_options(parser: ArgumentParser) -> None:
@@ -67,12 +69,15 @@ def add_method_options(parser: ArgumentParser) -> None:
 
 
 def add_sampling_options(parser: ArgumentParser) -> None:
-    """Options that mean something for all methods."""
-    parser.add_argument("--k", default="32", metavar="K", help="points one game can move (default: 32)")
-    parser.add_argument(
-        "--rounds", default="1000", metavar="N", help="rounds of the bootstrap (default: 1000)"
-    )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the bootstrap (default: 0)")
+    """Declare the options that mean something for all methods."""
+    usual = Method()
+    for name, default, metavar, meaning in (
+        ("--k", usual.elo.k, "K", "points one game can move"),
+        ("--rounds", usual.rounds, "N", "rounds of the bootstrap"),
+        ("--seed", usual.seed, "N", "seed of the bootstrap"),
+    ):
+        text = f"{default:g}"
+        parser.add_argument(name, default=text, metavar=metavar, help=f"{meaning} (default: {text})")
     parser.add_argument(
         "--interval",
         default=DECLARED["level"].usual,
@@ -89,15 +94,16 @@ def add_sampling_options(parser: ArgumentParser) -> None:
     parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
 
-def method_from(options: dict[str, Any]) -> "Method":
-    choice(options, "format", ("table", "json"))
+def method_from(options: dict[str, Any]) -> Method:
+    choice(options, "format", FORMATS)
     try:
         method = Method(
-            rounds=_number(options, "rounds", int),
-            interval=_number(options, "interval", float),
-            seed=_number(options, "seed", int),
-            elo=EloParameters(k=_number(options, "k", float)),
+            rounds=number(options, "rounds", int),
+            interval=number(options, "interval", float),
+            seed=number(options, "seed", int),
+            elo=EloParameters(k=number(options, "k", float)),
             resample=choice(options, "resample", DECLARED["resample"].values),
+            tie_band=TieBand.parse(options["tie_band"]) if options.get("tie_band") is not None else None,
         )
         return replace(method, **_own(options)) if "method" in options else method
     except ParameterError as error:
@@ -105,19 +111,21 @@ def method_from(options: dict[str, Any]) -> "Method":
 
 
 def _own(options: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a method that ``add_sampling_options`` does not declare."""
-    adjust = tuple(name.strip() for name in str(options["adjust"]).split(",") if name.strip())
+    adjust = tuple(names(options["adjust"]))
     if options["intervals"] is None:
         options = options | {"intervals": "sandwich" if RATER_EFFECTS in adjust else "bootstrap"}
     found = {
         "name": choice(options, "method", DECLARED["method"].values),
         "ties": choice(options, "ties", DECLARED["ties"].values) == "on",
-        "tie_band": None if options["tie_band"] is None else TieBand.parse(str(options["tie_band"])),
         "intervals": choice(options, "intervals", INTERVALS),
         "adjust": adjust,
         "pairwise": options["pairwise"],
     }
     return found | ({"rounds": None} if options["no_bootstrap"] else {})
+
+
+def names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
@@ -127,17 +135,40 @@ def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def rendered(standings: "Standings", options: dict[str, Any], about: "About | None" = None) -> str:
+def rendered(standings: Standings, options: dict[str, Any], about: About | None = None) -> str:
     render = standings_json if options["format"] == "json" else standings_table
     return render(standings, about)
 
 
-def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N:
+def number(options: dict[str, Any], name: str, kind: type[int] | type[float]) -> Any:
+    """The option's value, None where it was not given. Raises CommandError where it is no number."""
+    if options[name] is None:
+        return None
     try:
         return kind(str(options[name]))
     except ValueError as error:
         wanted = "a whole number" if kind is int else "a number"
-        raise CommandError(f"--{name} is {options[name]!r}; it must be {wanted}.") from error
+        raise CommandError(f"{flag(name)} is {options[name]!r}; it must be {wanted}.") from error
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def votes_in(path: str, adjust: Sequence[str] = ()) -> Votes:
+    try:
+        return read_votes(path, adjust=adjust)
+    except VoteFileError as error:
+        raise CommandError(f"{error}.") from error
+
+
+@contextmanager
+def failures(where: str) -> Iterator[None]:
+    """Turns a StatsError into a CommandError that begins with ``where``."""
+    try:
+        yield
+    except StatsError as error:
+        raise CommandError(f"{where}: {error}.") from error
 
 
 def study_named(slug: str) -> Study:
@@ -149,8 +180,7 @@ def study_named(slug: str) -> Study:
     return study
 
 
-def opinions_chosen(study: Study, raters: str, category: str) -> "tuple[Opinions, About]":
-    """The comparisons asked for. Raises CommandError."""
+def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions, About]:
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:

@@ -1,4 +1,4 @@
-"""A plan as text for a terminal and as JSON."""
+"""A plan as text and JSON."""
 
 import json
 from collections.abc import Sequence

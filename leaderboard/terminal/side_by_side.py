@@ -1,4 +1,4 @@
-"""Every method on the same comparisons side by side, as text and JSON. Pure."""
+"""Every method on the same comparisons, as text and JSON. Pure."""
 
 import json
 import math

@@ -26,8 +26,6 @@ _DECIMALS_OF_ONE_PASS: Final = 9
 
 @dataclass(frozen=True)
 class About:
-    """Whose comparisons of which study standings rest on."""
-
     study: str
     raters: str
     label: str
@@ -49,7 +47,7 @@ class About:
 
 
 def standings_json(standings: Standings, about: About | None = None) -> str:
-    """Indented JSON, equal for equal games and parameters on any machine.
+    """JSON that is equal for equal games and parameters on any machine.
 
     Without a bootstrap numbers have nine decimals, to be compared with other programs.
     """

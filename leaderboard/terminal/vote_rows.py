@@ -19,7 +19,7 @@ class VoteFileError(ValueError):
 
 
 class Row(NamedTuple):
-    """A record, and its place for messages ("line 7" or "item 7")."""
+    """A record; ``place`` is "line 7" or "item 7"."""
 
     place: str
     values: Mapping[str, Any]
@@ -109,7 +109,7 @@ def prompt_label(number: int) -> str:
 
 
 def labelled_number(text: str) -> int | None:
-    """The number in such a label, for the board's own bootstrap draws; None for other texts."""
+    """The number in a label, for the board's own bootstrap draws; None for other texts."""
     return int(text) if len(text) == _LABEL_DIGITS and text.isascii() and text.isdigit() else None
 
 

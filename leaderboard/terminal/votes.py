@@ -103,7 +103,7 @@ def rank_votes(votes: Votes, method: Method) -> Standings:
 
 
 def read_votes(path: str | Path, *, adjust: Sequence[str] = ()) -> Votes:
-    """Read and check a vote file. Raises VoteFileError naming the file and line.
+    """Read a vote file. Raises VoteFileError naming file and line.
 
     ``adjust`` names the covariates to read; "raters" among them needs no columns.
     """

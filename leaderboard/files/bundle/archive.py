@@ -1,6 +1,6 @@
 """The zip file of a bundle: written whole, and read as if a stranger had made it.
 
-Nothing is unpacked to disk. Only known files are read, each no further than the manifest says.
+Nothing is unpacked to disk; files are read no further than the manifest says.
 """
 
 import hashlib
@@ -9,9 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, Final
-
-# What stands in a bundle: the names of its files, what is said about them, and what goes wrong.
-
 
 FORMAT: Final = "likert-arena-bundle"
 VERSION: Final = 1
@@ -49,10 +46,6 @@ class BundleError(Exception):
     """A bundle cannot be made or read; the message is for whoever asked."""
 
 
-def canonical(content: Any) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def pretty(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -70,12 +63,10 @@ MOST_PACKED: Final = 400
 _SMALL: Final = 1024**2
 _PIECE: Final = 1024**2
 _MADE: Final = (1980, 1, 1, 0, 0, 0)
-"""The time of every file, so that equal contents make equal archives."""
+"""Time of every file, so that equal contents make equal archives."""
 
 
 class Writer:
-    """Writes files into an archive, and at the end a manifest with their digests."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
         self._files: dict[str, dict[str, Any]] = {}
@@ -90,7 +81,6 @@ class Writer:
         self._files[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def close(self, facts: Mapping[str, Any]) -> None:
-        """Write the manifest: ``facts``, and every file with its size and digest."""
         manifest = {"format": FORMAT, "version": VERSION, **facts, "files": self._files}
         self._archive.writestr(_entry(MANIFEST), pretty(manifest))
         self._archive.close()
@@ -104,7 +94,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """The files of a bundle, checked as they are read. Raises BundleError."""
+    """Reads a bundle and checks its files. Raises BundleError."""
 
     def __init__(self, file: IO[bytes] | str) -> None:
         try:
@@ -154,7 +144,6 @@ class Reader:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """The content of a file, checked against the manifest."""
         size, digest = self._said[name]
         content = self._bytes(name, size)
         if len(content) != size or sha256(content) != digest:
@@ -185,7 +174,7 @@ class Reader:
 
 
 Place = tuple[str, ...]
-"""Kind, raters, ties, category and method of a table."""
+"""Kind, raters, ties, category, method."""
 
 
 def place_of(table: Any) -> Place:
@@ -198,5 +187,7 @@ def line_of(place: Place, payload: str) -> str:
     return f'{{"table":{where},"content":{payload}}}\n'
 
 
-def digest_of(lines: list[str]) -> str:
-    return sha256("".join(sorted(lines)).encode("utf-8", "surrogatepass"))
+def digest_of(tables: Mapping[Place, str]) -> str:
+    """One digest of all tables, given as payloads, whatever their order."""
+    lines = sorted(line_of(place, payload) for place, payload in tables.items())
+    return sha256("".join(lines).encode("utf-8", "surrogatepass"))

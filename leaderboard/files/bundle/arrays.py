@@ -1,7 +1,4 @@
-"""Arrays of a bundle as files and back: comparisons as CSV, the rest as JSON.
-
-Ids of the database are renumbered from 0 in their order, which changes no number.
-"""
+"""Arrays of a bundle as files and back."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -18,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.writing import guarded
-from leaderboard.files.bundle.archive import BundleError, canonical
+from leaderboard.files.bundle.archive import BundleError
+from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.opinions import Choice, Opinions
 from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
 from leaderboard.stats.style import MEASURES
@@ -32,21 +30,25 @@ AT_MOST: Final = 50_000_000
 _MOST_COLUMNS: Final = 50
 KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
 _KINDS: Final = {"reason": "S", "score_difference": "f"}
-"""Letters of NumPy for columns that are not whole numbers."""
+"""NumPy's kinds of columns that are not integers."""
 
 _APART: Final = ("rows", "raters", "uncounted")
 
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """Opinions with ids from 0, and the database's ids in the order of their new numbers."""
+    """Opinions with ids from 0 in the order of the database's; ``ids`` holds these."""
 
     opinions: Opinions
     ids: Mapping[str, npt.NDArray[Any]]
 
+    def numbers(self, name: str) -> dict[int, int]:
+        """The new numbers by the database's ids."""
+        return {pk: number for number, pk in enumerate(self.ids[name].tolist())}
+
 
 def numbered(opinions: Opinions, texts: npt.NDArray[Any] | None = None) -> Numbered:
-    """Renumber comparisons, pairs, raters, prompts and texts; ``texts`` are further ids of texts."""
+    """Renumber all ids; ``texts`` are further ids of texts."""
     rows, ids = opinions.rows.copy(), {}
     for name in (*IDS, "id"):
         ids[name], rows[name] = np.unique(rows[name], return_inverse=True)
@@ -86,7 +88,6 @@ def _cells(column: npt.NDArray[Any]) -> list[str]:
 
 
 def facts_json(opinions: Opinions) -> str:
-    """The opinions without their rows, and the types of the rows' columns."""
     facts = {each.name: getattr(opinions, each.name) for each in fields(opinions) if each.name not in _APART}
     raters = [{**vars(choice), "ids": sorted(choice.ids)} for choice in opinions.raters]
     types = opinions.rows.dtype
@@ -167,10 +168,6 @@ def _check(opinions: Opinions) -> None:
             raise ValueError(f"the column {name} holds a negative number")
 
 
-def table_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    return lines_csv([header]) + lines_csv(rows)
-
-
 def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     """Lines of CSV; nothing in them runs in a spreadsheet."""
     out = io.StringIO()
@@ -179,20 +176,17 @@ def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
-# How long the texts are: counts without the texts.
-
-
 _OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
 _KINDS_OF_SIZES: Final = {
     **dict.fromkeys(("prompts", "completions", "references"), "f"),
     **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt"), "iu"),
     **dict.fromkeys(("current", "empty"), "b"),
 }
-"""Letters of NumPy for the arrays; those of floats have a column for each measure."""
+"""NumPy's kinds of arrays."""
 
 
 def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
-    """The sizes, with completions numbered by their place in ``ids``, sorted ids of texts."""
+    """The sizes, with completions numbered as in ``ids``."""
     given = replace(texts, completion=np.searchsorted(ids, texts.completion))
     return canonical({each.name: _written(getattr(given, each.name)) for each in fields(given)})
 
@@ -203,8 +197,8 @@ def sizes_from(content: bytes) -> Texts:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
         _check_kinds(found)
         prompts, answers = len(found.prompts), len(found.completion)
-        for name, last, first in (("prompt", prompts, 0), ("reference_prompt", prompts, 0)):
-            _check_numbers(name, getattr(found, name), first, last)
+        for name in ("prompt", "reference_prompt"):
+            _check_numbers(name, getattr(found, name), 0, prompts)
         _check_numbers("contestant", found.contestant, NO_AUTHOR, len(found.contestants))
         if (
             len(found.category) != prompts
@@ -237,7 +231,6 @@ def _check_numbers(name: str, numbers: npt.NDArray[Any], first: int, last: int) 
 
 
 def _written(value: Any) -> Any:
-    """An array with its type and shape, NaN as null; anything else as it is."""
     if not hasattr(value, "tolist"):
         return value
     flat = value.reshape(-1).tolist()

@@ -14,13 +14,13 @@ from leaderboard.files.bundle.archive import VERSION, BundleError
 from leaderboard.models import Snapshot
 
 LEFT_AFTER: Final = 24 * 3600
-"""Seconds after which an unfinished file was left by a dead process."""
+"""Seconds after which an unfinished file is abandoned."""
 
 _making = threading.Lock()
 
 
 class BusyError(BundleError):
-    """Another bundle is being packed right now."""
+    """Another bundle is being packed."""
 
 
 def kept(study: Study, snapshot: Snapshot) -> Path | None:
@@ -29,7 +29,7 @@ def kept(study: Study, snapshot: Snapshot) -> Path | None:
 
 
 def packed(study: Study, snapshot: Snapshot) -> Path:
-    """The bundle that a board offers, packed if it is not kept. Raises BundleError."""
+    """The bundle, packed if it is not kept. Raises BundleError."""
     found = kept(study, snapshot)
     if found is not None:
         return found
@@ -73,6 +73,6 @@ def _tidy(folder: Path) -> None:
 
 
 def _path(study: Study, snapshot: Snapshot) -> Path:
-    """Named with the time, since a restored database may have another snapshot of this number."""
+    """A path with the snapshot's time: a restored database may have another snapshot of this number."""
     made = f"{snapshot.created_at:%Y%m%dT%H%M%S%f}"
     return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{made}-{VERSION}.zip"

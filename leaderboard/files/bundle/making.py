@@ -20,14 +20,11 @@ from leaderboard.files.bundle.arrays import (
     numbered,
     rows_csv,
     sizes_json,
-    table_csv,
 )
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts
-
-# What a bundle says about itself to whoever opens it.
 
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
@@ -90,7 +87,7 @@ AT_ONCE: Final = 1000
 
 
 def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot:
-    """Write the bundle of the newest snapshot; returns the snapshot. Raises BundleError."""
+    """Write the bundle of the newest snapshot. Raises BundleError."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(f'The study "{study.slug}" has no numbers yet.')
@@ -109,8 +106,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if with_texts:
         _add_texts(writer, study, inputs)
     writer.add(archive.RESULTS, results(snapshot))
-    about = {name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")}
-    writer.close(about)
+    writer.close({name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")})
     return snapshot
 
 
@@ -174,20 +170,20 @@ def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
     writer.add(archive.OPINIONS, [facts_json(read).encode()])
     writer.add(archive.COMPARISONS, rows_csv(read))
     players = zip(range(len(read.names)), read.names, read.kinds, strict=True)
-    writer.add(archive.CONTESTANTS, [table_csv(("number", "name", "kind"), players)])
+    writer.add(archive.CONTESTANTS, [lines_csv([("number", "name", "kind"), *players])])
     names = rater_names(study)
     raters = (
         (number, names[pk].name, names[pk].kind, int(names[pk].simulated))
-        for number, pk in enumerate(inputs.ids["rater"].tolist())
+        for pk, number in inputs.numbers("rater").items()
     )
-    writer.add(archive.RATERS, [table_csv(("number", "rater", "kind", "simulated"), raters)])
+    writer.add(archive.RATERS, [lines_csv([("number", "rater", "kind", "simulated"), *raters])])
     writer.add(archive.PROMPTS, _prompts(study, inputs))
     writer.add(archive.COMPLETIONS, _completion_hashes(study, inputs))
 
 
 def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
-    number = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
-    yield table_csv(("number", "id", "category", "subset", "sha256"), ())
+    number = inputs.numbers("prompt")
+    yield lines_csv([("number", "id", "category", "subset", "sha256")])
     for prompt in Prompt.objects.filter(study=study).order_by("pk").iterator(AT_ONCE):
         if prompt.pk in number:
             name = question(prompt.external_id, prompt.subset)
@@ -196,7 +192,6 @@ def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def prompt_digest(prompt: Prompt) -> str:
-    """SHA-256 of turns and input as JSON."""
     if not prompt.turns:
         return ""
     text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))
@@ -204,9 +199,8 @@ def prompt_digest(prompt: Prompt) -> str:
 
 
 def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
-    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
-    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
-    yield table_csv(("number", "prompt", "contestant", "sha256"), ())
+    number, prompts = inputs.numbers("text"), inputs.numbers("prompt")
+    yield lines_csv([("number", "prompt", "contestant", "sha256")])
     fields = ("pk", "prompt", "contestant__name", "digest", "turns", "is_empty")
     for pk, prompt, contestant, digest, turns, empty in (
         _completions(study).values_list(*fields).iterator(AT_ONCE)
@@ -217,8 +211,7 @@ def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
-    number = {pk: place for place, pk in enumerate(inputs.ids["text"].tolist())}
-    prompts = {pk: place for place, pk in enumerate(inputs.ids["prompt"].tolist())}
+    number, prompts = inputs.numbers("text"), inputs.numbers("prompt")
     asked = Prompt.objects.filter(study=study).order_by("pk").values_list("pk", "turns", "input")
     writer.add(
         archive.PROMPT_TEXTS,

@@ -1,4 +1,4 @@
-"""Computes the tables of a board from a bundle and compares them with the published ones; no database."""
+"""Computes the tables of a bundle again, without a database, and compares them."""
 
 from __future__ import annotations
 
@@ -17,26 +17,17 @@ from leaderboard.files.bundle.archive import (
     Place,
     Reader,
     digest_of,
-    line_of,
     place_of,
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
-from leaderboard.refreshing import tables as refreshing_tables
-from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Opinions
+from leaderboard.refreshing.tables import tables
+from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
-from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
 
-# Published tables against computed ones: the same to the byte, to the last digit, or where not. Pure.
-#
-# Numbers are published rounded to 1e-6. Two processors may differ in the fifteenth digit; where the sixth
-# decimal is rounded the other way because of that, the published numbers differ by 1e-6. That is told, and is
-# no difference.
-
-
+# Processors may differ in the fifteenth digit. A sixth decimal that this rounds the other way
+# is reported and is no difference.
 UNIT: Final = 1e-6
-"""The last published decimal."""
 
 _SLACK: Final = 1.000_5
 MOST_SHOWN: Final = 20
@@ -54,11 +45,11 @@ class Verdict:
     def is_equal(self) -> bool:
         return not self.different
 
-    def add(self, place: Place, published: Any, computed: Any, *, same_text: bool) -> None:
-        if same_text:
+    def add(self, place: Place, published: str, computed: str) -> None:
+        if published == computed:
             self.same += 1
             return
-        found = list(differences(published, computed))
+        found = list(differences(json.loads(published), json.loads(computed)))
         apart = [each for each in found if not each.last_digit]
         self.numbers += len(found) - len(apart)
         self.rounded_otherwise += not apart
@@ -125,52 +116,41 @@ MOST_ROUNDS: Final = 100_000
 class Report:
     study: str
     methodology: str
-    made_with: Mapping[str, Any]
     verdict: Verdict
     published_digest: str
     digest: str
 
 
 def recompute(bundle: Reader, threads: int | None = None) -> Report:
-    """Compute every table again and compare it with what was published. Raises BundleError."""
+    """Compute a bundle's tables again and compare them with the published ones. Raises BundleError."""
     parameters = bundle.json(PARAMETERS)
     method = method_of(parameters, threads)
     published = _published(bundle.read(RESULTS))
     opinions = opinions_from(bundle.read(OPINIONS), bundle.read(COMPARISONS))
-    verdict, lines = Verdict(), []
-    left = dict(published)
+    verdict, left = Verdict(), dict(published)
     texts = sizes_from(bundle.read(SIZES)) if SIZES in bundle else None
-    for table in tables(opinions, method, texts):
-        place = place_of(table)
-        lines.append(line_of(place, table.payload))
-        if place not in left:
+    try:
+        computed = {place_of(table): table.payload for table in tables(opinions, method, {}, texts)}
+    except StatsError as error:
+        raise BundleError(f"The comparisons in the bundle cannot be ranked: {error}.") from error
+    for place, payload in computed.items():
+        if place in left:
+            verdict.add(place, left.pop(place), payload)
+        else:
             verdict.missing(place, "was not published")
-            continue
-        payload = left.pop(place)
-        same = payload == table.payload
-        given = {} if same else json.loads(payload)
-        verdict.add(place, given, {} if same else json.loads(table.payload), same_text=same)
     for place in sorted(left):
         verdict.missing(place, "was published, and did not come out")
     return Report(
         str(parameters.get("study", "")),
         str(parameters["methodology"]),
-        parameters.get("versions", {}),
         verdict,
-        digest_of([line_of(place, payload) for place, payload in published.items()]),
-        digest_of(lines),
+        digest_of(published),
+        digest_of(computed),
     )
 
 
-def tables(opinions: Opinions, method: Method, texts: Texts | None) -> Iterator[Table]:
-    try:
-        yield from refreshing_tables.tables(opinions, method, {}, texts)
-    except StatsError as error:
-        raise BundleError(f"The comparisons in the bundle cannot be ranked: {error}.") from error
-
-
 def method_of(parameters: Any, threads: int | None = None) -> Method:
-    """The method a bundle names. Raises BundleError."""
+    """The method of a bundle. Raises BundleError."""
     try:
         made_by = str(parameters["methodology"])
         if made_by != METHODOLOGY:
@@ -214,11 +194,8 @@ def _published(content: bytes) -> dict[Place, str]:
     return found
 
 
-# The outcome of computing a bundle again, in sentences. Pure.
-
-
 def sentences(report: Report) -> Iterator[str]:
-    """The outcome, differences and digests, one line each.
+    """The outcome, differences and digests.
 
     Names come from whoever made the bundle and must not be able to fake an outcome.
     """

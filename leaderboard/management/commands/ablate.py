@@ -1,7 +1,4 @@
-"""Put judges side by side on the same pairs: ``manage.py ablate STUDY --judges A,B,C``."""
-
 from argparse import ArgumentParser
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.side_by_side import NothingInCommonError
-from leaderboard.stats import Method, StatsError, TieBand
-from leaderboard.stats.checks import ParameterError
-from leaderboard.terminal.options import add_sampling_options, choice, method_from, study_named
+from leaderboard.stats import StatsError
+from leaderboard.terminal.options import add_sampling_options, choice, method_from, names, study_named
 
 
 class Command(BaseCommand):
@@ -42,15 +38,13 @@ class Command(BaseCommand):
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        method = _method(options)
+        method = method_from(options)
         rule = choice(options, "ties", ("on", "off", "both"))
         study = study_named(options["study"])
-        selectors = [_selector(name.strip()) for name in options["judges"].split(",") if name.strip()]
         try:
-            found = report(study, selectors, method)
+            found = report(study, [_selector(name) for name in names(options["judges"])], method)
         except (NothingInCommonError, StatsError) as error:
-            text = str(error)
-            raise CommandError(f"{study.slug}: {text}.") from error
+            raise CommandError(f"{study.slug}: {error}.") from error
         target = options["json"] or ("-" if options["format"] == "json" else "")
         if not target:
             self.stdout.write(as_text(found, ("on", "off") if rule == "both" else (rule,)))
@@ -62,16 +56,6 @@ class Command(BaseCommand):
 
 def _selector(name: str) -> str:
     return name if name == "people" or ":" in name else f"judge:{name}"
-
-
-def _method(options: dict[str, Any]) -> "Method":
-    method = method_from(options)
-    if options["tie_band"] is None:
-        return method
-    try:
-        return replace(method, tie_band=TieBand.parse(str(options["tie_band"])))
-    except ParameterError as error:
-        raise CommandError(f"--{error}.") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,5 +1,4 @@
-"""Rank contestants by people and a judge together: ``manage.py anchor FILE`` or ``--study SLUG``."""
-
+import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -8,15 +7,13 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.stats import StatsError
 from leaderboard.stats.intervals import check_level
 from leaderboard.terminal.anchoring import (
+    AnchoringData,
     AnchoringError,
-    Panel,
-    anchored_json,
     anchored_table,
-    panel_of_study,
-    panel_of_votes,
+    data_of_study,
+    data_of_votes,
 )
-from leaderboard.terminal.options import choice, study_named
-from leaderboard.terminal.votes import VoteFileError, read_votes
+from leaderboard.terminal.options import FORMATS, choice, failures, names, number, study_named, votes_in
 
 
 class Command(BaseCommand):
@@ -53,22 +50,20 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        render = anchored_json if choice(options, "format", ("table", "json")) == "json" else anchored_table
+        form = choice(options, "format", FORMATS)
         try:
-            interval = check_level(float(str(options["interval"])))
+            interval = check_level(number(options, "interval", float))
         except StatsError as error:
             raise CommandError(f"--{error}.") from error
-        except ValueError as error:
-            raise CommandError(f"--interval is {options['interval']!r}; it must be a number.") from error
-        try:
-            self.stdout.write(render(_panel(options).ranking(interval)))
-        except StatsError as error:
-            raise CommandError(f"{options['study'] or options['file']}: {error}.") from error
+        with failures(options["study"] or options["file"]):
+            found = _data(options).ranking(interval)
+        as_json = json.dumps(found.as_dict(), indent=2, allow_nan=False) if form == "json" else ""
+        self.stdout.write(as_json or anchored_table(found))
 
 
-def _panel(options: dict[str, Any]) -> "Panel":
+def _data(options: dict[str, Any]) -> AnchoringData:
     ties = choice(options, "ties", ("on", "off")) == "on"
-    judges, without = (_names(options[name]) for name in ("judges", "without"))
+    judges, without = names(options["judges"]), names(options["without"])
     file, slug = options["file"], options["study"]
     if not judges:
         raise CommandError("--judges names nobody.")
@@ -78,14 +73,7 @@ def _panel(options: dict[str, Any]) -> "Panel":
         raise CommandError("--without is for files; of a study only people and the judges named are used.")
     try:
         if file:
-            return panel_of_votes(str(file), read_votes(file), judges, without=without, ties=ties)
-
-        return panel_of_study(study_named(slug), judges, ties=ties)
-    except VoteFileError as error:
-        raise CommandError(f"{error}.") from error
+            return data_of_votes(file, votes_in(file), judges, without=without, ties=ties)
+        return data_of_study(study_named(slug), judges, ties=ties)
     except AnchoringError as error:
         raise CommandError(f"{slug or file}: {error}.") from error
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in str(listed).split(",") if name.strip()]

@@ -1,5 +1,3 @@
-"""Pack a published board with all it was computed from: ``manage.py bundle STUDY --out FILE.zip``."""
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

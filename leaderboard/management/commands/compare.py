@@ -1,21 +1,21 @@
-"""Rank by every method, side by side: ``manage.py compare FILE`` or ``compare --study STUDY``."""
-
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.stats import Ratings, StatsError
+from leaderboard.stats import Ratings
 from leaderboard.terminal.options import (
+    FORMATS,
     add_sampling_options,
     choice,
+    failures,
     method_from,
     opinions_chosen,
     study_named,
+    votes_in,
 )
 from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
 from leaderboard.terminal.standings_text import About
-from leaderboard.terminal.votes import VoteFileError, read_votes
 
 
 class Command(BaseCommand):
@@ -40,27 +40,23 @@ class Command(BaseCommand):
         for name in ("raters", "category"):
             if options[name] is not None and options["study"] is None:
                 raise CommandError(f"--{name} chooses from a study; give --study with it.")
-        ratings, names, about = _of_study(options) if options["study"] else _of_file(options["file"])
-        try:
+        about = None
+        if options["study"]:
+            ratings, names, about = _of_study(options)
+        else:
+            votes = votes_in(options["file"])
+            ratings, names = votes.ratings(), votes.names
+        with failures(options["study"] or options["file"]):
             compared = side_by_side(ratings, names, method)
-        except StatsError as error:
-            raise CommandError(f"{options['study'] or options['file']}: {error}.") from error
-        if choice(options, "format", ("table", "json")) == "json":
+        if choice(options, "format", FORMATS) == "json":
             self.stdout.write(as_json(compared, about.as_dict() if about else {}))
         else:
             self.stdout.write(as_table(compared, about.line() if about else ""))
 
 
-def _of_file(path: str) -> "tuple[Ratings, tuple[str, ...], About | None]":
-    try:
-        votes = read_votes(path)
-    except VoteFileError as error:
-        raise CommandError(f"{error}.") from error
-    return votes.ratings(), votes.names, None
-
-
-def _of_study(options: dict[str, Any]) -> "tuple[Ratings, tuple[str, ...], About | None]":
-    raters = "people" if options["raters"] is None else options["raters"]
-    chosen, about = opinions_chosen(study_named(options["study"]), raters, options["category"] or "")
+def _of_study(options: dict[str, Any]) -> tuple[Ratings, tuple[str, ...], About]:
+    study, raters = study_named(options["study"]), options["raters"]
+    raters = "people" if raters is None else raters
+    chosen, about = opinions_chosen(study, raters, options["category"] or "")
     players = chosen.present()
     return players.ratings(), players.names, about

@@ -1,5 +1,3 @@
-"""Write a study's data to a file: ``manage.py export STUDY --what comparisons --format csv --out FILE``."""
-
 import os
 import sys
 from argparse import ArgumentParser
@@ -57,40 +55,34 @@ class Command(BaseCommand):
         try:
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
-            elif what in interchange.OTHERS:
-                self._write_for_others(study, what, form, setting, options["out"])
+            elif what in interchange.VOTES:
+                self._write_votes(study, what, form, setting, options["out"])
             else:
                 self._write(exports.pieces(study, what, form, setting), form, options["out"])
         except selection.ExportError as error:
             raise CommandError(str(error)) from error
+        except OSError as error:
+            where = options["out"] or "standard output"
+            raise CommandError(f"{where} cannot be written ({error.strerror or error}).") from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
 
-    def _write_for_others(
-        self, study: Study, what: str, form: str, setting: dict[str, Any], out: str
-    ) -> None:
-        if what == "leaderboard":
-            self._write(interchange.leaderboard_pieces(study, form, setting), form, out)
-            return
+    def _write_votes(self, study: Study, what: str, form: str, setting: dict[str, Any], out: str) -> None:
         found = interchange.interchange(study, what, form, setting)
         self._write(found.pieces, form, out)
         self.stderr.write(
             f"{found.rows:,} row{'' if found.rows == 1 else 's'}, raters: {found.wanted.raters}."
         )
-        for reason, number in sorted(found.left_out.items()):
+        for reason, number in sorted((+found.left_out).items()):
             self.stderr.write(f"Left out: {number:,} {reason}.")
         if out:
-            note = interchange.note_json(found.note())
-            writing.save(Path(out).with_name(f"{Path(out).name}.note.json"), [note])
+            writing.save(Path(out).with_name(f"{Path(out).name}.note.json"), [found.note()])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
             raise CommandError("--what all writes several files; name a folder with --out.")
-        try:
-            for path in exports.save_everything(study, form, Path(out)):
-                self.stdout.write(str(path))
-        except OSError as error:
-            raise CommandError(_unwritable(out, error)) from error
+        for path in exports.save_everything(study, form, Path(out)):
+            self.stdout.write(str(path))
 
     def _write(self, pieces: Iterator[bytes], form: str, out: str) -> None:
         if not out:
@@ -100,10 +92,7 @@ class Command(BaseCommand):
             raise CommandError("Parquet is compressed already; name a file that does not end in .gz.")
         if Path(out).is_dir():
             raise CommandError(f"{out} is a folder; name a file.")
-        try:
-            writing.save(Path(out), pieces)
-        except OSError as error:
-            raise CommandError(_unwritable(out, error)) from error
+        writing.save(Path(out), pieces)
 
     def _print(self, pieces: Iterator[bytes], form: str) -> None:
         if form == "parquet" and self.stdout.isatty():
@@ -135,7 +124,3 @@ def _setting(what: str, options: dict[str, Any]) -> dict[str, Any]:
             meant = ", ".join(other for other, switches in _SWITCHES.items() if name in switches)
             raise CommandError(f"--{name} is for --what {meant} only.")
     return given
-
-
-def _unwritable(out: str, error: OSError) -> str:
-    return f"{out} cannot be written ({error.strerror or error})."

@@ -1,17 +1,21 @@
-"""How many more prompts tell contestants apart: ``manage.py plan [FILE | --study STUDY]``."""
-
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.stats import Plan, Ratings, StatsError, plan_from_assumptions, plan_from_data
-from leaderboard.terminal.options import choice, opinions_chosen, study_named
+from leaderboard.stats import Plan, Ratings, plan_from_assumptions, plan_from_data
+from leaderboard.terminal.options import (
+    FORMATS,
+    choice,
+    failures,
+    flag,
+    number,
+    opinions_chosen,
+    study_named,
+    votes_in,
+)
 from leaderboard.terminal.plan_text import plan_json, plan_table
-from leaderboard.terminal.votes import VoteFileError, read_votes
-
-N = TypeVar("N", int, float)
 
 _ASSUMPTIONS: Final = {
     "tie_share": "share of ties (default: 0.2)",
@@ -44,11 +48,11 @@ class Command(BaseCommand):
             "--ties", default="on", metavar="on|off", help="on: ties count half (default: on)"
         )
         for name, text in _ASSUMPTIONS.items():
-            parser.add_argument(_flag(name), metavar="N", help=f"without data: {text}")
+            parser.add_argument(flag(name), metavar="N", help=f"without data: {text}")
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        choice(options, "format", ("table", "json"))
+        choice(options, "format", FORMATS)
         choice(options, "ties", ("on", "off"))
         if options["file"] and options["study"]:
             raise CommandError("Give a vote file or --study, not both.")
@@ -62,67 +66,60 @@ class Command(BaseCommand):
         self.stdout.write(render(plan, names))
 
 
-def _from_file(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
+def _from_file(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
     if options["raters"]:
         raise CommandError("--raters chooses among the raters of a study; give --study with it.")
-    try:
-        votes = read_votes(options["file"])
-    except VoteFileError as error:
-        raise CommandError(f"{error}.") from error
+    votes = votes_in(options["file"])
     return _from_ratings(votes.ratings(), votes.names, options, options["file"]), votes.names
 
 
-def _from_study(options: dict[str, Any]) -> "tuple[Plan, Sequence[str]]":
+def _from_study(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
     study, raters = study_named(options["study"]), options["raters"] or "people"
     players = opinions_chosen(study, raters, "")[0].present()
     return _from_ratings(players.ratings(), players.names, options, f"{study.slug}, {raters}"), players.names
 
 
-def _from_ratings(ratings: "Ratings", names: Sequence[str], options: dict[str, Any], where: str) -> "Plan":
+def _from_ratings(ratings: Ratings, names: Sequence[str], options: dict[str, Any], where: str) -> Plan:
     for name in _ASSUMPTIONS:
         if options[name] is not None:
-            raise CommandError(f"{_flag(name)} is for a plan without data; with data it is measured.")
+            raise CommandError(f"{flag(name)} is for a plan without data; with data it is measured.")
     between = None
     if options["between"]:
         first, second = (_number_of(name, names) for name in options["between"])
         between = first, second
     elif options["gap"] is None:
         raise CommandError("Say what is to be told apart: --between A B, or --gap POINTS.")
-    try:
+    with failures(where):
         return plan_from_data(
             ratings,
             between=between,
-            gap=_number(options, "gap", float),
-            raters=_number(options, "raters_per_prompt", int),
+            gap=number(options, "gap", float),
+            raters=number(options, "raters_per_prompt", int),
             ties=options["ties"] == "on",
             **_aim(options),
         )
-    except StatsError as error:
-        raise CommandError(f"{where}: {error}.") from error
 
 
-def _from_assumptions(options: dict[str, Any]) -> "Plan":
+def _from_assumptions(options: dict[str, Any]) -> Plan:
     for name in ("between", "raters"):
         if options[name]:
-            raise CommandError(f"{_flag(name)} needs data: give a vote file or --study.")
-    gap = _number(options, "gap", float)
+            raise CommandError(f"{flag(name)} needs data: give a vote file or --study.")
+    gap = number(options, "gap", float)
     if gap is None:
         raise CommandError("A plan without data needs --gap POINTS.")
     given = {
-        "raters": _number(options, "raters_per_prompt", int),
-        "ties": _number(options, "tie_share", float),
-        "prompt_sd": _number(options, "prompt_sd", float),
-        "contestants": _number(options, "contestants", int),
+        "raters": number(options, "raters_per_prompt", int),
+        "ties": number(options, "tie_share", float),
+        "prompt_sd": number(options, "prompt_sd", float),
+        "contestants": number(options, "contestants", int),
     }
     known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    try:
+    with failures("No plan"):
         return plan_from_assumptions(gap, **known, **_aim(options))
-    except StatsError as error:
-        raise CommandError(f"No plan: {error}.") from error
 
 
 def _aim(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: _number(options, name, float) for name in ("level", "power")}
+    return {name: number(options, name, float) for name in ("level", "power")}
 
 
 def _number_of(name: str, names: Sequence[str]) -> int:
@@ -130,17 +127,3 @@ def _number_of(name: str, names: Sequence[str]) -> int:
         there = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
         raise CommandError(f"There is no contestant {name!r}; there are: {there}.")
     return names.index(name)
-
-
-def _number(options: dict[str, Any], name: str, kind: Callable[[str], N]) -> N | None:
-    if options[name] is None:
-        return None
-    try:
-        return kind(str(options[name]))
-    except ValueError as error:
-        wanted = "a whole number" if kind is int else "a number"
-        raise CommandError(f"{_flag(name)} is {options[name]!r}; it must be {wanted}.") from error
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -1,13 +1,10 @@
-"""Rank the contestants of a vote file: ``manage.py rank FILE``. Needs no database."""
-
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from leaderboard.stats import StatsError
-from leaderboard.terminal.options import add_method_options, method_from, rendered
-from leaderboard.terminal.votes import VoteFileError, rank_votes, read_votes
+from leaderboard.terminal.options import add_method_options, failures, method_from, rendered, votes_in
+from leaderboard.terminal.votes import rank_votes
 
 
 class Command(BaseCommand):
@@ -20,11 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         method = method_from(options)
-        try:
-            votes = read_votes(options["file"], adjust=method.adjust)
+        votes = votes_in(options["file"], method.adjust)
+        with failures(options["file"]):
             standings = rank_votes(votes, method)
-        except VoteFileError as error:
-            raise CommandError(f"{error}.") from error
-        except StatsError as error:
-            raise CommandError(f"{options['file']}: {error}.") from error
         self.stdout.write(rendered(standings, options))

@@ -1,5 +1,3 @@
-"""Compute the tables of a bundle again and compare: ``manage.py recompute FILE.zip``. Needs no database."""
-
 import sys
 from argparse import ArgumentParser
 from typing import Any

@@ -1,5 +1,3 @@
-"""Compute a study's snapshot now: ``manage.py refresh STUDY``."""
-
 from argparse import ArgumentParser
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Rank the contestants of a study as it is now: ``manage.py standings STUDY``."""
-
 from argparse import ArgumentParser
 from typing import Any
 

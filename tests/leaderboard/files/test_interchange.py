@@ -45,7 +45,7 @@ def shared(shared_rows, rounds):
 
 def written(made, what, form="jsonl", **asked):
     found = interchange.interchange(made.study, what, form, asked)
-    return b"".join(found.pieces), found.note()
+    return b"".join(found.pieces), json.loads(found.note())
 
 
 def rows(content):
@@ -118,7 +118,7 @@ def test_arena_files_import_again_as_battles_with_the_same_games(made, form, tmp
 
 def written_of(study, what):
     found = interchange.interchange(study, what, "jsonl", {})
-    return rows(b"".join(found.pieces)), found.note()
+    return rows(b"".join(found.pieces)), json.loads(found.note())
 
 
 def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(made, tmp_path):

@@ -116,10 +116,10 @@ def test_a_new_only_process_takes_over_at_once(made, messages):
 def test_newer_data_win_over_a_computation_that_ends_later(made, monkeypatch):
     publish = services._publish
 
-    def overtaken(study, computed):
+    def overtaken(study, *computed):
         made.rate("beta", "alpha", 2)
-        publish(study, services._compute(study, anew=True))
-        return publish(study, computed)
+        publish(study, *services._compute(study, anew=True))
+        return publish(study, *computed)
 
     monkeypatch.setattr(services, "_publish", overtaken)
     outcome = services.refresh(made.study)

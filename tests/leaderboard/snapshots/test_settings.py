@@ -15,7 +15,7 @@ from leaderboard.snapshots.settings import (
     left_out,
     parse,
 )
-from leaderboard.stats import intervals, ratings
+from leaderboard.stats import METHODS, intervals, ratings
 from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.counted import COUNTS
 
@@ -149,6 +149,7 @@ class TestWhatSnapshotsHold:
 class TestTheSameWordsAsTheStatistics:
     def test_levels_and_what_is_drawn(self):
         assert tuple(map(float, LEVELS)) == intervals.LEVELS
+        assert tuple(METHOD_NAMES) == METHODS
         assert RESAMPLE == ratings.RESAMPLE
 
     @pytest.mark.parametrize("points", scales.TIE_BAND)

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from arena.models import Study
 from leaderboard.snapshots.presentation import findings
 from leaderboard.stats import plan_from_data, rank_ratings
-from leaderboard.terminal.anchoring import panel_of_study
+from leaderboard.terminal.anchoring import data_of_study
 from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
@@ -74,7 +74,7 @@ def said_by_commands(everything, found):
 def said_of_anchoring(rankings):
     for each in rankings:
         votes = each.found.effective_votes_overall
-        yield f"{each.panel.judges[0]} with power {each.found.power:.2f}, {votes:,.0f} votes"
+        yield f"{each.data.judges[0]} with power {each.found.power:.2f}, {votes:,.0f} votes"
 
 
 @pytest.fixture
@@ -88,12 +88,12 @@ def computed(reference_data):
     shared = {r: replace(own, rows=own.rows[np.isin(own.rows["pair"], crowd)]) for r, own in read.items()}
     same = {rater: Votes.read(study, own) for rater, own in shared.items()}
     judges = ("gpt-4", "gpt-3.5")
-    anchored = [panel_of_study(study, [judge], ties=True).ranking(95.0) for judge in judges]
+    anchored = [data_of_study(study, [judge], ties=True).ranking(95.0) for judge in judges]
     people = everything[PEOPLE]
     found = {label: people.ranked(method) for label, method in METHODS.items()}
     likened = {label: llmfao.scores(standings) for label, standings in found.items()}
     likened |= {"ordinal without position": people.without_position()}
-    by_gpt4 = dict(zip(anchored[0].panel.names, anchored[0].found.best.value.tolist(), strict=True))
+    by_gpt4 = dict(zip(anchored[0].data.names, anchored[0].found.best.value.tolist(), strict=True))
     said = (
         *said_of_votes(people),
         *said_of_ranks(people, same[GPT35], found),
