@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declared, Setting, scales
+from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, scales
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
     )
 
 
-def _option(declared: Declared, choice: Choice, setting: Setting, counts: Counts) -> Option:
+def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Counts) -> Option:
     changes, chosen = {declared.field: choice.value}, getattr(setting, declared.field) == choice.value
     if declared.field == "raters" and scales(counts, choice.value) != scales(counts, setting.raters):
         changes["band"] = ""  # it is one of another scale

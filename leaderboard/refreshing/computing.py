@@ -59,13 +59,13 @@ def any_tables(
     """
     band = TieBand.parse(setting.band) if setting.band else None
     method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
-    asked = _Asked(opinions, setting, method, dict(known), texts)
-    shown = {Scope.BOARD: asked.board, Scope.CATEGORIES: asked.categories, Scope.RATERS: asked.raters}
+    request = _Request(opinions, setting, method, dict(known), texts)
+    shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """``computed`` grows, so a group of the same raters as another costs nothing."""
 
     opinions: Opinions

@@ -2,7 +2,7 @@
 
 import logging
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from celery import current_app
 from django.utils import timezone
@@ -17,14 +17,11 @@ COUNTDOWN: Final = timedelta(seconds=3)
 """Delay after a rating, so that a burst of ratings costs one computation."""
 
 LOST_AFTER: Final = timedelta(seconds=12)
-"""A refresh not started by then is asked for again."""
+"""What has not begun by then is asked for again: its message was lost."""
 
 
 def request_refresh(study_id: int) -> bool:
-    """Ask for a refresh; False where one is on its way.
-
-    A queue that cannot be reached is logged; the sweep asks again.
-    """
+    """Ask for a refresh; False where one is on its way."""
     now = timezone.now()
     # Asked after every rating, when it is wanted already as a rule: that takes one look.
     if Refresh.objects.is_wanted(study_id, now - LOST_AFTER):
@@ -34,14 +31,17 @@ def request_refresh(study_id: int) -> bool:
     Refresh.of(study_id)
     if not Refresh.objects.want(study_id, now, now - LOST_AFTER):
         return False
+    send("leaderboard.refresh_study", study_id, countdown=COUNTDOWN.total_seconds())
+    return True
+
+
+def send(task: str, study_id: int, **options: Any) -> None:
+    """Nudge a worker; a queue that cannot be reached is logged, and the sweep asks again."""
     try:
         # By name: tasks are modules of the worker, which loads NumPy and SciPy.
-        current_app.send_task(
-            "leaderboard.refresh_study", (study_id,), countdown=COUNTDOWN.total_seconds(), retry=False
-        )
+        current_app.send_task(task, (study_id,), retry=False, **options)
     except OperationalError as error:
         logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
-    return True
 
 
 def behind(study: Study, snapshot: Snapshot) -> int:

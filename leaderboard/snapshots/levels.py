@@ -19,7 +19,8 @@ def at_level(content: Content, level: str) -> Content | None:
         return content
     if _few_rounds(parameters, float(level)) or _few_rounds(parameters, parameters["interval"]):
         return None
-    ends = _ends(float(level))
+    tail = (100.0 - float(level)) / 2.0
+    ends = f"{tail:g}", f"{100.0 - tail:g}"  # as they are named in quantiles
     if not all(_holds(row, level, ends) for row in content["standings"] if row["rating"] is not None):
         return None
     rows = [_row(row, level, ends) for row in content["standings"]]
@@ -35,11 +36,6 @@ def at_level(content: Content, level: str) -> Content | None:
     if found.get("effects"):
         found["effects"] = {name: _effect(effect, ends) for name, effect in found["effects"].items()}
     return found
-
-
-def _ends(level: float) -> tuple[str, str]:
-    tail = (100.0 - level) / 2.0
-    return f"{tail:g}", f"{100.0 - tail:g}"
 
 
 def _few_rounds(parameters: Mapping[str, Any], level: float) -> bool:

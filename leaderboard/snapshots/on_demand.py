@@ -4,25 +4,21 @@ The rows are the queue; Celery messages only nudge workers.
 """
 
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
+from leaderboard.snapshots.freshness import LOST_AFTER, send
 from leaderboard.snapshots.holding import HELD_FOR
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place
-
-logger = logging.getLogger(__name__)
 
 MOST_WAITING: Final = 8
 """Settings of one study that may wait at a time, since anybody may ask."""
@@ -31,9 +27,6 @@ MOST_KEPT: Final = 200
 """Settings of one study that are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
-
-LOST_AFTER: Final = timedelta(seconds=12)
-"""What is not begun by then is asked for again."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 READ_NOTED_EVERY: Final = timedelta(minutes=10)
@@ -161,12 +154,8 @@ def _make_room(views: ComputedViewQuerySet) -> None:
 
 
 def nudge(study_id: int) -> None:
-    """Ask a worker to compute; if the queue is away, the sweep asks again."""
-    try:
-        # By name: tasks are modules of the worker, which loads NumPy and SciPy.
-        current_app.send_task("leaderboard.compute_view", (study_id,), retry=False)
-    except OperationalError as error:
-        logger.warning("The task queue cannot be reached, the sweep will ask again: %s", error)
+    """Ask a worker to compute."""
+    send("leaderboard.compute_view", study_id)
 
 
 def sweep() -> int:

@@ -125,7 +125,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declaration:
     """A row of choices on a board; fewer than two ``choices`` make no row.
 
     A value is one of ``values``, or what ``read`` makes of the value asked for, the setting so far and the
@@ -220,10 +220,10 @@ def level_choices(level: str) -> list[Choice]:
 
 
 SETTINGS: Final = (
-    Declared(
+    Declaration(
         "raters", "Raters", _raters, read=_read_raters, longest=200, help="people, judge:SLUG or group:NAME."
     ),
-    Declared(
+    Declaration(
         "contestants",
         "Contestants",
         _contestants,
@@ -232,7 +232,7 @@ SETTINGS: Final = (
         help="models: without people.",
         is_computed=True,
     ),
-    Declared(
+    Declaration(
         "ties",
         "Ties",
         _ties,
@@ -240,7 +240,7 @@ SETTINGS: Final = (
         longest=3,
         help="on: a tie counts half; off: ties are left out.",
     ),
-    Declared(
+    Declaration(
         "category",
         "Category",
         _categories,
@@ -248,7 +248,7 @@ SETTINGS: Final = (
         longest=200,
         help="Left out: all categories together; -NAME: all but that one.",
     ),
-    Declared(
+    Declaration(
         "method",
         "Method",
         lambda *_: [Choice(*each) for each in METHOD_NAMES.items()],
@@ -256,7 +256,7 @@ SETTINGS: Final = (
         longest=20,
         help="elo, bradley-terry, davidson or ordinal.",
     ),
-    Declared(
+    Declaration(
         "band",
         "Ratings that are ties",
         _bands,
@@ -266,8 +266,8 @@ SETTINGS: Final = (
         is_rare=True,
         is_computed=True,
     ),
-    Declared("category", "All categories but", _all_but, name="all-but", is_rare=True),
-    Declared(
+    Declaration("category", "All categories but", _all_but, name="all-but", is_rare=True),
+    Declaration(
         "level",
         "Interval level",
         lambda setting, _: level_choices(setting.level),
@@ -276,7 +276,7 @@ SETTINGS: Final = (
         help="Of the intervals, in percent; 95.",
         is_rare=True,
     ),
-    Declared(
+    Declaration(
         "resample",
         "Resampled",
         lambda *_: [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE],
@@ -288,7 +288,7 @@ SETTINGS: Final = (
     ),
 )
 
-DECLARED: Final[Mapping[str, Declared]] = {
+DECLARED: Final[Mapping[str, Declaration]] = {
     name: next(each for each in SETTINGS if each.field == name) for name in ("raters", *_USUAL)
 }
 

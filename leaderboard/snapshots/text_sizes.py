@@ -68,17 +68,19 @@ def measure_missing(study: Study) -> int:
     measured = _measured().filter(digest=OuterRef("digest"))
     known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
     missing = known.filter(~Exists(measured)).order_by("pk")
-    done = 0
-    for rows in _read(missing, "digest", "turns"):
-        done += len(_store({digest: turns for digest, turns in rows if turns}))
-    return done
+    batches = _read(missing, "digest", "turns")
+    return sum(len(_store({digest: turns for digest, turns in rows if turns})) for rows in batches)
 
 
 def texts(study: Study) -> Texts:
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
     prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
-    answers = _completions(study)
+    completions = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
+    known = _known(completions.order_by().values("digest"))
+    fields = ("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
+    answers = list(completions.values_list(*fields, named=True).iterator(chunk_size=10_000))
+    blank = (0, 0, 0, 0)
     reference_of, reference_sizes = _references(study)
     # Sorted here: databases order text differently.
     players = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
@@ -90,37 +92,15 @@ def texts(study: Study) -> Texts:
         category=tuple(category for _, category, _ in asked),
         subset=tuple(subset for _, _, subset in asked),
         completion=np.array([row.pk for row in answers], dtype=np.int64),
-        completions=_array([row.sizes for row in answers]),
+        completions=_array([known.get(row.digest, blank if row.is_empty else None) for row in answers]),
         prompt=np.array([prompt_number[row.prompt] for row in answers], dtype=np.int64),
         contestant=np.array([player.get(row.contestant, NO_AUTHOR) for row in answers], dtype=np.int64),
-        current=np.array([row.current for row in answers], dtype=np.bool_),
-        empty=np.array([row.empty for row in answers], dtype=np.bool_),
+        current=np.array([row.is_current for row in answers], dtype=np.bool_),
+        empty=np.array([row.is_empty for row in answers], dtype=np.bool_),
         references=_array(reference_sizes),
         reference_prompt=np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
         pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
     )
-
-
-@dataclass(frozen=True)
-class _Answer:
-    pk: int
-    prompt: int
-    contestant: int
-    current: bool
-    empty: bool
-    sizes: Sizes | None
-
-
-def _completions(study: Study) -> list[_Answer]:
-    rows = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
-    known = _known(rows.order_by().values("digest"))
-    fields = rows.values_list("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
-    return [
-        _Answer(
-            pk, prompt, contestant or 0, current, empty, known.get(digest, (0, 0, 0, 0) if empty else None)
-        )
-        for pk, prompt, contestant, current, empty, digest in fields.iterator(chunk_size=10_000)
-    ]
 
 
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
