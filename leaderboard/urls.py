@@ -62,23 +62,16 @@ urlpatterns = [
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),
-    path("operate/<slug:slug>/raters/", quality("page", "table"), name="operate-raters"),
-    path(
-        "operate/<slug:slug>/raters/quality.<slug:form>", quality("page", "file"), name="operate-raters-file"
-    ),
-    path("operate/<slug:slug>/raters/<int:rater>/", quality("page", "one"), name="operate-rater"),
-    path(
-        "operate/<slug:slug>/raters/<int:rater>/decide/",
-        quality("page", "decide"),
-        name="operate-rater-decide",
-    ),
-    path(
-        "operate/<slug:slug>/disagreements/",
-        quality("settling", "disagreements"),
-        name="operate-disagreements",
-    ),
-    path(
-        "operate/<slug:slug>/disagreements/<int:pair>/", quality("settling", "settle"), name="operate-dispute"
+    *(
+        path(f"operate/<slug:slug>/{address}", quality(module, view), name=name)
+        for address, module, view, name in (
+            ("raters/", "page", "table", "operate-raters"),
+            ("raters/quality.<slug:form>", "page", "file", "operate-raters-file"),
+            ("raters/<int:rater>/", "page", "one", "operate-rater"),
+            ("raters/<int:rater>/decide/", "page", "decide", "operate-rater-decide"),
+            ("disagreements/", "settling", "disagreements", "operate-disagreements"),
+            ("disagreements/<int:pair>/", "settling", "settle", "operate-dispute"),
+        )
     ),
     path("rate/<slug:slug>/report/", quality("page", "my_report"), name="rater-report"),
 ]

@@ -26,21 +26,17 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
     Demonstrations are completions of human contestants, and references. Replaced completions are left out.
     ``coverage`` counts pairs by scored ratings, ``unscored`` comparisons without a rating by reason.
     """
+    categories, subsets = (sorted(set(names) - {""}) for names in (texts.category, texts.subset))
+    places = [(None, None), *((name, None) for name in categories), *((None, name) for name in subsets)]
     return {
         "tokenizer": texts.tokenizer,
-        "groups": [_group(texts, *place) for place in _places(texts)],
+        "groups": [_group(texts, *place) for place in places],
         "contestants": list(_contestants(texts)),
         "pairs": texts.pairs,
         "many": MANY,
         "coverage": list(_coverage(opinions, texts.pairs)),
         "unscored": list(_unscored(opinions)),
     }
-
-
-def _places(texts: Texts) -> Iterator[tuple[str | None, str | None]]:
-    yield None, None
-    yield from ((name, None) for name in sorted(set(texts.category)) if name)
-    yield from ((None, name) for name in sorted(set(texts.subset)) if name)
 
 
 def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, Any]:

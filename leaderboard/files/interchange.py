@@ -248,7 +248,12 @@ def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Ite
     _, found = published.leaderboard(study, asked)
     if form == JSON:
         return published.text(found)
-    return WRITERS[form](published.LEADERBOARD, published.rows(found))
+    rows = (
+        {"category": category, "contestant": contestant, **entry}
+        for category, entries in found.items()
+        for contestant, entry in entries.items()
+    )
+    return WRITERS[form](published.LEADERBOARD, rows)
 
 
 def _check(what: str, form: str) -> None:

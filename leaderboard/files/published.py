@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from arena.data.writing import Row, Table, Type
+from arena.data.writing import Table, Type
 from arena.models import Study
 from leaderboard.files.selection import ExportError
 from leaderboard.models import Snapshot, SnapshotSlice
@@ -77,12 +77,6 @@ def text(found: Mapping[str, Any]) -> Iterator[bytes]:
         body = json.dumps(entries, ensure_ascii=False, indent=1, allow_nan=False)
         yield f"{',' if number else ''}\n{json.dumps(category, ensure_ascii=False)}: {body}".encode()
     yield b"\n}\n"
-
-
-def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
-    for category, entries in found.items():
-        for contestant, entry in entries.items():
-            yield {"category": category, "contestant": contestant, **entry}
 
 
 def _entry(row: Mapping[str, Any], content: Mapping[str, Any], setting: Setting) -> dict[str, Any]:

@@ -88,8 +88,12 @@ def contents(
     if view is None:
         return Pending("crowded")
     if view.state == ComputedView.State.READY:
-        _note_read(view, now)
-        return _tables(view)
+        if view.read_at is None or view.read_at + READ_NOTED_EVERY <= now:
+            ComputedView.objects.filter(pk=view.pk).update(read_at=now)
+        return {
+            (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["payload"]
+            for row in json.loads(view.payload)
+        }
     if view.state == ComputedView.State.FAILED:
         if view.error == CHANGED:
             return Pending("changed")
@@ -104,18 +108,6 @@ def _failed_at(view: ComputedView) -> datetime:
 def _forgotten(view: ComputedView, now: datetime) -> bool:
     after = LOST_AFTER if view.error == CHANGED else RETRY_FAILED_AFTER
     return _failed_at(view) + after <= now
-
-
-def _tables(view: ComputedView) -> dict[Place, str]:
-    return {
-        (row["kind"], row["raters"], row["category"], row["ties"], row["method"]): row["payload"]
-        for row in json.loads(view.payload)
-    }
-
-
-def _note_read(view: ComputedView, now: datetime) -> None:
-    if view.read_at is None or view.read_at + READ_NOTED_EVERY <= now:
-        ComputedView.objects.filter(pk=view.pk).update(read_at=now)
 
 
 @transaction.atomic

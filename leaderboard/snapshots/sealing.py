@@ -26,11 +26,14 @@ def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
     hidden = _telling(lengths["contestants"])
     if past or _of_one_model(*_answered(whole)):
         hidden |= {_COMPLETION}
-    groups = [_without(whole, hidden)]
+    found = [(whole, hidden)]
     for kind in ("category", "subset"):
         own = [part for part in parts if part[kind] is not None]
         also = {_COMPLETION} if _any_of_one_model(whole, own) else set()
-        groups += [_without(part, hidden | also) for part in own]
+        found += [(part, hidden | also) for part in own]
+    groups = [
+        {**group, "texts": [row for row in group["texts"] if row["what"] not in out]} for group, out in found
+    ]
     return {**lengths, "groups": groups, "contestants": []}
 
 
@@ -39,10 +42,6 @@ def _telling(contestants: Iterable[Content]) -> set[str]:
     kinds = [row["kind"] for row in contestants if row["completions"]]
     found = {_DEMONSTRATION} if "people" in kinds else set()
     return found | ({_COMPLETION} if kinds.count("model") == 1 else set())
-
-
-def _without(group: Content, hidden: set[str]) -> Content:
-    return {**group, "texts": [row for row in group["texts"] if row["what"] not in hidden]}
 
 
 def _any_of_one_model(whole: Content, parts: Sequence[Content]) -> bool:

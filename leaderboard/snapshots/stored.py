@@ -44,15 +44,11 @@ class Stored:
     ) -> Content | None:
         place = (kind, raters, category, ties, method)
         if place not in self._shown:
-            self._shown[place] = self._read(place)
+            content = json.loads(self.payloads.get(place, "null"))
+            if content is not None and self.level and kind in _OF_STANDINGS:
+                content = at_level(content, self.level)
+            self._shown[place] = content
         return self._shown[place]
-
-    def _read(self, place: Place) -> Content | None:
-        payload = self.payloads.get(place)
-        content: Content | None = None if payload is None else json.loads(payload)
-        if content is None or not self.level or place[0] not in _OF_STANDINGS:
-            return content
-        return at_level(content, self.level)
 
     def all(self, kind: str) -> Iterator[tuple[str, Content]]:
         for place in self.payloads:

@@ -7,9 +7,7 @@ from leaderboard.quality import table as quality_table
 register = template.Library()
 
 
-@register.filter
-def seconds(number: float) -> str:
-    return quality_table.seconds(number)
+register.filter("seconds", quality_table.seconds)
 
 
 @register.filter

@@ -18,7 +18,8 @@ from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
 from leaderboard.stats.tie_bands import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
-from leaderboard.terminal.votes import VoteFileError, Votes, read_votes
+from leaderboard.terminal.vote_rows import VoteFileError
+from leaderboard.terminal.votes import Votes, read_votes
 
 FORMATS: Final = ("table", "json")
 
@@ -103,7 +104,7 @@ def method_from(options: dict[str, Any]) -> Method:
             seed=number(options, "seed", int),
             elo=EloParameters(k=number(options, "k", float)),
             resample=choice(options, "resample", DECLARED["resample"].values),
-            tie_band=TieBand.parse(options["tie_band"]) if options.get("tie_band") is not None else None,
+            tie_band=TieBand.parse(str(options["tie_band"])) if options.get("tie_band") is not None else None,
         )
         return replace(method, **_own(options)) if "method" in options else method
     except ParameterError as error:
@@ -124,8 +125,9 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
     return found | ({"rounds": None} if options["no_bootstrap"] else {})
 
 
-def names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
+def names(listed: Any) -> list[str]:
+    # Python 3.11 gives an empty list for --name=--
+    return [name.strip() for name in str(listed).split(",") if name.strip()]
 
 
 def choice(options: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:

@@ -22,8 +22,6 @@ from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
 
-__all__ = ["VoteFileError", "Votes", "rank_votes", "read_votes"]
-
 WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATINGS, "left": llmfao.RATINGS}
 """Ratings on three points, by the first column's name."""
 

@@ -39,7 +39,7 @@ def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_t
         else ""
     )
     commit = f", commit {facts['versions']['commit']}" if facts["versions"]["commit"] else ""
-    return f"""# {_one_line(study.name)}: the published board and all it was computed from
+    return f"""# {" ".join(study.name.split())}: the published board and all it was computed from
 
 Snapshot of {snapshot.created_at:%Y-%m-%d %H:%M} UTC, data as of watermark {snapshot.watermark},
 methodology {snapshot.methodology}, seed {snapshot.seed}.
@@ -77,10 +77,6 @@ other files. `first` and `second` are the contestants in the order in which they
 to `points` (second much better); it is 0 where there is none, and `reason` says why. `category` is a place in
 the list of categories, `score_difference` the first minus the second score of a rater that gives scores.
 """
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 AT_ONCE: Final = 1000
