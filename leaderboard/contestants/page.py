@@ -39,9 +39,9 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties_phrase
-from leaderboard.snapshots.sealing import unsealed
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
+from leaderboard.snapshots.visible_lengths import visible_lengths
 
 SAMPLES: Final = 5
 
@@ -145,7 +145,7 @@ class ContestantPage(SettingPage):
     def lengths(self) -> Content | None:
         """How long its texts are; None in an open study and where the snapshot did not measure it."""
         lengths = self.stored.get("data", "")
-        rows = unsealed(self.study, lengths)["contestants"] if lengths else ()
+        rows = visible_lengths(self.study, lengths)["contestants"] if lengths else ()
         return next((row for row in rows if row["contestant"] == self.name), None)
 
     @cached_property

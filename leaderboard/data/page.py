@@ -31,8 +31,8 @@ from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.page import choices, ending, labels, one_of
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.sealing import unsealed
 from leaderboard.snapshots.stored import Stored
+from leaderboard.snapshots.visible_lengths import visible_lengths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class DataPage(Page):
     def content(self) -> Content | None:
         """What may be seen now; None in a snapshot from before texts were measured."""
         lengths = self.stored.get("data", "")
-        return lengths and unsealed(self.study, lengths)
+        return lengths and visible_lengths(self.study, lengths)
 
     @property
     def switches(self) -> list[Switch]:

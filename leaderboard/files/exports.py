@@ -16,7 +16,7 @@ from arena.data import export, writing
 from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS, Row
 from arena.models import Study
-from leaderboard.files.interchange import OTHERS, VOTES, interchange, leaderboard_pieces
+from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
 from leaderboard.files.selection import ExportError, check_form
 from leaderboard.models import Snapshot
 from leaderboard.snapshots.settings import UnknownSettingError, parse
@@ -51,7 +51,7 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
     """
     check_form(form)
     if what in VOTES:
-        return interchange(study, what, form, setting or {}).pieces
+        return vote_file(study, what, form, setting or {}).pieces
     if what in OTHERS:
         return leaderboard_pieces(study, form, setting or {})
     if what == STANDINGS.name:
@@ -77,6 +77,7 @@ def file_name(study: Study, what: str, ending: str) -> str:
 def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file by its path. Raises ExportError before the first."""
     check_form(form)
+    # What names others comes first, so that all it names is there when their files are read.
     for what in reversed(TABLES):
         if export.count(study, what):
             yield f"{what}.{form}", pieces(study, what, form)

@@ -122,7 +122,8 @@ def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> 
     left_out[IDENTICAL] += comparisons.filter(status="identical").count()
 
 
-PAIRS: int = 200
+PAIRS: Final = 200
+"""Pairs whose texts are in memory at a time."""
 
 
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
@@ -201,7 +202,7 @@ OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass
-class Piecewise:
+class VoteFile:
     """A file read while it is taken; only then ``rows`` and ``left_out`` are known."""
 
     what: str
@@ -225,12 +226,12 @@ class Piecewise:
         return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
 
 
-def interchange(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> Piecewise:
+def vote_file(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> VoteFile:
     """A file of votes. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
     wanted = Selection.read(study, asked, everybody=what == "arena")
-    found = Piecewise(what, wanted, iter(()))
+    found = VoteFile(what, wanted, iter(()))
 
     def counted() -> Iterator[Row]:
         for row in VOTES[what](study, wanted, found.left_out):

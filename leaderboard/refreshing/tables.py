@@ -85,7 +85,7 @@ def tables(
         return [*leanings(*place, texts, alone), *rankings(*place, alone, computed)]
 
     first, twins = _parts(opinions)
-    _get_ready(first, method)
+    _load_compiled(first, method)
     # The longest first, so that no thread is left with one of them at the end.
     order = sorted(first, key=lambda part: -len(part.chosen))
     with ThreadPoolExecutor(together, "tables") as pool:
@@ -127,7 +127,7 @@ def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
     return first, twins
 
 
-def _get_ready(parts: list[_Part], method: Method) -> None:
+def _load_compiled(parts: list[_Part], method: Method) -> None:
     """Load compiled code where all bootstraps together are worth it."""
     games = sum(min(len(part.chosen), REMEMBERED) for part in parts)
     load_for(games * (method.rounds or 0) * len(TIES))

@@ -9,11 +9,11 @@ from ninja.errors import HttpError
 from ninja.pagination import paginate
 
 from arena.api.schemas import Name, written_out
-from arena.models import Comparison, Contestant, Rater, Study
+from arena.models import Comparison, Contestant, Rater
 from leaderboard.files import published, selection
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.snapshots.sealing import unsealed
+from leaderboard.snapshots.visible_lengths import visible_lengths
 from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
 
 studies = Router(tags=["results"])
@@ -178,12 +178,9 @@ def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -
     found = list(rows)
     more = len(found) > wanted.limit
     found = found[: wanted.limit]
-    return VotesOut(items=_votes(study, found), next=found[-1].pk if more else None)
-
-
-def _votes(study: Study, rows: list[Comparison]) -> list[VoteOut]:
-    raters = rater_names(study) if rows else {}
-    return [_vote(row, raters[row.rater_id]) for row in rows]
+    raters = rater_names(study) if found else {}
+    items = [_vote(row, raters[row.rater_id]) for row in found]
+    return VotesOut(items=items, next=found[-1].pk if more else None)
 
 
 def _vote(row: Comparison, who: Any) -> VoteOut:
@@ -238,5 +235,5 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     content = row.content
     if kind == SnapshotSlice.Kind.DATA:
         past = snapshot != Snapshot.objects.newest(snapshot.study)
-        content = unsealed(snapshot.study, content, past=past)
+        content = visible_lengths(snapshot.study, content, past=past)
     return TableOut(snapshot=snapshot.pk, kind=kind, content=dict(content), **place)

@@ -198,7 +198,7 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
     asked = request.GET.dict()
     try:
         if form == "note":
-            note = interchange.interchange(study, what, "jsonl", asked).note()
+            note = interchange.vote_file(study, what, "jsonl", asked).note()
             return HttpResponse(note, content_type="application/json")
         return attachment(study, what, form, asked)
     except selection.ExportError as error:

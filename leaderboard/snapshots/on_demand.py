@@ -83,7 +83,7 @@ def contents(
     """The tables of a setting; asks for them if nobody has yet."""
     now, key = timezone.now(), key_of(setting, scope)
     view = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
-    if view is None or (view.state == ComputedView.State.FAILED and _forgotten(view, now)):
+    if view is None or (view.state == ComputedView.State.FAILED and _may_try_again(view, now)):
         view = _want(snapshot, key, now)
     if view is None:
         return Pending("crowded")
@@ -105,7 +105,7 @@ def _failed_at(view: ComputedView) -> datetime:
     return view.computed_at or view.wanted_at
 
 
-def _forgotten(view: ComputedView, now: datetime) -> bool:
+def _may_try_again(view: ComputedView, now: datetime) -> bool:
     after = LOST_AFTER if view.error == CHANGED else RETRY_FAILED_AFTER
     return _failed_at(view) + after <= now
 
@@ -116,7 +116,7 @@ def _want(snapshot: Snapshot, key: str, now: datetime) -> ComputedView | None:
     study_id = snapshot.study_id
     _lock(study_id)
     found = ComputedView.objects.filter(snapshot=snapshot, setting=key).first()
-    if found is not None and not (found.state == ComputedView.State.FAILED and _forgotten(found, now)):
+    if found is not None and not (found.state == ComputedView.State.FAILED and _may_try_again(found, now)):
         return found  # another request was faster
     others = ComputedView.objects.of(study_id)
     others.superseded(snapshot.pk).delete()

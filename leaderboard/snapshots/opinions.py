@@ -285,7 +285,7 @@ def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             selector,
-            _honest(label, members),
+            _marked_simulated(label, members),
             frozenset(r.pk for r in members),
             any(r.simulated for r in members),
         )
@@ -293,7 +293,7 @@ def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
     )
 
 
-def _honest(label: str, members: list[Rater]) -> str:
+def _marked_simulated(label: str, members: list[Rater]) -> str:
     """The name, marked where members are simulated and it does not say so."""
     simulated = sum(rater.simulated for rater in members)
     if not simulated or "simulated" in label.lower():

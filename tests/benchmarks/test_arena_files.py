@@ -22,7 +22,7 @@ def test_one_pass_of_elo_by_fastchat_over_our_file_is_one_pass_of_ours(tmp_path)
     made.rate("=Beta", "Gamma", 2, prompt=1, rater=bob)
     file = tmp_path / "votes.jsonl"
     file.write_bytes(
-        b"".join(interchange.interchange(made.study, "arena", "jsonl", {"raters": "people"}).pieces)
+        b"".join(interchange.vote_file(made.study, "arena", "jsonl", {"raters": "people"}).pieces)
     )
     battles = pandas.read_json(file, lines=True)
     theirs = rating_module().compute_elo(battles.sort_values("tstamp", kind="stable", ignore_index=True))

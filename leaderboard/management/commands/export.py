@@ -68,7 +68,7 @@ class Command(BaseCommand):
             self.stderr.write(f"Note: {note}")
 
     def _write_votes(self, study: Study, what: str, form: str, setting: dict[str, Any], out: str) -> None:
-        found = interchange.interchange(study, what, form, setting)
+        found = interchange.vote_file(study, what, form, setting)
         self._write(found.pieces, form, out)
         self.stderr.write(
             f"{found.rows:,} row{'' if found.rows == 1 else 's'}, raters: {found.wanted.raters}."

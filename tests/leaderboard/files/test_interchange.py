@@ -44,7 +44,7 @@ def shared(shared_rows, rounds):
 
 
 def written(made, what, form="jsonl", **asked):
-    found = interchange.interchange(made.study, what, form, asked)
+    found = interchange.vote_file(made.study, what, form, asked)
     return b"".join(found.pieces), json.loads(found.note())
 
 
@@ -98,7 +98,7 @@ def test_choosing_raters_category_and_ties(made):
     nul = ({"raters": "judge:\0"}, {"raters": "group:\0"}, {"category": "\0"}, {"ties": "\0"})
     for asked in (*unknown, *nul):
         with pytest.raises(selection.ExportError):
-            interchange.interchange(made.study, "arena", "jsonl", asked)
+            interchange.vote_file(made.study, "arena", "jsonl", asked)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
@@ -117,7 +117,7 @@ def test_arena_files_import_again_as_battles_with_the_same_games(made, form, tmp
 
 
 def written_of(study, what):
-    found = interchange.interchange(study, what, "jsonl", {})
+    found = interchange.vote_file(study, what, "jsonl", {})
     return rows(b"".join(found.pieces)), json.loads(found.note())
 
 

@@ -15,7 +15,7 @@ _COMPLETION: Final = "completion"
 _DEMONSTRATION: Final = "demonstration"
 
 
-def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
+def visible_lengths(study: Study, lengths: Content, *, past: bool = False) -> Content:
     """The lengths of texts that everybody may see now.
 
     ``past``: they are of a snapshot that is no longer the newest.
@@ -23,7 +23,7 @@ def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
     if study.is_closed:
         return lengths
     whole, *parts = lengths["groups"]
-    hidden = _telling(lengths["contestants"])
+    hidden = _revealing(lengths["contestants"])
     if past or _of_one_model(*_answered(whole)):
         hidden |= {_COMPLETION}
     found = [(whole, hidden)]
@@ -37,7 +37,7 @@ def unsealed(study: Study, lengths: Content, *, past: bool = False) -> Content:
     return {**lengths, "groups": groups, "contestants": []}
 
 
-def _telling(contestants: Iterable[Content]) -> set[str]:
+def _revealing(contestants: Iterable[Content]) -> set[str]:
     """Kinds of texts among which are those of people as contestants, or of a single model."""
     kinds = [row["kind"] for row in contestants if row["completions"]]
     found = {_DEMONSTRATION} if "people" in kinds else set()
