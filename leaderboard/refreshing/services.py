@@ -32,16 +32,15 @@ COUNTED_EVERY: Final = timedelta(minutes=10)
 """How often a process that sweeps counts all comparisons."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
-
 KEPT_IN_FULL: Final = 3
-
 KEPT_DAYS: Final = 30
-
 THREADS: Final = 2
 
 
 @dataclass(frozen=True)
 class Outcome:
+    """The published snapshot, and whether this call made it."""
+
     snapshot: Snapshot
     made: bool
 
@@ -113,6 +112,7 @@ def _publish(study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], inde
 
 
 def _prune(study: Study) -> None:
+    """Keep the newest snapshots, and of older ones the last of each day for a month."""
     cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
     rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
     kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()

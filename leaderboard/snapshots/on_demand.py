@@ -27,13 +27,11 @@ MOST_KEPT: Final = 200
 """Settings of one study that are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
-
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 READ_NOTED_EVERY: Final = timedelta(minutes=10)
 """How often the time of a read is written: pages should not write each time."""
 
 CHANGED: Final = "The study changed since the snapshot was made."
-
 
 _SENTENCES: Final = {
     "wanted": "These numbers are not stored; they wait for a worker to compute them.",
