@@ -1,3 +1,4 @@
+import json
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ from leaderboard.comparisons.index import Question, build, places
 from leaderboard.data.counting import _unscored
 from leaderboard.data.table import unscored_table
 from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
-from leaderboard.files.interchange import note_of
+from leaderboard.files.interchange import vote_file
 from leaderboard.refreshing.tables import counts
 from leaderboard.snapshots.opinions import opinions
 from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study
@@ -72,5 +73,5 @@ def test_they_can_be_looked_for_and_files_tell_them_apart(study):
     assert again.identical.tolist() == read.identical.tolist()
     assert counts(again) == counts(read)
     Rater.objects.update(study=None)
-    left_out = note_of(study, "arena", {})["left_out"]
+    left_out = json.loads(vote_file(study, "arena", "jsonl", {}).note())["left_out"]
     assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
