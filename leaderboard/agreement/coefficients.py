@@ -196,8 +196,8 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
             none = "no pair was rated by both" if not n[i] else "both gave every pair the middle of the scale"
             row["reason"] = _reason(row, kappa.VALUES[0], none)
             if n[i]:
-                a, b = counted.points
-                row["confusion"] = {"points_a": a, "points_b": b, "counts": counted.counts[i].tolist()}
+                a, b = counted.shape[1:]
+                row["confusion"] = {"points_a": a, "points_b": b, "counts": counted[i].tolist()}
                 if i == 0 or other.selector == PEOPLE:
                     row["scatter"] = places[i]
         return rows

@@ -74,15 +74,12 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
     ]
 
     def value(added: FloatArray) -> FloatArray:
-        fleiss = _fleiss(added[5], added[6], added[7], chosen.each)
-        return np.stack([_alpha(*added[:3]), _nominal_alpha(added[0], added[3], added[4]), fleiss])
+        count, squares, apart, unlike, ties = added[:5]
+        # 1 - observed / expected disagreement; both orientations hold 2 * count ratings with a mean of 0.
+        interval = 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
+        return np.stack([interval, _nominal_alpha(count, unlike, ties), _fleiss(*added[5:], chosen.each)])
 
     return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
-
-
-def _alpha(count: FloatArray, squares: FloatArray, apart: FloatArray) -> FloatArray:
-    # 1 - observed / expected disagreement; both orientations hold 2 * count ratings with a mean of 0.
-    return 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
 
 
 def _nominal_alpha(count: FloatArray, unlike: FloatArray, ties: FloatArray) -> FloatArray:

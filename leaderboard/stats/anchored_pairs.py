@@ -11,9 +11,9 @@ from leaderboard.stats.checks import (
     BoolArray,
     FloatArray,
     IntArray,
-    LengthMismatchError,
     ParameterError,
     ScoreError,
+    check_length,
 )
 from leaderboard.stats.games import make_games, scores
 from leaderboard.stats.ratings import Ratings
@@ -66,6 +66,8 @@ def check_pairs(
 ) -> RatedPairs:
     """The arrays, checked; raises a StatsError naming the first bad position."""
     games = make_games(a, b, np.zeros(np.size(a)), contestants, cluster=prompt)
+    if category is not None:
+        check_length("category", np.asarray(category).reshape(-1), "a", len(games))
     return RatedPairs(
         games.a,
         games.b,
@@ -73,7 +75,7 @@ def check_pairs(
         _shares("judge", judge, len(games)),
         contestants,
         _dense(np.asarray(prompt)),
-        None if category is None else _dense(_as_long("category", np.asarray(category), len(games))),
+        None if category is None else _dense(np.asarray(category)),
     )
 
 
@@ -99,7 +101,7 @@ def rated_pairs(
     kept = wanted & ~np.isnan(score)
     code = (ratings.prompt * ratings.contestants + low) * ratings.contestants + high
     _, one, pair = np.unique(code[kept], return_index=True, return_inverse=True)
-    of_low, pair = np.where(turned, 1.0 - score, score)[kept], pair.reshape(-1)
+    of_low = np.where(turned, 1.0 - score, score)[kept]
     of_people, of_judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (people, judge))
     a, b, prompt = (column[kept][one] for column in (low, high, ratings.prompt))
     return RatedPairs(
@@ -122,22 +124,16 @@ def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> 
 
 def _dense(labels: npt.NDArray[np.generic]) -> IntArray:
     """Labels numbered 0, 1, ... in sorted order."""
-    return np.asarray(np.unique(labels.reshape(-1), return_inverse=True)[1].reshape(-1).astype(np.int64))
+    return np.asarray(np.unique(labels.reshape(-1), return_inverse=True)[1].astype(np.int64))
 
 
 def _shares(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
     array = np.array(values, dtype=np.float64).reshape(-1)
-    _as_long(name, array, length)
+    check_length(name, array, "a", length)
     bad = ~np.isnan(array) & ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
         place = int(bad.argmax())
         raise ScoreError(f"{name}[{place}] is {array[place]}; a score lies between 0 and 1, or is NaN")
-    return array
-
-
-def _as_long(name: str, array: npt.NDArray[np.generic], length: int) -> npt.NDArray[np.generic]:
-    if array.size != length:
-        raise LengthMismatchError(f"the arrays differ in length: a has {length}, {name} has {array.size}")
     return array
 
 

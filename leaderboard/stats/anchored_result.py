@@ -8,8 +8,8 @@ import numpy as np
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.plain_values import DECIMALS, rounded
-from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS
-from leaderboard.stats.separation import rank_upper_bound
+from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, listed
+from leaderboard.stats.separation import rank_upper_bound, ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +98,7 @@ class Anchored:
 
     def ranks(self) -> tuple[IntArray, IntArray]:
         """Rank within the component, and the best rank an interval allows; 0 where not anchored."""
-        rating = np.round(self.rating, DECIMALS)
-        together = self.component[:, None] == self.component[None, :]
-        rank = 1 + np.count_nonzero(together & (rating[None, :] > rating[:, None]), axis=1)
+        rank = ranks(self.rating, self.component)
         best = rank_upper_bound(self.low, self.high, self.component)
         return np.where(self.is_anchored, rank, 0), np.where(self.is_anchored, best, 0)
 
@@ -121,7 +119,6 @@ class Anchored:
 
 # P values of the balance below this are reported: one test in a thousand by chance.
 UNLIKELY: Final = 0.001
-_NAMES_SHOWN: Final = 3
 _SMALLEST: Final = 1e-6
 _IMBALANCE: Final = {
     "contestants": "the contestants take part in other shares",
@@ -139,7 +136,7 @@ def anchored_cautions(found: Anchored, names: Sequence[str]) -> tuple[str, ...]:
 def _not_anchored(found: Anchored, names: Sequence[str]) -> Iterator[str]:
     idle = [name for name, anchored in zip(names, found.is_anchored, strict=True) if not anchored]
     if idle:
-        yield f"People rated no pair of {_listed(idle)}: not ranked, whatever the judge says of them."
+        yield f"People rated no pair of {listed(idle)}: not ranked, whatever the judge says of them."
 
 
 def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
@@ -148,7 +145,7 @@ def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
         groups = (
             [name for name, own in zip(names, found.component, strict=True) if own == n] for n in numbers
         )
-        listed = "; ".join(_listed(group) for group in list(groups)[:_NAMES_SHOWN])
+        listed = "; ".join(listed(group) for group in list(groups)[:NAMES_SHOWN])
         yield (
             f"The pairs people rated leave {len(numbers)} groups that never met ({listed}): ratings can be "
             "compared within a group only."
@@ -200,9 +197,3 @@ def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:
 
 def _size(p: float) -> str:
     return f"= {p:.1g}" if p >= _SMALLEST else f"< {_SMALLEST:g}"
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    rest = len(names) - _NAMES_SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown

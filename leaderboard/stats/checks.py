@@ -51,6 +51,7 @@ class NotIdentifiedError(ParameterError):
         self.effects = effects
 
 
+BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 # Floats beyond it are not exact whole numbers.
@@ -100,6 +101,22 @@ def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
         raise ScoreError(f"{name} must hold numbers") from error
 
 
+def check_length(name: str, array: npt.NDArray[Any], other: str, length: int) -> None:
+    """Raise LengthMismatchError unless the array is as long as the other one."""
+    if len(array) != length:
+        sizes = f"{other} has {length}, {name} has {len(array)}"
+        raise LengthMismatchError(f"the arrays differ in length: {sizes}")
+
+
+def labels_of(name: str, labels: npt.ArrayLike | None, other: str, length: int) -> IntArray | None:
+    """``dense_labels`` as long as the other array, or None."""
+    if labels is None:
+        return None
+    array = column(name, labels)
+    check_length(name, array, other, length)
+    return dense_labels(name, array)
+
+
 def dense_labels(name: str, labels: npt.ArrayLike) -> IntArray:
     """Labels of any kind numbered 0, 1, ... in sorted order; raises ClusterError where one is missing."""
     array = column(name, labels)
@@ -110,6 +127,3 @@ def dense_labels(name: str, labels: npt.ArrayLike) -> IntArray:
         return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
     except TypeError as error:
         raise ClusterError(f"{name} must hold labels of one kind, none of them missing") from error
-
-
-BoolArray = npt.NDArray[np.bool_]

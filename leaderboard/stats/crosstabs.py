@@ -1,6 +1,5 @@
 """Two kinds of raters side by side: the table of their ratings, and their means as weighted points."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,24 +13,16 @@ MOST_PLACES: Final = 400
 COARSE: Final = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Confusion:
-    """How often each rating of one kind stood against each of the other, in both orientations."""
+def confusion(topics: Topics, one: OpinionRows, other: OpinionRows) -> IntArray:
+    """How often each rating of one kind stood against each of the other, in both orientations.
 
-    counts: IntArray  # (rows of the topics, points of the one, points of the other), of the commonest scales
-
-    @property
-    def points(self) -> tuple[int, int]:
-        return self.counts.shape[1], self.counts.shape[2]
-
-
-def confusion(topics: Topics, one: OpinionRows, other: OpinionRows) -> Confusion:
-    """Every rating of a pair by one kind against every one by the other; both must have ratings."""
+    Of shape (rows, points of the one, points of the other), on the commonest scales. Both must have ratings.
+    """
     x, y = (_ratings_of_pairs(rows, len(topics.prompt)) for rows in (one, other))
     category = topics.of_pairs(np.arange(len(topics.prompt)))
     found = np.array([x[category == number].T @ y[category == number] for number in range(len(topics.names))])
     turned = found + found[:, ::-1, ::-1]
-    return Confusion(np.rint(np.tensordot(topics.chosen, turned, 1)).astype(np.int64))
+    return np.rint(np.tensordot(topics.chosen, turned, 1)).astype(np.int64)
 
 
 def _ratings_of_pairs(rows: OpinionRows, pairs: int) -> FloatArray:

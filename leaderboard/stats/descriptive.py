@@ -50,15 +50,20 @@ class Histogram(Result):
     mean: float | None  # (points + 1) / 2 without bias
 
 
-def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:
-    """Count ratings as shown, and reasons for answers without one; raises RatingError."""
+def on_scale(rating: npt.ArrayLike, points: int) -> IntArray:
+    """The ratings; raises RatingError for an unknown scale or a rating outside it."""
     if points not in POINTS:
         raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
-    ratings = np.asarray(rating)
+    ratings = np.asarray(rating).reshape(-1)
     wrong = ~np.isin(ratings, np.arange(1, points + 1))
     if wrong.any():
         raise RatingError(f"rating {ratings[wrong][0]} is outside the scale 1-{points}")
-    counts = np.bincount(ratings.astype(np.int64), minlength=points + 1)[1:]
+    return ratings.astype(np.int64)
+
+
+def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str] = ()) -> Histogram:
+    """Count ratings as shown, and reasons for answers without one; raises RatingError."""
+    counts = np.bincount(on_scale(rating, points), minlength=points + 1)[1:]
     first, second = int(counts[: points // 2].sum()), int(counts[(points + 1) // 2 :].sum())
     scored = int(counts.sum())
     return Histogram(

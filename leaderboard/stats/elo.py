@@ -33,6 +33,12 @@ BASE: Final = 10.0
 INIT: Final = 1000.0
 # Beyond it, or below its inverse for K and scale, floats would not hold the strengths.
 LARGEST: Final = 1e9
+_BOUNDS: Final = {
+    "k": (0.0, "a positive number"),
+    "scale": (0.0, "a positive number"),
+    "base": (1.0, "greater than 1"),
+    "init": (-math.inf, "a finite number"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,14 @@ class EloParameters:
     init: float = INIT
 
     def __post_init__(self) -> None:
-        for name in ("k", "scale"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise ParameterError(f"{name} is {getattr(self, name)}; it must be a positive number")
-        if not (math.isfinite(self.base) and self.base > 1):
-            raise ParameterError(f"base is {self.base}; it must be greater than 1")
-        if not math.isfinite(self.init):
-            raise ParameterError(f"init is {self.init}; it must be a finite number")
-        self._check_size()
-
-    def _check_size(self) -> None:
-        for name in ("k", "scale", "base", "init"):
+        for name, (least, wanted) in _BOUNDS.items():
             value = getattr(self, name)
+            if not (math.isfinite(value) and value > least):
+                raise ParameterError(f"{name} is {value}; it must be {wanted}")
             if abs(value) > LARGEST:
                 raise ParameterError(f"{name} is {value:g}; it must be at most {LARGEST:g}")
-        for name in ("k", "scale"):
-            if getattr(self, name) < 1 / LARGEST:
-                raise ParameterError(
-                    f"{name} is {getattr(self, name):g}; it must be at least {1 / LARGEST:g}"
-                )
+            if least == 0.0 and value < 1 / LARGEST:
+                raise ParameterError(f"{name} is {value:g}; it must be at least {1 / LARGEST:g}")
 
     @property
     def half_rate(self) -> float:

@@ -73,7 +73,7 @@ def both_orders(
     pair: npt.NDArray[Any], rater: npt.NDArray[Any], swapped: npt.NDArray[np.bool_]
 ) -> tuple[IntArray, IntArray]:
     """Places of the first rating in either order, for each pair and rater that have both."""
-    pairs, raters = (np.unique(column, return_inverse=True)[1].reshape(-1) for column in (pair, rater))
+    pairs, raters = (np.unique(column, return_inverse=True)[1] for column in (pair, rater))
     asked = pairs.astype(np.int64) * (int(raters.max(initial=0)) + 1) + raters
     found = []
     for order in (False, True):

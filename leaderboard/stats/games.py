@@ -19,8 +19,7 @@ from leaderboard.stats.checks import (
     ScoreError,
     SelfComparisonError,
     StatsError,
-    column,
-    dense_labels,
+    labels_of,
     numbers,
     whole_number,
     whole_numbers,
@@ -97,7 +96,9 @@ def make_games(
     )
     if crossed is not None and cluster is None:
         raise ClusterError("there is a second kind of cluster, but the games have no first")
-    units = (_dense("cluster", cluster, len(first)), _dense("crossed", crossed, len(first)))
+    # Numbered without gaps, so that no empty cluster can be drawn.
+    named = (("cluster", cluster), ("crossed", crossed))
+    units = [labels_of(name, labels, "a", len(first)) for name, labels in named]
     return Games(first, second, points, contestants, units[0], left_out, units[1])
 
 
@@ -180,16 +181,6 @@ def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
-
-
-def _dense(name: str, given: npt.ArrayLike | None, games: int) -> IntArray | None:
-    if given is None:
-        return None
-    # Without gaps, so that no empty cluster can be drawn.
-    labels = column(name, given)
-    if len(labels) != games:
-        raise LengthMismatchError(f"the arrays differ in length: a has {games}, {name} has {len(labels)}")
-    return dense_labels(name, labels)
 
 
 def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callable[[int], str]) -> None:

@@ -39,10 +39,6 @@ def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, 
     return low, high
 
 
-def median(samples: FloatArray) -> FloatArray:
-    return np.median(samples, axis=0)
-
-
 def student_quantiles(
     rating: FloatArray, standard_error: FloatArray, units: int, wanted: tuple[float, ...]
 ) -> FloatArray:

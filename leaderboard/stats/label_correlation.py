@@ -55,13 +55,9 @@ def correlate(
         if category is not None and key in category:
             groups.setdefault(category[key], []).append(key)
     return tuple(
-        _correlation(name, _column(one, keys), _column(other, keys))
+        _correlation(name, *(np.array([means[key] for key in keys], dtype=float) for means in (one, other)))
         for name, keys in [(None, shared), *sorted(groups.items())]
     )
-
-
-def _column(means: PairMeans, keys: Sequence[Hashable]) -> FloatArray:
-    return np.array([means[key] for key in keys], dtype=np.float64)
 
 
 def _correlation(category: str | None, x: FloatArray, y: FloatArray) -> Correlation:

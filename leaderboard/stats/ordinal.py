@@ -79,14 +79,11 @@ def ordinal(
     """
     if not len(ratings):
         raise NoGamesError("there are no ratings to rank")
-    unit, crossed = _unit(ratings, resample), None if resample is None else ratings.crossed(resample)
+    unit = ratings.prompt if resample is None else ratings.unit(resample)
+    crossed = None if resample is None else ratings.crossed(resample)
     fit = fit_everything(make_table(ratings, position=position, adjust=adjust, raters=raters))
     units = min(filter(None, map(number_of, (unit, crossed))), default=len(ratings))
     return _described(fit, sandwich(fit, unit, crossed, of_raters=resample == "raters"), units)
-
-
-def _unit(ratings: Ratings, resample: str | None) -> IntArray | None:
-    return ratings.prompt if resample is None else ratings.unit(resample)
 
 
 def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
@@ -112,17 +109,13 @@ def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
         rater_lean=place[layout.leans_at] if layout.raters else None,
         lean_sd=fit.lean_sd if layout.raters else None,
         prior=fit.prior,
-        unbounded=tuple(_direction(step) for step in fit.running.tolist()),
+        unbounded=tuple(
+            None if abs(step) < _STILL else ABOVE if step > 0 else BELOW for step in fit.running.tolist()
+        ),
         component=table.component,
         covariance=covariance,
         units=units,
     )
-
-
-def _direction(step: float) -> str | None:
-    if abs(step) < _STILL:
-        return None
-    return ABOVE if step > 0 else BELOW
 
 
 _UNITS_AT_ONCE: Final = 4096
@@ -156,7 +149,9 @@ def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) 
         meat = (half @ half.T).toarray()
     else:
         units = int(unit.max(initial=-1)) + 1
-        totals = slopes @ _contents(table.of_rating, unit, table.distinct, units)
+        totals = slopes @ csr_array(
+            (np.ones(len(unit)), (table.of_rating, unit)), shape=(table.distinct, units)
+        )
         meat = np.zeros((table.layout.size, table.layout.size))
         for start in range(0, units, _UNITS_AT_ONCE):
             part = totals[:, start : start + _UNITS_AT_ONCE].toarray()
@@ -182,10 +177,6 @@ def _slopes(fit: WholeFit) -> Any:
     between = inside * width_slope(table.widths @ fit.place)
 
     return (table.design_by_parameter @ surplus + csr_array(table.widths.T) @ between).tocsr()
-
-
-def _contents(of_rating: IntArray, unit: IntArray, distinct: int, units: int) -> Any:
-    return csr_array((np.ones(len(unit)), (of_rating, unit)), shape=(distinct, units))
 
 
 # The maximum of a resample lies near that of all ratings, so one inverse curvature, taken there, serves

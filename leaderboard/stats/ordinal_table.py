@@ -190,7 +190,9 @@ def make_table(ratings: Ratings, *, position: bool, adjust: Sequence[str], rater
     cells, won, lost = _cells(kinds)
     level, spread = _levels(kinds, scales)
     inside, widths = _inside(kinds, layout)
-    distinct_ratings = _distinct_ratings(ratings, kinds)
+    member, rating = kinds.member[kinds.group[: kinds.distinct]], kinds.rating[: kinds.distinct]
+    sides = ratings.first[member], ratings.second[member]
+    distinct_ratings = Outcomes(*sides, rating.astype(np.float64), kinds.of_rating)
     pairs, pair_sides = _pairs(distinct_ratings, ratings.contestants)
     return OrdinalTable(
         layout=layout,
@@ -250,7 +252,7 @@ class _Kinds:
         scales = np.array(layout.scales, dtype=np.int64)
         imaginary = np.concatenate([np.arange(1, points + 1) for points in scales])
         return cls(
-            of_rating.reshape(-1),
+            of_rating,
             len(distinct),
             np.concatenate((group[one], np.repeat(len(member) + np.arange(len(scales)), scales))),
             np.concatenate((ratings.points[one], np.repeat(scales, scales))),
@@ -276,7 +278,7 @@ def _numbered(columns: Sequence[Any]) -> IntArray:
     number = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         values, place = np.unique(column, return_inverse=True)
-        number = np.unique(number * len(values) + place.reshape(-1), return_inverse=True)[1].reshape(-1)
+        number = np.unique(number * len(values) + place, return_inverse=True)[1]
     return number
 
 
@@ -291,18 +293,13 @@ def _cells(kinds: _Kinds) -> tuple[_Cells, Any, Any]:
     group, threshold = np.divmod(codes, _LONGEST_SCALE)
     points = kinds.points[np.concatenate((speaks_for, against))[one]]
     shape = (len(codes), len(kinds))
-    place = place.reshape(-1)
     won = _ones(place[: len(speaks_for)], speaks_for, shape)
     lost = _ones(place[len(speaks_for) :], against, shape)
     return _Cells(group, points, threshold), won, lost
 
 
 def _ones(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
-    return _sparse(np.ones(len(row)), row, column, shape)
-
-
-def _sparse(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
-    return csr_array((value, (row, column)), shape=shape)
+    return csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
 
 def _design(ratings: Ratings, layout: Layout, kinds: _Kinds, cells: _Cells, deviation: FloatArray) -> Any:
@@ -323,7 +320,7 @@ def _design(ratings: Ratings, layout: Layout, kinds: _Kinds, cells: _Cells, devi
         cell, free = np.nonzero(rows)
         entries.append((of_scale[cell], layout.thresholds_at(points).start + free, rows[cell, free]))
     row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
-    return _sparse(value, row, column, (len(cells.group), layout.size))
+    return csr_array((value, (row, column)), shape=(len(cells.group), layout.size))
 
 
 def _levels(kinds: _Kinds, scales: tuple[int, ...]) -> tuple[Any, FloatArray]:
@@ -356,15 +353,9 @@ def _inside(kinds: _Kinds, layout: Layout) -> tuple[Any, FloatArray]:
     return _ones(np.concatenate(row), np.concatenate(column), (start, len(kinds))), np.concatenate(widths)
 
 
-def _distinct_ratings(ratings: Ratings, kinds: _Kinds) -> Outcomes:
-    member = kinds.member[kinds.group[: kinds.distinct]]
-    rating = kinds.rating[: kinds.distinct].astype(np.float64)
-    return Outcomes(ratings.first[member], ratings.second[member], rating, kinds.of_rating)
-
-
 def _pairs(distinct: Outcomes, contestants: int) -> tuple[Any, tuple[IntArray, IntArray]]:
     """Which distinct ratings belong to each pair of contestants, and the two sides of the pairs."""
     code = np.minimum(distinct.a, distinct.b) * contestants + np.maximum(distinct.a, distinct.b)
     pair, place = np.unique(code, return_inverse=True)
-    matrix = _ones(place.reshape(-1), np.arange(len(distinct)), (len(pair), len(distinct)))
+    matrix = _ones(place, np.arange(len(distinct)), (len(pair), len(distinct)))
     return matrix, np.divmod(pair, contestants)

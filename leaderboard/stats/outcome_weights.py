@@ -94,7 +94,7 @@ def _crossed_weights(
     clusters, others = (int(kind.max()) + 1 for kind in (cluster, crossed))
     rows, row = np.unique(outcomes.of_game * np.int64(others) + crossed, return_inverse=True)
     outcome, other = np.divmod(rows, others)
-    contents = coo_array((np.ones(len(row)), (row.reshape(-1), cluster)), shape=(len(rows), clusters)).tocsr()
+    contents = coo_array((np.ones(len(row)), (row, cluster)), shape=(len(rows), clusters)).tocsr()
     places = (outcome, np.arange(len(rows)))
     summed = csr_array((np.ones(len(rows)), places), shape=(len(outcomes), len(rows))).tocsc()
     cuts = [slice(at, at + _ROWS_AT_ONCE) for at in range(0, len(rows), _ROWS_AT_ONCE)]

@@ -35,7 +35,7 @@ class PairTable:
         a, b = np.divmod(code, max(contestants, 1))
         count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
         component = connected_components(a, b, contestants)
-        return cls(a, b, contestants, pair.reshape(-1), outcomes.score, count, component)
+        return cls(a, b, contestants, pair, outcomes.score, count, component)
 
     @cached_property
     def sides(self) -> Any:

@@ -6,7 +6,7 @@ level and power.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -59,7 +59,8 @@ def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int
     def score(centre: float) -> FloatArray:
         return (1.0 - ties) * _chance(centre + shift) + ties / 2.0
 
-    expected = score(_root(lambda centre: float(weights @ score(centre)) - mean))
+    centre = brentq(lambda centre: float(weights @ score(centre)) - mean, -_FARTHEST, _FARTHEST, xtol=1e-6)
+    expected = score(float(centre))
     between = float(weights @ (expected - mean) ** 2)
     squared = expected - ties / 4.0
     within = float(weights @ (squared - expected**2))
@@ -69,10 +70,6 @@ def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int
 
 def _chance(lead: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(lead / (2.0 * POINTS_PER_UNIT)))
-
-
-def _root(function: Callable[[float], float]) -> float:
-    return float(brentq(function, -_FARTHEST, _FARTHEST, xtol=1e-6))
 
 
 def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
@@ -226,12 +223,12 @@ class Aim:
     @property
     def width(self) -> float:
         """The half-width of an interval in standard errors."""
-        return _quantile(0.5 + self.level / 200.0)
+        return float(ndtri(0.5 + self.level / 200.0))
 
     @property
     def variance(self) -> float:
         """The largest variance of the gap, in squared points, that serves."""
-        return (self.gap / (self.width + _quantile(self.power / 100.0))) ** 2
+        return (self.gap / (self.width + float(ndtri(self.power / 100.0)))) ** 2
 
 
 @dataclass(frozen=True)
@@ -290,14 +287,10 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; contestants by number."""
-        evidence = self.evidence and {
-            "first": self.evidence.first,
-            "second": self.evidence.second,
-            "gap": self.evidence.gap,
-            "prompts": self.evidence.prompts,
-            "raters": self.evidence.raters,
-            "half_width": self.half_width_now,
-        }
+        evidence = None
+        if self.evidence is not None:
+            evidence = {**vars(self.evidence), "half_width": self.half_width_now}
+            del evidence["variance"]
         return {
             **asdict(self.aim),
             "needed": asdict(self.need),
@@ -386,7 +379,3 @@ def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | 
     more = math.ceil((half + math.sqrt(half**2 + missing)) / new - 1e-9) if missing > 0 else 0
     left = (noise + more * new**2 * variance.of_prompt(new)) / (weight + more * new) ** 2
     return Need(raters, more, had + more, aim.width * math.sqrt(left))
-
-
-def _quantile(share: float) -> float:
-    return float(ndtri(share))

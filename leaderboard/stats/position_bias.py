@@ -8,10 +8,10 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import chdtrc, fdtrc, log_ndtr
 
-from arena.rating.scales import POINTS
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
-from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, RatingError
+from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate
+from leaderboard.stats.descriptive import on_scale
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.ratings import Ratings
@@ -70,15 +70,10 @@ def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: f
 
 def counts_by_prompt(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike) -> FloatArray:
     """How often each prompt (row) was given each rating 1..points (column)."""
-    if points not in POINTS:
-        raise RatingError(f"points is {points}; there are scales of 2, 3, 5 and 8 points")
-    ratings = np.asarray(rating).reshape(-1)
-    wrong = (ratings < 1) | (ratings > points) | (ratings != np.floor(ratings))
-    if wrong.any():
-        raise RatingError(f"rating {ratings[wrong][0]} is outside the scale 1-{points}")
+    ratings = on_scale(rating, points)
     numbers = prompt_numbers(prompt, len(ratings))
     prompts = int(numbers.max(initial=-1)) + 1
-    cells = numbers * points + ratings.astype(np.int64) - 1
+    cells = numbers * points + ratings - 1
     counted: FloatArray = np.bincount(cells, minlength=prompts * points).astype(np.float64)
     return counted.reshape(prompts, points)
 

@@ -19,7 +19,7 @@ from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import bootstrap_elo, sequential_elo
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, median, percentiles, student_quantiles
+from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, percentiles, student_quantiles
 from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
 from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
@@ -74,7 +74,7 @@ def _elo(material: Material, method: Method) -> Estimate:
         return Estimate(rating, component, parameters=parameters)
     options |= _run(method) | _units(games)
     samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
-    return Estimate(median(samples), component, samples, parameters=parameters)
+    return Estimate(np.median(samples, axis=0), component, samples, parameters=parameters)
 
 
 def _bradley_terry(material: Material, method: Method) -> Estimate:

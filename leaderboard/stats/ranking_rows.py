@@ -11,7 +11,7 @@ from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_estimates import Estimate
-from leaderboard.stats.separation import Groups, groups_at, probability_first, rank_upper_bound
+from leaderboard.stats.separation import Groups, groups_at, probability_first, rank_upper_bound, ranks
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,7 @@ def rows(
 ) -> tuple[Standing, ...]:
     """The rows by component, then strength, best first, then name; those without games last."""
     rating = np.round(found.rating, DECIMALS)
-    same = found.component[:, None] == found.component[None, :]
-    rank = 1 + (same & (rating[None, :] > rating[:, None])).sum(axis=1)
+    rank = ranks(found.rating, found.component)
 
     def row(i: int) -> Standing:
         if not tally.games[i]:

@@ -10,10 +10,9 @@ import numpy.typing as npt
 from leaderboard.stats.checks import (
     FloatArray,
     IntArray,
-    LengthMismatchError,
     ParameterError,
-    column,
-    dense_labels,
+    check_length,
+    labels_of,
     numbers,
 )
 from leaderboard.stats.games import Games, games_from_ratings
@@ -97,45 +96,23 @@ def make_ratings(
         values,
         scale,
         contestants,
-        _numbered("prompt", prompt, len(values)),
-        _numbered("rater", rater, len(values)),
+        labels_of("prompt", prompt, "rating", len(values)),
+        labels_of("rater", rater, "rating", len(values)),
         {name: _finite(name, more, len(values)) for name, more in (covariates or {}).items()},
     )
 
 
 def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
     """Games as ratings on three points, the clusters being what ``resample`` says."""
-    of_raters = games.cluster if resample == "raters" else games.crossed
     rating = (3.0 - 2.0 * games.score).astype(np.int64)
     points = np.full(len(games), 3, dtype=np.int64)
-    return Ratings(
-        games.a,
-        games.b,
-        rating,
-        points,
-        games.contestants,
-        prompt=None if resample == "raters" else games.cluster,
-        rater=of_raters,
-    )
-
-
-def _numbered(name: str, labels: npt.ArrayLike | None, length: int) -> IntArray | None:
-    if labels is None:
-        return None
-    array = column(name, labels)
-    _check_length(name, array, length)
-    return dense_labels(name, array)
+    prompt, rater = (None, games.cluster) if resample == "raters" else (games.cluster, games.crossed)
+    return Ratings(games.a, games.b, rating, points, games.contestants, prompt, rater)
 
 
 def _finite(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
     array = numbers(name, values)
-    _check_length(name, array, length)
+    check_length(name, array, "rating", length)
     if not np.isfinite(array).all():
         raise ParameterError(f"{name}[{int((~np.isfinite(array)).argmax())}] is not a finite number")
     return array
-
-
-def _check_length(name: str, array: npt.NDArray[np.generic], length: int) -> None:
-    if len(array) != length:
-        sizes = f"rating has {length}, {name} has {len(array)}"
-        raise LengthMismatchError(f"the arrays differ in length: {sizes}")

@@ -33,7 +33,7 @@ def spread_of_units(
     if cluster is None or crossed is None:
         return spread(cluster)
     kinds = int(crossed.max()) + 1
-    both = np.unique(cluster * kinds + crossed, return_inverse=True)[1].reshape(-1)
+    both = np.unique(cluster * kinds + crossed, return_inverse=True)[1]
     total = spread(cluster) + (of_crossed or spread)(crossed) - spread(both)
     if np.isnan(total).any():
         return total

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, NoGamesError
-from leaderboard.stats.intervals import bounds, check_level, median
+from leaderboard.stats.intervals import bounds, check_level
+from leaderboard.stats.plain_values import DECIMALS
 
 # Points; closer strengths are equal, so that no rounding error decides who is above whom.
 _EQUAL: Final = 1e-6
@@ -29,6 +30,12 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
     above = (lower[None, :] > upper[:, None] + _EQUAL) & _together(group)
     return np.asarray(1 + np.count_nonzero(above, axis=1))
+
+
+def ranks(rating: FloatArray, component: IntArray) -> IntArray:
+    """1 + the contestants of the same component that are above each; equals to 1e-6 share a rank."""
+    known = np.round(rating, DECIMALS)
+    return 1 + np.count_nonzero(_together(component) & (known[None, :] > known[:, None]), axis=1)
 
 
 def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:
@@ -86,11 +93,11 @@ def groups_at(
 ) -> tuple[Groups, ...]:
     """The groups of ``groups_not_told_apart`` for each of several levels, in their order."""
     drawn, group = _checked(samples, component)
-    rated = median(drawn) if rating is None else np.asarray(rating, dtype=float)
+    rated = np.median(drawn, axis=0) if rating is None else np.asarray(rating, dtype=float)
     if len(rated) != len(group):
         raise LengthMismatchError(f"samples has {len(group)} contestants, rating has {len(rated)}")
     # Rounded as ratings are published: the last bits of equal ratings differ between processors.
-    order = np.lexsort((-np.round(rated, 6), group))
+    order = np.lexsort((-np.round(rated, DECIMALS), group))
     within = _together(group)
     apart = told_apart_at(drawn, levels, group)
     return tuple(_grouped(within & ~those, order, level) for those, level in zip(apart, levels, strict=True))

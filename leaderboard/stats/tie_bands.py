@@ -57,15 +57,10 @@ class TieBand:
                 raise ParameterError(f"tie-band is {self}, the whole scale: every comparison would be a tie")
 
 
-def tied_ratings(band: TieBand | None = None) -> dict[int, tuple[int, ...]]:
-    """The ratings that are ties, by the points of the scale."""
-    asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
-    return TIE_BAND | asked
-
-
 def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
     """-1 where what is shown first is better, 1 where the second is, 0 for a tie."""
     found: IntArray = np.sign(2 * rating - points - 1)
-    for scale, ties in tied_ratings(band).items():
+    asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
+    for scale, ties in (TIE_BAND | asked).items():
         found[(points == scale) & np.isin(rating, ties)] = 0
     return found

@@ -12,19 +12,19 @@ def test_confusion_counts_every_rating_against_every_other_in_both_orientations(
     topics = agreement_studies.topics()
     one, other = agreement_studies.at_random(0, points[1]), agreement_studies.at_random(1, points[2], 2)
     found = confusion(topics, one, other)
-    assert found.points == points[1:]
+    assert found.shape[1:] == points[1:]
     for number, chosen in ((0, topics.category >= 0), (1, topics.category == 0), (3, topics.category != 0)):
         kept = chosen[topics.prompt]
         sides = (rows.only(kept[rows.pair]) for rows in (one, other))
         expected = agreement_studies.crossed(*sides, lambda rows: rows.rating - 1, points[1:])
-        assert (found.counts[number] == expected).all()
+        assert (found[number] == expected).all()
 
 
 def test_by_hand():
     one = opinion_rows([0, 1, 1], 1, [1, 3, 8], [3, 3, 8], False)
     other = opinion_rows([0, 1], 2, [2, 2], 2, False)
     found = confusion(agreement_studies.topics(2, names=("",)), one, other)
-    assert found.counts[0].tolist() == [[1, 1], [0, 0], [1, 1]]
+    assert found[0].tolist() == [[1, 1], [0, 0], [1, 1]]
     entries = Entries(np.array([0, 1, 4]), np.array([0.5, 0.5, 0.0]), np.array([-1.0, -1.0, 0.0]))
     found = scatters(agreement_studies.topics(), entries)
     # A place and its mirror image both show the two entries; that at (0, 0) is its own mirror image.
