@@ -129,9 +129,6 @@ class Equation:
         share = np.bincount(self.prompt, part.member, self.prompts) / part.size
         return np.asarray(summed - share[:, None] * summed.sum(axis=0))
 
-    def regrouped(self, component: IntArray, scale: float) -> "Equation":
-        return replace(self, component=component, scale=scale)
-
     @cached_property
     def prompts(self) -> int:
         return int(self.prompt.max()) + 1
@@ -236,7 +233,7 @@ class _Spread:
             return Estimate(nothing, nothing, nothing, nothing)
         value = np.where(self.shown, solution.theta * POINTS_PER_UNIT + centre, np.nan)
         error = np.where(self.shown, self._standard_error(solution.influence), np.nan)
-        reach = error * self._quantile()
+        reach = error * float(stdtrit(max(self.prompts - 1, 1), self.tail))
         return Estimate(value, error, value - reach, value + reach, solution.prior)
 
     def _standard_error(self, influence: FloatArray) -> FloatArray:
@@ -244,9 +241,6 @@ class _Spread:
             return np.full(influence.shape[1], np.nan)
         correction = self.prompts / (self.prompts - 1.0)
         return np.asarray(np.sqrt(correction * (influence**2).sum(axis=0)) * POINTS_PER_UNIT)
-
-    def _quantile(self) -> float:
-        return float(stdtrit(max(self.prompts - 1, 1), self.tail))
 
 
 def _within_reach(pairs: RatedPairs) -> tuple[IntArray, BoolArray, int]:
@@ -306,7 +300,7 @@ def _judge_alone(equation: Equation, pairs: RatedPairs) -> tuple[Solution | None
         [len(set(connected[equation.component == own].tolist())) == 1 for own in equation.component]
     )
     met = np.isin(np.arange(equation.contestants), np.concatenate((pairs.a, pairs.b)))
-    apart = equation.regrouped(connected, float(np.count_nonzero(pairs.judged)))
+    apart = replace(equation, component=connected, scale=float(np.count_nonzero(pairs.judged)))
     start = np.zeros(equation.contestants)
     found = apart.solve(JUDGE_ALONE, start) or apart.solve(JUDGE_ALONE, start, prior=True)
     return found, whole & met

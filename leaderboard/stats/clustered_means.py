@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.intervals import student_reach, wilson
+from leaderboard.stats.plain_values import Result
 
 # A smaller standard error is rounding: prompts cancel exactly where both orders were asked.
 _NO_ERROR: Final = 1e-9
@@ -19,7 +20,7 @@ _SPARSE: Final = 8
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Result):
     """A number with its interval, None where undefined, from ``n`` observations of ``prompts`` prompts."""
 
     n: int

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
@@ -89,17 +89,6 @@ def both_orders(
 # pair in its two orders would cancel if the order did not matter; half their sum is the shift.
 
 
-@dataclass(frozen=True)
-class Shift(Result):
-    """A mean preference on [-1, 1], above 0 towards the second, with its interval over prompts."""
-
-    n: int  # pairs from both orders, ratings from one
-    prompts: int
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 def preference(rating: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     """Ratings as shown on [-1, 1]: 1 is the strongest preference for what is shown second."""
     given, scale = np.asarray(rating, dtype=np.float64), np.asarray(points, dtype=np.float64)
@@ -114,18 +103,18 @@ def shift_in_both_orders(
     rating: IntArray,
     points: IntArray,
     level: float = 95.0,
-) -> Shift:
+) -> Estimate:
     """The shift of the pairs that a rater was asked about in both orders, by the first rating in each."""
     one, other = both_orders(pair, rater, swapped.astype(bool))
     given = preference(rating, points)
     return shift((given[one] + given[other]) / 2.0, prompt[one], level)
 
 
-def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Shift:
+def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Estimate:
     """The mean of preferences as shown."""
     numbers = prompt_numbers(prompt, len(preferences))
     found = mean_estimate(sums(numbers, preferences), sums(numbers, np.ones(len(preferences))), level)
-    return Shift(**vars(found.clipped(-1.0, 1.0)))
+    return found.clipped(-1.0, 1.0)
 
 
 @dataclass(frozen=True)

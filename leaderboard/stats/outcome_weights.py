@@ -40,14 +40,12 @@ def weights_of_rounds(
 ) -> Callable[[IntArray], FloatArray]:
     """A function from at most ``DRAWN_TOGETHER`` round numbers to weights (outcomes, rounds)."""
     if cluster is None:
-        few = len(outcomes) ** 2 < len(outcomes.of_game)
-        if few:
+        if len(outcomes) ** 2 < len(outcomes.of_game):
             return lambda rounds: _multinomial(outcomes, seed, rounds)
         return OutcomeDraws(outcomes.of_game, len(outcomes), seed).weights
     if crossed is not None:
         return _crossed_weights(outcomes, cluster, crossed, seed)
     clusters = int(cluster.max()) + 1
-
     ones = np.ones(len(cluster))
     contents = coo_array((ones, (outcomes.of_game, cluster)), shape=(len(outcomes), clusters)).tocsr()
 

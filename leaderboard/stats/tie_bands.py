@@ -2,15 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.rating.scales import TIE_BAND
-from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.checks import IntArray, ParameterError
 
-IntArray: TypeAlias = npt.NDArray[np.int64]
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
 
