@@ -57,7 +57,6 @@ class Wanted:
 
     @property
     def prompts(self) -> FloatArray:
-        """The number of prompts of each row."""
         topics = self.measure.topics
         return topics.add_up(topics.category[np.unique(topics.prompt[self.pair])])
 

@@ -40,7 +40,6 @@ class OpinionRows:
         return len(self.pair)
 
     def only(self, chosen: npt.NDArray[Any]) -> "OpinionRows":
-        """The rows of a mask, or at these places."""
         pair, rater, rating, points = self.pair, self.rater, self.rating, self.points
         return OpinionRows(pair[chosen], rater[chosen], rating[chosen], points[chosen], self.band)
 

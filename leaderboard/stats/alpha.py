@@ -42,7 +42,6 @@ class RepeatedPairs:
 
     @property
     def even(self) -> FloatArray:
-        """1 for each pair with ``each`` ratings, 0 for others."""
         return np.asarray(self.sums.count == self.each, dtype=np.float64)
 
 
@@ -77,7 +76,8 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
         count, squares, apart, unlike, ties = added[:5]
         # 1 - observed / expected disagreement; both orientations hold 2 * count ratings with a mean of 0.
         interval = 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
-        return np.stack([interval, _nominal_alpha(count, unlike, ties), _fleiss(*added[5:], chosen.each)])
+        fleiss = _fleiss(added[5], added[6], added[7], chosen.each)
+        return np.stack([interval, _nominal_alpha(count, unlike, ties), fleiss])
 
     return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
 

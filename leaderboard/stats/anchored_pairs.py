@@ -123,7 +123,6 @@ def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> 
 
 
 def _dense(labels: npt.NDArray[np.generic]) -> IntArray:
-    """Labels numbered 0, 1, ... in sorted order."""
     return np.asarray(np.unique(labels.reshape(-1), return_inverse=True)[1].astype(np.int64))
 
 

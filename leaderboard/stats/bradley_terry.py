@@ -279,7 +279,6 @@ class Reference:
         return cls(x, np.linalg.inv(likelihood.curvature(x))[0], likelihood.prior)
 
     def climb(self, likelihood: BradleyTerryLikelihood) -> FloatArray:
-        """The maximum of every round, (parameters, rounds)."""
         x = np.repeat(self.x, likelihood.prior.shape[1], axis=1)
         settled = np.zeros(x.shape[1], dtype=bool)
         near = np.flatnonzero((likelihood.prior == self.prior).all(axis=0))

@@ -55,12 +55,10 @@ class Clusters:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of what is kept for each game."""
         return self.of_game.nbytes + (0 if self.crossed is None else self.crossed.nbytes)
 
     @property
     def size(self) -> IntArray:
-        """The number of games of each cluster."""
         return np.diff(self.start)
 
 

@@ -157,7 +157,6 @@ def _walk_pools(pools: npt.NDArray[Any], packed: IntArray, contestants: int, gai
 
 @_compiled
 def _pool_sizes(start: IntArray, keys: WordArray, sizes: IntArray) -> None:
-    """Count the games of the drawn clusters of each round."""
     clusters = np.uint64(len(start) - 1)
     for r in range(len(keys)):
         counter = np.uint64(0)
@@ -194,7 +193,6 @@ def _fill_pools(
 
 @_compiled
 def _shuffle_pools(pools: npt.NDArray[Any], sizes: IntArray, order_keys: WordArray) -> None:
-    """Put the first ``sizes`` games of each row in random order."""
     for r in range(len(pools)):
         _shuffle(pools[r, : sizes[r]], order_keys[r])
 

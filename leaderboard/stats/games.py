@@ -58,12 +58,10 @@ class Games:
 
     @property
     def clusters(self) -> int | None:
-        """The number of clusters, None where there are none."""
         return None if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
 
     @property
     def crossed_clusters(self) -> int | None:
-        """The number of clusters of the second kind, None where there are none."""
         return None if self.crossed is None else int(self.crossed.max(initial=-1)) + 1
 
 
@@ -184,7 +182,6 @@ def _check_lengths(**arrays: npt.NDArray[Any]) -> None:
 
 
 def _refuse(bad: npt.NDArray[np.bool_], error: type[StatsError], message: Callable[[int], str]) -> None:
-    """Raise the error with the message for the first bad position, if there is one."""
     if bad.any():
         raise error(message(int(bad.argmax())))
 

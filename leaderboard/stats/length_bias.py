@@ -132,7 +132,6 @@ def _fitted(x: FloatArray, points: FloatArray) -> tuple[float, float, FloatArray
 
 
 def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: float) -> list[Bin]:
-    """The bins right of 0."""
     if not len(difference):
         return []
     ends = np.unique(np.ceil(np.quantile(difference, np.arange(1, BINS + 1) / BINS)))

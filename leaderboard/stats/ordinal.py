@@ -59,7 +59,6 @@ class OrdinalFit:
 
     @property
     def position_points(self) -> float:
-        """The advantage of standing first in points."""
         return self.position * POINTS_PER_UNIT
 
 

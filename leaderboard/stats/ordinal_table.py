@@ -86,7 +86,6 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """The number of parameters."""
         return int(self.leans_at.stop)
 
 
@@ -128,7 +127,6 @@ class OrdinalTable:
 
     @cached_property
     def count(self) -> FloatArray:
-        """How often each distinct rating was given."""
         return np.bincount(self.of_rating, minlength=self.distinct).astype(np.float64)
 
     @cached_property
@@ -147,7 +145,6 @@ class OrdinalTable:
 
     @cached_property
     def design_by_parameter(self) -> Any:
-        """``design`` transposed, ready to multiply."""
         return self.design.T.tocsr()
 
     @cached_property
@@ -266,7 +263,7 @@ class _Kinds:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """The group and the scale of each cell."""
+    """Cells by group and scale."""
 
     group: IntArray
     points: IntArray

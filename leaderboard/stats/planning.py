@@ -161,7 +161,6 @@ class _Opinions:
 
     @property
     def raters(self) -> float:
-        """The mean number of raters of a pair of answers."""
         return len(self.cell) / (int(self.cell.max()) + 1)
 
     def within(self) -> float | None:
@@ -273,7 +272,6 @@ class Plan:
         return f"To {goal} {odds}, {wanted} are needed{total}."
 
     def warnings(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the answer."""
         found = []
         if self.evidence is not None and self.evidence.prompts < FEW_PROMPTS:
             known = f"How much prompts differ is estimated from {self.evidence.prompts} of them"
@@ -362,7 +360,6 @@ def _plan(
 
 
 def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None) -> Need:
-    """The fewest new prompts after which the gap's variance serves."""
     if evidence is None:
         fresh = variance.of_prompt(raters)
         more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)

@@ -177,7 +177,6 @@ def _unknown(n: int, prompts: int, reason: str) -> PlaceWorth:
 
 
 def _unknowable(ratings: Ratings) -> str | None:
-    """Why no ratings like these could tell, or None."""
     if not len(ratings):
         return "no ratings"
     if ratings.points.max() < 3:
@@ -285,7 +284,6 @@ class _Model:
         return at_low - at_high, at_high * from_high - at_low * from_low, bends
 
     def _derivatives(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The slope of the log-likelihood, and minus its second derivative."""
         of_seen, of_scale, bends = self._slopes(place)
         bend, mixed, scale = (self.times * each for each in bends)
         slope = np.append(self.design.T @ (self.times * of_seen), self.times @ of_scale) - _PULL * place

@@ -90,7 +90,6 @@ def _bradley_terry(material: Material, method: Method) -> Estimate:
 
 
 def _robustness(material: Material) -> dict[str, Any]:
-    """How few games, removed, would put another contestant first."""
     found, names = fewest_removals(material.games), material.names
     return {
         "first": names[found.first],
@@ -189,7 +188,6 @@ def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
 
 
 def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:
-    """The interval of an effect, in points, and its kept percentiles, from its standard error."""
     points, error = np.array([effect["points"]]), np.array([effect["se"] * POINTS_PER_UNIT])
     return _interval(lambda wanted: student_quantiles(points, error, units, wanted)[:, 0], method)
 
@@ -210,7 +208,6 @@ def _run(method: Method) -> dict[str, Any]:
 
 
 def _fitted(fit: BradleyTerryFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any) -> Estimate:
-    """The estimate of a method that maximises a likelihood."""
     parameters: dict[str, Any] = {
         "scale": SCALE,
         "base": 10.0,

@@ -65,7 +65,6 @@ class Method:
 
     @property
     def sandwich(self) -> bool:
-        """Whether the intervals come from a sandwich covariance."""
         return self.intervals == "sandwich" and self.rounds is not None
 
 

@@ -37,7 +37,6 @@ class Standing:
     rank_ub_at: Mapping[str, int] | None = None  # by level
 
     def as_dict(self, decimals: int = DECIMALS) -> dict[str, Any]:
-        """Plain values for JSON, rounded."""
         # Not by asdict, which copies every mapping in depth: a tenth of the time of a small study's refresh.
         return {name: rounded(value, decimals) for name, value in vars(self).items()}
 
@@ -79,7 +78,6 @@ class Certainty:
 
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
-        """Certainty from the samples of an estimate; None where there are none."""
         ends, kept = found.quantiles(bounds(level)), found.quantiles(KEPT_PERCENTILES)
         if ends is None or kept is None or found.samples is None:
             return None

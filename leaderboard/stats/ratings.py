@@ -61,7 +61,6 @@ class Ratings:
         return number
 
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
-        """The comparisons as games (see games_from_ratings), clustered by the units of ``resample``."""
         return games_from_ratings(
             self.first,
             self.second,

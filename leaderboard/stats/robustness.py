@@ -86,7 +86,6 @@ class Removals:
 
     @property
     def share(self) -> float | None:
-        """The removed among all, from 0 to 1; None where no removal was found."""
         return None if self.removed is None else self.removed / self.units
 
     def sentence(self, names: Sequence[str]) -> str:
@@ -216,7 +215,6 @@ class _Path:
         return int(self.count.sum())
 
     def cut(self, length: int) -> "_Path":
-        """The first ``length`` removals."""
         before = np.cumsum(self.count) - self.count
         count = np.clip(length - before, 0, self.count)
         return _Path(self.kind[count > 0], count[count > 0], self.kinds)

@@ -35,7 +35,7 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
 def ranks(rating: FloatArray, component: IntArray) -> IntArray:
     """1 + the contestants of the same component that are above each; equals to 1e-6 share a rank."""
     known = np.round(rating, DECIMALS)
-    return 1 + np.count_nonzero(_together(component) & (known[None, :] > known[:, None]), axis=1)
+    return np.asarray(1 + np.count_nonzero(_together(component) & (known[None, :] > known[:, None]), axis=1))
 
 
 def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> FloatArray:

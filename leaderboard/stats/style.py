@@ -150,7 +150,6 @@ def covariates_of(texts_first: Sequence[str], texts_second: Sequence[str]) -> di
 
 
 def _outside_code(lines: list[str]) -> list[str]:
-    """The lines outside fenced code, fences left out."""
     kept, fence = [], ""
     for line in lines:
         found = _FENCE.match(line)
