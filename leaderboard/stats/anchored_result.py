@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.plain_values import DECIMALS, rounded
-from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, listed
+from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, some_names
 from leaderboard.stats.separation import rank_upper_bound, ranks
 
 
@@ -136,7 +136,7 @@ def anchored_cautions(found: Anchored, names: Sequence[str]) -> tuple[str, ...]:
 def _not_anchored(found: Anchored, names: Sequence[str]) -> Iterator[str]:
     idle = [name for name, anchored in zip(names, found.is_anchored, strict=True) if not anchored]
     if idle:
-        yield f"People rated no pair of {listed(idle)}: not ranked, whatever the judge says of them."
+        yield f"People rated no pair of {some_names(idle)}: not ranked, whatever the judge says of them."
 
 
 def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
@@ -145,7 +145,7 @@ def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
         groups = (
             [name for name, own in zip(names, found.component, strict=True) if own == n] for n in numbers
         )
-        listed = "; ".join(listed(group) for group in list(groups)[:NAMES_SHOWN])
+        listed = "; ".join(some_names(group) for group in list(groups)[:NAMES_SHOWN])
         yield (
             f"The pairs people rated leave {len(numbers)} groups that never met ({listed}): ratings can be "
             "compared within a group only."

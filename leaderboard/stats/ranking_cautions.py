@@ -54,7 +54,7 @@ def cautions(found: Findings) -> tuple[str, ...]:
 
 def _disconnected(found: Findings) -> Iterator[str]:
     if len(found.groups) > 1:
-        groups = "; ".join(listed(group) for group in found.groups[:NAMES_SHOWN])
+        groups = "; ".join(some_names(group) for group in found.groups[:NAMES_SHOWN])
         yield (
             f"The contestants form {len(found.groups)} groups that never met ({groups}): ratings and ranks "
             "can be compared within a group only."
@@ -64,7 +64,7 @@ def _disconnected(found: Findings) -> Iterator[str]:
 def _without_games(found: Findings) -> Iterator[str]:
     idle = [name for name, games in zip(found.material.names, found.tally.games, strict=True) if not games]
     if idle:
-        yield f"Without a game, and so without a rating: {listed(idle)}."
+        yield f"Without a game, and so without a rating: {some_names(idle)}."
 
 
 def _no_maximum(found: Findings) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> 
     if places:
         every = all(decided[i] == found.tally.games[i] for i in places)
         against = "" if every else " against all the others"
-        yield f"{listed([found.material.names[i] for i in places])} {verb} every game{against}"
+        yield f"{some_names([found.material.names[i] for i in places])} {verb} every game{against}"
 
 
 def _no_position(found: Findings) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _other_unit(found: Findings) -> Iterator[str]:
         )
 
 
-def listed(names: Sequence[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = ", ".join(names[:NAMES_SHOWN])
     rest = len(names) - NAMES_SHOWN
