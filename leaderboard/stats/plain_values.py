@@ -17,7 +17,7 @@ def rounded(value: Any, decimals: int = DECIMALS) -> Any:
     if not isinstance(value, float):
         return value
     # Adding zero turns -0.0 into 0.0.
-    return None if math.isnan(value) else round(value, decimals) + 0.0
+    return None if math.isnan(value) else round(float(value), decimals) + 0.0
 
 
 @dataclass(frozen=True)
