@@ -1,5 +1,6 @@
 """Builders of rows with sensible defaults: make_x(**overrides)."""
 
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
@@ -162,6 +163,19 @@ def make_price(**overrides: Any) -> Any:
     from judging.models import Price
 
     return Price.objects.create(**{"model": "loopback", "prompt": 2, "completion": 8, **overrides})
+
+
+def make_call(run: Any, number: int = 0, **overrides: Any) -> Any:
+    """A call in flight about an assignment of the run, by its place in it; unless another is given."""
+    from django.utils import timezone
+
+    from judging.models import JudgeCall
+
+    if not overrides.keys() & {"assignment", "assignment_id"}:
+        overrides["assignment"] = run.run_assignments.order_by("pk")[number].assignment
+    defaults = {"run": run, "key": "rate", "attempt": 1, "worker": "w", "messages": []}
+    defaults["deadline"] = timezone.now() + timedelta(minutes=1)
+    return JudgeCall.objects.create(**{**defaults, **overrides})
 
 
 def make_import_job(*files: tuple[str, str], **overrides: Any) -> ImportJob:

@@ -1,10 +1,12 @@
 """A study with people in every role, and clients signed in as each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
+from django.dispatch import Signal
 from django.test import Client
 
 from arena.models import Membership, Role, Study
@@ -47,6 +49,24 @@ def signed_in(users: dict[str, AbstractBaseUser]) -> Callable[[str], Client]:
 @pytest.fixture
 def operator(signed_in: Callable[[str], Client]) -> Client:
     return signed_in("operator")
+
+
+@pytest.fixture
+def hear() -> Iterator[Callable[[Signal], list[dict[str, Any]]]]:
+    """Listen to a signal until the test ends: the list it fills, with the arguments of each time."""
+    with ExitStack() as stack:
+
+        def listen(signal: Signal) -> list[dict[str, Any]]:
+            heard: list[dict[str, Any]] = []
+
+            def listener(**told: Any) -> None:
+                heard.append(told)
+
+            signal.connect(listener, weak=False)
+            stack.callback(signal.disconnect, listener)
+            return heard
+
+        yield listen
 
 
 def sent(response: Any) -> str:

@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from tests.faults.evidence import Line, compare
 from tests.faults.report import markdown, plain
 
@@ -27,31 +29,30 @@ def test_requests_and_records_that_agree() -> None:
         record("replied", "b", 2),
     ]
     found = compare(rows, [asked("a"), asked("a", 1), asked("b"), asked("b", 2)])
-    assert (found.requests, found.replied, found.unrecorded, found.unsent, found.asked_again) == (
-        4,
-        2,
-        0,
-        0,
-        0,
-    )
+    expected = (4, 2, 0, 0, 0)
+    assert (found.requests, found.replied, found.unrecorded, found.unsent, found.asked_again) == expected
     assert found.states == {"failed": 1, "replied": 2, "abandoned": 1}
 
 
-def test_a_request_without_a_record_is_seen() -> None:
-    assert compare([record("replied", "a", 1)], [asked("a"), asked("b")]).unrecorded == 1
-
-
-def test_a_record_without_a_request_is_seen() -> None:
-    assert compare([record("abandoned", "a"), record("replied", "a", 1)], [asked("a", 1)]).unsent == 1
-
-
-def test_a_committed_reply_that_was_asked_for_again_is_seen() -> None:
-    rows = [record("replied", "a", 1), record("failed", "a", 3)]
-    assert compare(rows, [asked("a", 1), asked("a", 3)]).asked_again == 1
-
-
-def test_two_replies_about_one_assignment_are_seen() -> None:
-    assert compare([record("replied", "a", 1), record("replied", "a", 1)], [asked("a", 1)]).asked_again == 1
+@pytest.mark.parametrize(
+    ("rows", "log", "seen"),
+    [
+        ([record("replied", "a", 1)], [asked("a"), asked("b")], {"unrecorded": 1, "unsent": 0}),
+        ([record("abandoned", "a"), record("replied", "a", 1)], [asked("a", 1)], {"unsent": 1}),
+        # A committed reply that was asked for again, and two replies about one assignment.
+        (
+            [record("replied", "a", 1), record("failed", "a", 3)],
+            [asked("a", 1), asked("a", 3)],
+            {"asked_again": 1},
+        ),
+        ([record("replied", "a", 1)] * 2, [asked("a", 1)], {"asked_again": 1}),
+    ],
+)
+def test_disagreement(
+    rows: list[tuple[Any, ...]], log: list[tuple[float, str]], seen: dict[str, int]
+) -> None:
+    found = compare(rows, log)
+    assert {name: getattr(found, name) for name in seen} == seen
 
 
 def test_what_is_of_no_use_to_others_may_be_asked_for_again() -> None:
@@ -72,18 +73,12 @@ REPORTS = {
 }
 
 
-def test_the_table_for_a_terminal() -> None:
+def test_the_table_for_a_terminal_and_for_a_document() -> None:
     assert plain(REPORTS).splitlines() == [
         "               embedded  production",
         "assigned       20 ok     19 BROKEN",
         "failed         1",
         "Redis flushed            3",
     ]
-
-
-def test_the_table_for_a_document() -> None:
-    assert markdown(REPORTS).splitlines()[:3] == [
-        "|  | embedded | production |",
-        "| --- | --- | --- |",
-        "| assigned | 20 ok | 19 BROKEN |",
-    ]
+    head = ["|  | embedded | production |", "| --- | --- | --- |", "| assigned | 20 ok | 19 BROKEN |"]
+    assert markdown(REPORTS).splitlines()[:3] == head

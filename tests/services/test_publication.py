@@ -91,9 +91,7 @@ def eventually(found: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("lost", ["process", "database"])
-def test_nothing_half_is_published_and_nothing_is_lost(
-    made: HandMade, publishing: Publishing, lost: str
-) -> None:
+def test_nothing_is_half_published_and_none_lost(made: HandMade, publishing: Publishing, lost: str) -> None:
     former = Snapshot.objects.get()
     tables, index = former.slices.count(), ComparisonIndex.objects.get().version
     if lost == "process":

@@ -23,6 +23,7 @@ def test_a_token_is_shown_once_and_revoked() -> None:
     token = run("gpt", "--label", "laptop").split()[-1]
     row = ApiToken.objects.get()
     assert (row.rater, row.label, row.digest, row.revoked_at) == (rater, "laptop", digest(token), None)
+    assert token not in str(vars(row))
     assert row.scopes == ["rate", "read"]
     assert run("gpt", "--revoke") == "Revoked 1 token(s) of GPT.\n"
     row.refresh_from_db()

@@ -47,26 +47,12 @@ def of_one_study(rater: Rater, count: int) -> list[Assignment]:
 def test_each_answer_has_the_reply_it_would_have_had_by_itself(client: Client, judge: Rater) -> None:
     new, same, other, wrong = of_one_study(judge, 4)
     assert statuses(post(client, judge, rating(same), rating(other))) == [201, 201]
-    reply = post(
-        client,
-        judge,
-        rating("unknown"),
-        rating(new),
-        rating(same),
-        rating(other, 2),
-        rating(wrong, 9),
-        rating(wrong, "five"),
-        "nonsense",
-    )
+    refused = [rating(other, 2), rating(wrong, 9), rating(wrong, "five"), "nonsense"]
+    reply = post(client, judge, rating("unknown"), rating(new), rating(same), *refused)
     assert statuses(reply) == [403, 201, 200, 409, 422, 422, 422]
     bodies = [result["body"] for result in reply.json()["results"]]
-    assert bodies[1] == {
-        "assignment": new.public_id,
-        "status": "scored",
-        "rating": 6,
-        "reason": None,
-        "points": 8,
-    }
+    stored = {"assignment": new.public_id, "status": "scored", "rating": 6, "reason": None, "points": 8}
+    assert bodies[1] == stored
     assert bodies[3]["comparison"]["rating"] == 6
     assert [body["field"] for body in bodies[4:]] == ["rating", "rating", None]
     assert sorted(Comparison.objects.values_list("assignment", flat=True)) == [new.pk, same.pk, other.pk]
@@ -89,11 +75,14 @@ def test_what_is_written_is_what_single_answers_write(client: Client, judge: Rat
     assert set(Pair.objects.values_list("judge_ratings", "people_ratings")) == {(1, 0)}
 
 
-def test_one_assignment_twice_in_a_batch(client: Client, judge: Rater) -> None:
+def test_one_assignment_twice_in_a_batch_and_somebody_elses(client: Client, judge: Rater) -> None:
     first, second = of_one_study(judge, 2)
     reply = post(client, judge, rating(first), rating(first, 2), rating(second), rating(first))
     assert statuses(reply) == [201, 409, 201, 200]
     assert Comparison.objects.count() == 2
+    (own,) = of_one_study(judge, 1)
+    other = make_assignment(rater=make_rater(kind=Rater.Kind.JUDGE))
+    assert statuses(post(client, judge, rating(other), rating(own), rating("\x01"))) == [403, 201, 403]
 
 
 def test_an_answer_that_the_database_refuses_leaves_the_others_alone(client: Client, judge: Rater) -> None:
@@ -108,12 +97,6 @@ def test_an_answer_that_the_database_refuses_leaves_the_others_alone(client: Cli
     assert not Comparison.objects.filter(assignment=bad).exists()
 
 
-def test_somebody_elses_assignment_is_none(client: Client, judge: Rater) -> None:
-    (own,) = of_one_study(judge, 1)
-    other = make_assignment(rater=make_rater(kind=Rater.Kind.JUDGE))
-    assert statuses(post(client, judge, rating(other), rating(own), rating("\x01"))) == [403, 201, 403]
-
-
 @pytest.mark.parametrize("body", [[], [rating("x")] * 101])
 def test_too_few_or_too_many(body: list[object], client: Client, judge: Rater) -> None:
     reply = post(client, judge, *body)
@@ -121,21 +104,12 @@ def test_too_few_or_too_many(body: list[object], client: Client, judge: Rater) -
 
 
 def test_the_apps_above_hear_once_of_a_batch(
-    client: Client, judge: Rater, django_capture_on_commit_callbacks: Any
+    client: Client, judge: Rater, hear: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    heard: list[int] = []
-
-    def listener(sender: Any, study_id: int, **_: Any) -> None:
-        heard.append(study_id)
-
-    assignments = of_one_study(judge, 3)
-    comparison_recorded.connect(listener)
-    try:
-        with django_capture_on_commit_callbacks(execute=True):
-            post(client, judge, *map(rating, assignments))
-    finally:
-        comparison_recorded.disconnect(listener)
-    assert heard == [assignments[0].study_id]
+    assignments, heard = of_one_study(judge, 3), hear(comparison_recorded)
+    with django_capture_on_commit_callbacks(execute=True):
+        post(client, judge, *map(rating, assignments))
+    assert [each["study_id"] for each in heard] == [assignments[0].study_id]
 
 
 def test_more_answers_take_no_more_queries(client: Client, judge: Rater) -> None:

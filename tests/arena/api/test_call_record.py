@@ -65,13 +65,14 @@ def test_a_call_that_nobody_keeps_stays_with_the_comparison(client: Client, assi
     assert Comparison.objects.get().extra == {"call": CALL}
 
 
+@pytest.mark.parametrize("call", [CALL, None])
 def test_whoever_keeps_calls_gets_them_within_the_transaction(
-    client: Client, assignment: Assignment, keeper: Keeper
+    client: Client, assignment: Assignment, keeper: Keeper, call: dict[str, Any] | None
 ) -> None:
-    assert submit(client, assignment, call=CALL).status_code == 201
+    assert submit(client, assignment, **({"call": call} if call else {})).status_code == 201
     comparison = Comparison.objects.get()
     assert comparison.extra == {}
-    assert keeper.heard == [Received(assignment, comparison, CALL)]
+    assert keeper.heard == [Received(assignment, comparison, call)]
 
 
 def test_the_same_answer_again_hands_its_call_on_and_keeps_the_first(
@@ -84,12 +85,6 @@ def test_the_same_answer_again_hands_its_call_on_and_keeps_the_first(
     assert Comparison.objects.get().extra["call"]["attempt"] == 1
     assert submit(client, assignment, rating=2, call=CALL).status_code == 409
     assert len(keeper.heard) == 2
-
-
-def test_an_answer_without_a_call(client: Client, assignment: Assignment, keeper: Keeper) -> None:
-    assert submit(client, assignment).status_code == 201
-    assert keeper.heard[0].call is None
-    assert Comparison.objects.get().extra == {}
 
 
 def test_a_receiver_that_fails_undoes_the_recording(client: Client, assignment: Assignment) -> None:

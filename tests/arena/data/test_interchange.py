@@ -89,12 +89,8 @@ def test_naming_the_other_completion_first_turns_the_preference_round(
     random.shuffle(turned)  # type: ignore[attr-defined]
     one, other = preference(said, ties=ties), preference(turned, ties=ties)
     if isinstance(one, Preference):
-        assert isinstance(other, Preference)
-        assert (one.first_chosen, one.margin, one.raters) == (
-            not other.first_chosen,
-            other.margin,
-            other.raters,
-        )
+        turned_round = (not other.first_chosen, other.margin, other.raters)
+        assert (one.first_chosen, one.margin, one.raters) == turned_round
         assert 0 < one.margin <= 1
         assert 0.5 < one.agreement <= 1
     else:
@@ -107,7 +103,6 @@ def test_a_single_rating_is_its_own_margin(rating: int) -> None:
     if rating in (4, 5):
         assert found is LeftOut.TIE
     else:
-        assert isinstance(found, Preference)
         assert found.margin == round(abs(scales.preference(rating, 8)), 6)
 
 
@@ -116,11 +111,8 @@ TWO_TURNS = Texts(["Why?", "Really?"], "", ["Because.", "Yes."], ["So.", "No."])
 
 
 def test_texts_as_strings_and_as_messages() -> None:
-    assert texts_row(ONE_TURN, False, conversational=False) == {
-        "prompt": "Why?",
-        "chosen": "So.",
-        "rejected": "Because.",
-    }
+    strings = texts_row(ONE_TURN, False, conversational=False)
+    assert strings == {"prompt": "Why?", "chosen": "So.", "rejected": "Because."}
     assert texts_row(ONE_TURN, True, conversational=True) == {
         "prompt": [{"role": "user", "content": "Why?"}],
         "chosen": [{"role": "assistant", "content": "Because."}],
@@ -131,7 +123,6 @@ def test_texts_as_strings_and_as_messages() -> None:
 def test_several_turns_go_on_in_the_answers() -> None:
     assert texts_row(TWO_TURNS, True, conversational=False) is LeftOut.SEVERAL_TURNS
     found = texts_row(TWO_TURNS, True, conversational=True)
-    assert isinstance(found, dict)
     assert found["prompt"] == [{"role": "user", "content": "Why?"}]
     assert found["chosen"] == [
         {"role": "assistant", "content": "Because."},
@@ -140,12 +131,9 @@ def test_several_turns_go_on_in_the_answers() -> None:
     ]
 
 
-def test_an_input_follows_the_instruction() -> None:
+def test_an_input_follows_the_instruction_and_some_texts_make_no_pair() -> None:
     found = texts_row(Texts(["Translate."], "Hund", ["dog"], [""]), True, conversational=False)
     assert found == {"prompt": "Translate.\n\nHund", "chosen": "dog", "rejected": ""}
-
-
-def test_texts_that_make_no_pair() -> None:
     same = texts_row(Texts(["Why?"], "", ["So."], ["So."]), True, conversational=False)
     assert same is LeftOut.SAME_TEXT
     for unknown in (Texts([], "", ["a"], ["b"]), Texts(["q"], "", [], ["b"]), Texts(["q"], "", ["a"], [])):

@@ -50,20 +50,15 @@ class TestLoaded:
     def study(self, loaded: Study, db: None) -> Study:
         return deepcopy(loaded)
 
-    def test_everything_is_there(self, study: Study) -> None:
-        assert counts() == {
-            "Study": 1,
-            "Prompt": 36,
-            "Contestant": 5,
-            "Completion": 180,
-            "Pair": 360,
-            "Rater": 8,
-            "Comparison": 3240,
-        }
+    def test_everything_is_there_and_a_visitor_is_offered_a_pair_at_once(self, study: Study) -> None:
+        rows = (1, 36, 5, 180, 360, 8, 3240)
+        assert counts() == {table.__name__: number for table, number in zip(TABLES, rows, strict=True)}
         assert Completion.objects.filter(is_empty=True).count() == 1
-        assert dict(Counter(study.prompts.values_list("category", flat=True))) == dict.fromkeys(
-            votes.AGREEMENT, 6
-        )
+        categories = dict(Counter(study.prompts.values_list("category", flat=True)))
+        assert categories == dict.fromkeys(votes.AGREEMENT, 6)
+        assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
+        assignment = services.claim(study, make_member(study))
+        assert assignment.pair.people_ratings < study.ratings_per_pair_people
 
     def test_the_study_is_open_public_and_says_that_it_is_simulated(self, study: Study) -> None:
         assert (study.slug, study.points, study.is_public, study.sign_up_open) == ("demo", 8, True, True)
@@ -86,24 +81,19 @@ class TestLoaded:
         assert Rater.objects.selected(study, "judge:simulated-judge-a").get().name == "Simulated judge A"
 
     def test_comparisons_keep_what_the_simulation_said(self, study: Study) -> None:
+        columns = ("rating", "reason", "raw_reply", "seconds", "created_at")
         said = {
-            (vote.showing.prompt, vote.showing.first, vote.showing.second, vote.showing.rater.slug): (
-                vote.rating,
-                vote.reason,
-                vote.raw_reply,
-                vote.seconds,
-                vote.created_at,
-            )
+            (vote.showing.prompt, vote.showing.first, vote.showing.second, vote.showing.rater.slug): [
+                getattr(vote, column) for column in columns
+            ]
             for vote in votes.simulate(dict(study.prompts.values_list("external_id", "category")))
         }
-        rows = Comparison.objects.select_related(
-            "rater", "pair__prompt", "pair__first__contestant", "pair__second__contestant"
-        )
+        sides = ("pair__first__contestant", "pair__second__contestant")
         stored = {}
-        for row in rows:
+        for row in Comparison.objects.select_related("rater", "pair__prompt", *sides):
             first, second = (str(completion.contestant) for completion in row.pair.shown(row.swapped))
             key = (row.pair.prompt.external_id, first, second, row.rater.slug)
-            stored[key] = (row.rating, row.reason, row.raw_reply, row.seconds, row.created_at)
+            stored[key] = [getattr(row, column) for column in columns]
         assert stored == said
 
     def test_the_votes_recover_the_stated_strengths(self, study: Study) -> None:
@@ -127,15 +117,6 @@ class TestLoaded:
             swapped = rater.comparisons.filter(swapped=True).count() / rater.comparisons.count()
             assert swapped == pytest.approx(0.5, abs=0.1)
 
-    def test_pairs_know_how_often_they_were_rated(self, study: Study) -> None:
-        assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
-
-    def test_a_visitor_is_offered_a_pair_at_once(self, study: Study) -> None:
-        assignment = services.claim(study, make_member(study))
-        assert assignment is not None
-        assert assignment.pair is not None
-        assert assignment.pair.people_ratings < study.ratings_per_pair_people
-
     def test_loading_twice_adds_nothing(self, study: Study) -> None:
         before = counts()
         Study.objects.filter(pk=study.pk).update(name="Renamed by the operator")
@@ -145,25 +126,19 @@ class TestLoaded:
         assert counts() == before
 
 
-def test_the_leaderboard_is_told(db: None, django_capture_on_commit_callbacks: Any) -> None:
-    told: list[int] = []
-
-    def listen(study_id: int, **kwargs: Any) -> None:
-        told.append(study_id)
-
-    study_changed.connect(listen)
-    try:
-        with django_capture_on_commit_callbacks(execute=True):
-            study = load.load_demo().study
-    finally:
-        study_changed.disconnect(listen)
-    assert told == [study.pk]
-
-
-def test_loading_takes_a_bounded_number_of_queries(db: None) -> None:
-    with CaptureQueriesContext(connection) as queries:
-        load.load_demo()
+def test_loading_takes_a_bounded_number_of_queries_and_the_leaderboard_is_told(
+    db: None, hear: Any, capsys: pytest.CaptureFixture[str], django_capture_on_commit_callbacks: Any
+) -> None:
+    told = hear(study_changed)
+    with django_capture_on_commit_callbacks(execute=True), CaptureQueriesContext(connection) as queries:
+        call_command("load_demo")
     assert len(queries) < 140
+    assert [each["study_id"] for each in told] == [Study.objects.get().pk]
+    assert "36 prompts, 5 contestants, 180 completions" in capsys.readouterr().out
+    call_command("load_demo")
+    assert 'The study "demo" exists already; nothing was changed.' in capsys.readouterr().out
+    call_command("load_demo", verbosity=0)
+    assert capsys.readouterr().out == ""
 
 
 def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
@@ -174,19 +149,6 @@ def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
     ):
         load.load_demo()
     assert set(counts().values()) == {0}
-
-
-def test_the_command_says_what_it_did(db: None, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("load_demo")
-    assert "36 prompts, 5 contestants, 180 completions" in capsys.readouterr().out
-    call_command("load_demo")
-    assert 'The study "demo" exists already; nothing was changed.' in capsys.readouterr().out
-
-
-def test_the_command_is_silent_when_asked(db: None, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("load_demo", verbosity=0)
-    assert capsys.readouterr().out == ""
-    assert Study.objects.filter(slug="demo").exists()
 
 
 def test_the_command_fails_with_a_sentence(db: None, folder: Path) -> None:

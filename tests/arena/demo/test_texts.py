@@ -5,8 +5,6 @@ import re
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from arena.demo import votes
 from arena.demo.load import FOLDER
 
@@ -24,39 +22,32 @@ def text(row: dict[str, Any]) -> str:
     return "\n\n".join(row["turns"]) if "turns" in row else row["text"]
 
 
-def test_six_categories_have_six_prompts_each() -> None:
+def test_six_categories_have_six_prompts_each_answered_once_by_every_contestant() -> None:
     assert Counter(prompt["category"] for prompt in PROMPTS) == dict.fromkeys(votes.AGREEMENT, 6)
     assert len({prompt["id"] for prompt in PROMPTS}) == 36
-
-
-def test_every_contestant_answers_every_prompt_once() -> None:
+    assert {contestant["name"] for contestant in CONTESTANTS} == set(votes.STRENGTHS)
+    assert Counter(contestant["kind"] for contestant in CONTESTANTS) == {"model": 4, "people": 1}
     wanted = {(prompt["id"], contestant["name"]) for prompt in PROMPTS for contestant in CONTESTANTS}
     answered = Counter((completion["prompt"], completion["contestant"]) for completion in COMPLETIONS)
     assert answered == dict.fromkeys(wanted, 1)
 
 
-def test_the_contestants_are_those_with_a_stated_strength() -> None:
-    assert {contestant["name"] for contestant in CONTESTANTS} == set(votes.STRENGTHS)
-    kinds = Counter(contestant["kind"] for contestant in CONTESTANTS)
-    assert kinds == {"model": 4, "people": 1}
-
-
-@pytest.mark.parametrize("row", PROMPTS + COMPLETIONS, ids=lambda row: row.get("prompt", row.get("id")))
-def test_no_text_names_a_contestant(row: dict[str, Any]) -> None:
+def test_no_text_names_a_contestant() -> None:
     words = {contestant["family"] for contestant in CONTESTANTS} - {""} | set(votes.STRENGTHS)
-    shown = f"{row.get('instruction', '')} {row.get('input', '')} {text(row) if 'prompt' in row else ''}"
-    assert [word for word in words if word.lower() in shown.lower()] == []
+    for row in PROMPTS + COMPLETIONS:
+        shown = f"{row.get('instruction', '')} {row.get('input', '')} {text(row) if 'prompt' in row else ''}"
+        assert [word for word in words if word.lower() in shown.lower()] == [], shown
 
 
-def test_a_prompt_of_two_turns_has_answers_of_two_turns() -> None:
+def test_prompts_have_turns_material_and_references() -> None:
     turns = {prompt["id"]: len(prompt.get("turns", ["one"])) for prompt in PROMPTS}
     assert max(turns.values()) == 2
     for completion in COMPLETIONS:
         assert len(completion.get("turns", ["one"])) == turns[completion["prompt"]]
-
-
-def test_summarisation_keeps_its_material_apart() -> None:
     assert all(bool(prompt["input"]) == (prompt["category"] == "summarisation") for prompt in PROMPTS)
+    references = [reference for prompt in PROMPTS for reference in prompt.get("references", [])]
+    assert len(references) >= 3
+    assert all(reference["author"] and reference["text"] for reference in references)
 
 
 def test_the_forms_a_rater_may_meet_are_there() -> None:
@@ -77,20 +68,11 @@ def test_the_forms_a_rater_may_meet_are_there() -> None:
     assert max(len(written.split()) for written in texts) > 700
 
 
-def test_quality_is_not_a_matter_of_length() -> None:
+def test_quality_is_not_a_matter_of_length_and_the_guidelines_explain_every_rating() -> None:
     words = dict.fromkeys(votes.STRENGTHS, 0)
     for completion in COMPLETIONS:
         words[completion["contestant"]] += len(text(completion).split())
     assert words["Dunnock 7B"] > words["Lapwing 34B"] > words["Human demonstrations"]
-
-
-def test_some_prompts_have_a_reference_with_an_author() -> None:
-    references = [reference for prompt in PROMPTS for reference in prompt.get("references", [])]
-    assert len(references) >= 3
-    assert all(reference["author"] and reference["text"] for reference in references)
-
-
-def test_the_guidelines_explain_every_rating() -> None:
     guidelines = (FOLDER / "guidelines.md").read_text(encoding="utf-8")
     for rating in range(1, votes.POINTS + 1):
         assert f"| **{rating}** |" in guidelines

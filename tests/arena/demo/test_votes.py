@@ -36,17 +36,14 @@ def mean_rating(simulated: list[Vote], rater: votes.SimulatedRater) -> float:
     return fmean(vote.rating for vote in simulated if vote.showing.rater == rater and vote.rating is not None)
 
 
-def test_the_same_seed_gives_the_same_votes(simulated: list[Vote]) -> None:
+def test_the_votes_follow_from_the_seed(simulated: list[Vote]) -> None:
     assert votes.simulate(PROMPTS) == simulated
-
-
-def test_another_seed_gives_other_votes(simulated: list[Vote]) -> None:
     assert votes.simulate(PROMPTS, seed=1) != simulated
+    with pytest.raises(KeyError, match="poetry"):
+        votes.simulate({"p": "poetry"})
 
 
-def test_every_pair_is_rated_by_two_people_and_by_each_judge_in_one_order_or_both(
-    simulated: list[Vote],
-) -> None:
+def test_every_pair_is_rated_by_two_people_and_each_judge(simulated: list[Vote]) -> None:
     orders: dict[tuple[str, frozenset[str]], dict[votes.SimulatedRater, list[str]]] = {}
     for vote in simulated:
         shown = vote.showing
@@ -72,15 +69,12 @@ def test_presentation_order_is_balanced(simulated: list[Vote]) -> None:
         assert first[True, contestant] / shown[True, contestant] == pytest.approx(0.5, abs=0.05)
 
 
-def test_people_recover_the_stated_strengths(simulated: list[Vote]) -> None:
+def test_the_stated_strengths_and_order_are_recovered(simulated: list[Vote]) -> None:
     shares = score_shares(simulated, PEOPLE)
     for contestant, strength in STRENGTHS.items():
         others = [other for name, other in STRENGTHS.items() if name != contestant]
         expected = fmean(1 / (1 + 10 ** ((other - strength) / 400)) for other in others)
         assert shares[contestant] == pytest.approx(expected, abs=0.04)
-
-
-def test_judges_recover_the_stated_order(simulated: list[Vote]) -> None:
     shares = score_shares(simulated, JUDGES)
     assert sorted(shares, key=shares.__getitem__, reverse=True) == list(STRENGTHS)
 
@@ -95,12 +89,16 @@ def test_position_bias_shows_in_the_ratings(simulated: list[Vote]) -> None:
     assert people == pytest.approx(4.5, abs=0.15)
 
 
-def test_about_one_vote_in_five_is_a_tie(simulated: list[Vote]) -> None:
+def test_about_one_vote_in_five_is_a_tie_and_votes_come_in_time_order(simulated: list[Vote]) -> None:
     ratings = [vote.rating for vote in simulated if vote.rating is not None and vote.points == POINTS]
     assert sum(rating in scales.TIE_BAND[POINTS] for rating in ratings) / len(ratings) == pytest.approx(
         0.2, abs=0.03
     )
     assert set(ratings) == set(range(1, POINTS + 1))
+    times = [vote.created_at for vote in simulated]
+    assert times == sorted(times)
+    assert times[0] > votes.START
+    assert all(0 < vote.seconds < 600 for vote in simulated)
 
 
 def test_judges_differ_from_people_most_in_coding(simulated: list[Vote]) -> None:
@@ -149,17 +147,6 @@ def test_the_higher_of_two_scores_wins_and_equal_scores_are_a_tie(simulated: lis
     assert all(vote.scores is None for vote in simulated if not vote.showing.rater.gives_scores)
 
 
-def test_votes_come_in_time_order_with_a_plausible_duration(simulated: list[Vote]) -> None:
-    times = [vote.created_at for vote in simulated]
-    assert times == sorted(times)
-    assert times[0] > votes.START
-    assert all(0 < vote.seconds < 600 for vote in simulated)
-
-
-def test_every_simulated_rater_says_so_in_the_name() -> None:
-    assert all("simulated" in rater.name.lower() and "simulated" in rater.slug for rater in RATERS)
-
-
 def test_the_method_note_states_what_the_votes_are_drawn_from() -> None:
     note = votes.method_note()
     for contestant, strength in STRENGTHS.items():
@@ -169,8 +156,3 @@ def test_the_method_note_states_what_the_votes_are_drawn_from() -> None:
     assert "| Simulated rater 1 | none |" in note
     assert "| coding | 35% |" in note
     assert f"The seed is {votes.SEED}." in note
-
-
-def test_a_category_without_a_stated_agreement_is_refused() -> None:
-    with pytest.raises(KeyError, match="poetry"):
-        votes.simulate({"p": "poetry"})

@@ -84,11 +84,12 @@ def test_no_row_of_the_database_names_the_person_any_more(rater: Rater) -> None:
     assert len(left(["zebulon"])) > 8  # the dump shows what is looked for
     anonymise(rater, None, keep_comments=False)
     assert left(["zebulon", "quartermain", "zeb@"]) == []
+    assert Comparison.objects.get().rationale == ""
+    assert Flag.objects.get().comment == GONE
 
 
 def test_the_account_is_gone_with_its_sessions_and_keys(rater: Rater) -> None:
     user = rater.user
-    assert user is not None
     client = Client()
     client.force_login(user)
     anonymise(rater, None)
@@ -111,12 +112,6 @@ def test_what_was_rated_stays_as_it_was(rater: Rater) -> None:
     assert Comparison.objects.get().rationale == "The first one is right."
 
 
-def test_comments_go_where_that_is_asked(rater: Rater) -> None:
-    anonymise(rater, None, keep_comments=False)
-    assert Comparison.objects.get().rationale == ""
-    assert Flag.objects.get().comment == GONE
-
-
 def test_the_name_says_that_somebody_was_there(rater: Rater, study: Study) -> None:
     after = anonymise(rater, make.make_user(is_staff=True))
     assert after.name.startswith("former rater ")
@@ -125,11 +120,8 @@ def test_the_name_says_that_somebody_was_there(rater: Rater, study: Study) -> No
     event = study.events.get(kind="anonymised")
     assert (event.rater, event.note) == (rater, "")
     assert event.by is not None
-
-
-def test_again_it_changes_nothing(rater: Rater, study: Study) -> None:
-    first, second = anonymise(rater, None), anonymise(rater, None)
-    assert (first.name, first.anonymised_at) == (second.name, second.anonymised_at)
+    again = anonymise(rater, None)
+    assert (again.name, again.anonymised_at) == (after.name, after.anonymised_at)
     assert study.events.filter(kind="anonymised").count() == 1
 
 
@@ -146,41 +138,34 @@ def test_other_people_are_left_alone(rater: Rater, study: Study) -> None:
     assert client.get(reverse("rate")).status_code == 200
 
 
-def test_a_name_of_two_letters_does_not_empty_notes_of_others(study: Study) -> None:
-    note = Invitation.objects.create(study=study, note="to be sent")
-    anonymise(make.make_member(study, user=make.make_user(username="be"), name="be"), None)
-    note.refresh_from_db()
-    assert note.note == "to be sent"
-
-
 def test_notes_of_studies_the_person_has_no_part_in_are_left_alone(study: Study) -> None:
-    elsewhere = make.make_study()
+    link = Invitation.objects.create(study=study, note="to be sent")
     notes = [
         StudyEvent.objects.create(study=one, kind=StudyEvent.Kind.PAUSED, note="Until the prompts are there.")
-        for one in (study, elsewhere)
+        for one in (study, make.make_study())
     ]
-    anonymise(make.make_member(study, user=make.make_user(username="the")), None)
+    for name in ("the", "be"):
+        anonymise(make.make_member(study, user=make.make_user(username=name), name=name), None)
     assert StudyEvent.objects.get(pk=notes[0].pk).note == f"Until {GONE} prompts are there."
     assert StudyEvent.objects.get(pk=notes[1].pk).note == "Until the prompts are there."
+    link.refresh_from_db()
+    assert link.note == "to be sent", "a name of two letters empties no note of others"
 
 
 def test_who_may_remove_whose_details(rater: Rater, study: Study) -> None:
     operator = make.make_member(study)
     Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
-    staff = make.make_user(is_staff=True)
+    staff, judge = make.make_user(is_staff=True), make.make_rater(kind="judge")
     assert why_not(rater, operator.user) == ""
     assert why_not(rater, staff) == ""
     assert "your account page" in why_not(operator, operator.user)
     assert "staff account" in why_not(make.make_member(study, user=make.make_user(is_staff=True)), staff)
-    assert "no personal details" in why_not(make.make_rater(kind="judge"), staff)
+    assert "no personal details" in why_not(judge, staff)
+    with pytest.raises(ValueError, match="no personal details"):
+        anonymise(judge, None)
     Membership.objects.create(study=make.make_study(), rater=rater)
     assert "studies of others" in why_not(rater, operator.user)
     assert "already" in why_not(anonymise(rater, staff), staff)
-
-
-def test_a_judge_is_refused() -> None:
-    with pytest.raises(ValueError, match="no personal details"):
-        anonymise(make.make_rater(kind="judge"), None)
 
 
 @pytest.fixture
@@ -188,14 +173,14 @@ def page(rater: Rater) -> str:
     return reverse("operate-remove-details", args=["rivers", rater.pk])
 
 
-def staff_client() -> Client:
+def client_of(user: Any) -> Client:
     client = Client()
-    client.force_login(make.make_user(is_staff=True))
+    client.force_login(user)
     return client
 
 
 def test_the_operator_has_to_type_the_name(rater: Rater, page: str) -> None:
-    client = staff_client()
+    client = client_of(make.make_user(is_staff=True))
     assert "Zebulon Quartermain" in client.get(page).content.decode()
     refused = client.post(page, {"typed": "zebulon", "comments": "keep"})
     assert refused.status_code == 422
@@ -223,20 +208,13 @@ def test_people_remove_their_own_details_with_their_password(rater: Rater, study
     assert client.get(page).status_code == 302
 
 
-def test_staff_are_told_why_they_cannot() -> None:
-    client = staff_client()
-    response = client.post(reverse("own-details"), {"password": "pw", "comments": "keep"})
+def test_staff_are_told_why_they_cannot_and_somebody_without_a_study_can_go_too() -> None:
+    staff = client_of(make.make_user(is_staff=True))
+    response = staff.post(reverse("own-details"), {"password": "pw", "comments": "keep"})
     assert response.status_code == 403
     assert "This is a staff account" in response.content.decode()
-
-
-def test_somebody_without_a_study_can_go_too() -> None:
-    client = Client()
-    client.force_login(make.make_user(**NAMES))
-    assert (
-        client.post(reverse("own-details"), {"password": NAMES["password"], "comments": "keep"}).status_code
-        == 302
-    )
+    client, sent = client_of(make.make_user(**NAMES)), {"password": NAMES["password"], "comments": "keep"}
+    assert client.post(reverse("own-details"), sent).status_code == 302
     assert left(["zebulon"]) == []
 
 

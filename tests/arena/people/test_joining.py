@@ -25,7 +25,9 @@ def link(**overrides: Any) -> tuple[Invitation, str]:
 
 def test_a_newcomer_joins_with_a_new_account_and_the_group_of_the_link(client: Client) -> None:
     invitation, address = link(group=make.make_group())
-    assert client.get(address).status_code == 200
+    assert "short training" not in client.get(address).content.decode()
+    make.make_training_pairs(invitation.study)
+    assert "short training" in client.get(address).content.decode()
     answer = client.post(address, NEW)
     assert answer.headers["Location"] == reverse("guidelines", args=[invitation.study.slug])
     rater = Rater.objects.get(user__username="ada")
@@ -74,15 +76,17 @@ def test_a_dead_link_says_why(client: Client, state: dict[str, Any], words: str)
     assert not get_user_model().objects.exists()
 
 
-def test_the_link_of_a_closed_study_says_so(client: Client) -> None:
-    _, address = link(study=make.make_study(closed_at=timezone.now()))
-    assert "closed" in client.get(address).content.decode()
-
-
-def test_an_unknown_link_says_so(client: Client) -> None:
+def test_the_link_of_a_closed_study_and_an_unknown_one_say_so(client: Client) -> None:
+    closed = make.make_study(closed_at=timezone.now())
+    assert "closed" in client.get(link(study=closed)[1]).content.decode()
     answer = client.get(reverse("join", args=["nonsense"]))
     assert answer.status_code == 404
     assert "not valid" in answer.content.decode()
+    assert client.get("/join/%00/").status_code == 404, "a token that no database stores"
+    _, address = link(study=closed, role=Role.VIEWER)  # viewers are taken still
+    assert client.get(address).status_code == 200
+    assert client.post(address, NEW).status_code == 302
+    assert Membership.objects.get().role == Role.VIEWER
 
 
 def test_a_use_lost_in_a_race_leaves_no_account() -> None:
@@ -106,7 +110,8 @@ def test_sign_up_where_anyone_may_join(client: Client) -> None:
     study = make.make_small_study(sign_up_open=True)
     address = reverse("sign-up", args=[study.slug])
     assert client.post(address, NEW).headers["Location"] == reverse("guidelines", args=[study.slug])
-    assert Membership.objects.get().rater.user.username == "ada"
+    member = Membership.objects.get()
+    assert (member.rater.user.username, member.role) == ("ada", Role.RATER)
     assert client.get(address).headers["Location"] == reverse("rate-study", args=[study.slug])
 
 
@@ -125,16 +130,12 @@ def test_operators_may_join_any_study(client: Client) -> None:
     assert Membership.objects.filter(study=study).count() == 1
 
 
-def test_raters_get_slugs_of_their_own() -> None:
-    names = ("ann.b", "ann-b", "annb", "李明", "王芳")
-    slugs = [joining.rater_of(make.make_user(username=name)).slug for name in names]
-    assert len(set(slugs)) == len(names)
-    assert slugs[0] == "annb"
-
-
-def test_a_rater_is_made_once() -> None:
-    user = make.make_user()
-    assert joining.rater_of(user) == joining.rater_of(user)
+def test_raters_get_slugs_of_their_own_once() -> None:
+    users = [make.make_user(username=name) for name in ("ann.b", "ann-b", "annb", "李明", "王芳")]
+    raters = [joining.rater_of(user) for user in users]
+    assert len({rater.slug for rater in raters}) == len(users)
+    assert raters[0].slug == "annb"
+    assert joining.rater_of(users[0]) == raters[0]
 
 
 def test_many_wrong_passwords_lock_the_name(client: Client, settings: Any) -> None:
@@ -149,31 +150,20 @@ def test_many_wrong_passwords_lock_the_name(client: Client, settings: Any) -> No
 
 def test_sign_in_leads_where_one_wanted_to_go(client: Client) -> None:
     make.make_user(username="eve", password="right one")
-    answer = client.post(
-        reverse("login"), {"username": "eve", "password": "right one", "next": reverse("rate")}
-    )
-    assert answer.headers["Location"] == reverse("rate")
-    abroad = Client().post(
-        reverse("login"), {"username": "eve", "password": "right one", "next": "https://evil.example/"}
-    )
-    assert abroad.headers["Location"] == reverse("home")
+    sent = {"username": "eve", "password": "right one"}
+    for wanted, place in ((reverse("rate"), "rate"), ("https://evil.example/", "home")):
+        answer = Client().post(reverse("login"), sent | {"next": wanted})
+        assert answer.headers["Location"] == reverse(place)
 
 
-def test_account_pages_work(client: Client) -> None:
+def test_account_pages_work_and_missing_pages_look_like_ours(client: Client) -> None:
     client.force_login(make.make_user())
     for name in ("password_change", "password_change_done"):
         assert "password" in client.get(reverse(name)).content.decode()
     assert client.post(reverse("logout")).status_code == 302
-
-
-def test_missing_pages_look_like_ours(client: Client) -> None:
     answer = client.get("/no-such-page/")
     assert answer.status_code == 404
     assert "There is no such page" in answer.content.decode()
-
-
-def test_a_token_that_no_database_stores_is_no_invitation(client: Client) -> None:
-    assert client.get("/join/%00/").status_code == 404
 
 
 def test_a_rater_who_joins_a_group_changes_what_it_says_of_studies_rated_before() -> None:
@@ -197,9 +187,7 @@ class TestRoles:
             (Role.OPERATOR, "Become an operator", "operate-study"),
         ],
     )
-    def test_a_link_says_as_what_one_joins_and_makes_it_so(
-        self, client: Client, role: Role, words: str, inside: str
-    ) -> None:
+    def test_a_link_says_and_gives_a_role(self, client: Client, role: Role, words: str, inside: str) -> None:
         invitation, address = link(role=role)
         assert words in client.get(address).content.decode()
         answer = client.post(address, NEW)
@@ -256,20 +244,3 @@ class TestRoles:
         assert client.post(address).headers["Location"] == reverse("guidelines", args=[study.slug])
         member.refresh_from_db()
         assert member.role == Role.RATER
-
-    def test_a_newcomer_who_signs_up_is_a_rater(self, client: Client) -> None:
-        study = make.make_small_study(sign_up_open=True)
-        client.post(reverse("sign-up", args=[study.slug]), NEW)
-        assert Membership.objects.get().role == Role.RATER
-
-    def test_a_closed_study_takes_viewers_still(self, client: Client) -> None:
-        _, address = link(study=make.make_study(closed_at=timezone.now()), role=Role.VIEWER)
-        assert client.get(address).status_code == 200
-        assert client.post(address, NEW).status_code == 302
-        assert Membership.objects.get().role == Role.VIEWER
-
-    def test_the_page_says_that_there_is_a_training(self, client: Client) -> None:
-        invitation, address = link()
-        assert "short training" not in client.get(address).content.decode()
-        make.make_training_pairs(invitation.study)
-        assert "short training" in client.get(address).content.decode()

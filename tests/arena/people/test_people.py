@@ -25,7 +25,6 @@ def test_a_link_is_made_shown_and_withdrawn(operator: Client, study: Study) -> N
     assert operator.post(page("operate-people"), sent).status_code == 302
     link = Invitation.objects.get()
     assert (link.role, link.max_uses, link.study) == ("viewer", 5, study)
-    assert link.expires_at is not None
     assert link.expires_at.date() == day + timedelta(days=1)
     text = operator.get(page("operate-people")).content.decode()
     assert f"http://testserver/join/{link.token}/" in text
@@ -69,7 +68,7 @@ def test_what_no_link_can_be(operator: Client, field: str, value: str, problem: 
     assert not Invitation.objects.exists()
 
 
-def test_a_role_is_changed_on_record(operator: Client, study: Study) -> None:
+def test_a_role_is_changed_on_record_and_nobodys_own(operator: Client, study: Study) -> None:
     member = study.memberships.get(role=Role.VIEWER)
     for _ in range(2):
         operator.post(page("operate-role", member.pk), {"role": "operator"})
@@ -80,10 +79,7 @@ def test_a_role_is_changed_on_record(operator: Client, study: Study) -> None:
     operator.post(page("operate-role", member.pk), {"role": "king"})
     member.refresh_from_db()
     assert member.role == "operator"
-
-
-def test_nobody_changes_their_own_role(operator: Client, study: Study) -> None:
-    own = study.memberships.get(role=Role.OPERATOR)
+    own = study.memberships.get(rater__user__username="the-operator")
     answer = operator.post(page("operate-role", own.pk), {"role": "viewer"}, follow=True)
     assert "changed by another operator" in answer.content.decode()
     own.refresh_from_db()
@@ -141,26 +137,13 @@ def test_an_operator_imports_without_staff_rights(operator: Client, study: Study
     assert page("operate-study") in done
 
 
-def test_the_upload_is_checked_against_forgery(users: dict[str, object], study: Study) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(users["operator"])  # type: ignore[arg-type]
-    assert client.post(page("operate-import"), {"pasted": "{}"}).status_code == 403
-    assert not ImportJob.objects.exists()
-
-
 def test_hostile_names_are_text(operator: Client, study: Study) -> None:
     hostile = "<img src=x onerror=alert(1)>"
     Contestant.objects.filter(study=study).update(organisation=hostile)
     make.make_prompt(study=study, external_id=hostile, category=hostile, turns=[hostile])
     make.make_member(study, name=hostile)
     Invitation.objects.create(study=study, note=hostile)
-    for name in (
-        "operate-prompts",
-        "operate-contestants",
-        "operate-completions",
-        "operate-people",
-        "operate-progress",
-    ):
-        text = operator.get(page(name)).content.decode()
+    for name in ("prompts", "contestants", "completions", "people", "progress"):
+        text = operator.get(page(f"operate-{name}")).content.decode()
         assert "<img" not in text
         assert "&lt;img" in text

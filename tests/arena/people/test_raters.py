@@ -62,9 +62,7 @@ def rated(study: Study) -> Comparison:
     return make.make_comparison(pair=make.make_pair(prompt=study.prompts.first()))
 
 
-def test_changes_of_a_group_are_changes_of_the_studies_its_members_rated(
-    staff: Client, rated: Comparison
-) -> None:
+def test_changes_of_a_group_change_the_studies_its_members_rated(staff: Client, rated: Comparison) -> None:
     staff.post(GROUPS, {"name": "Experts", "slug": "experts"})
     group = RaterGroup.objects.get()
     page = reverse("operate-group", args=[group.pk])

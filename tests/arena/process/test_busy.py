@@ -20,10 +20,14 @@ from tests import factories as make
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-@pytest.fixture
-def locked(monkeypatch: pytest.MonkeyPatch) -> None:
+LOCKED = OperationalError("database is locked")
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Make the database refuse claims and answers with the error."""
+
     def fail(*_: Any, **__: Any) -> None:
-        raise OperationalError("database is locked")
+        raise error
 
     monkeypatch.setattr(services, "claim", fail)
     monkeypatch.setattr(services, "record_comparisons", fail)
@@ -39,32 +43,29 @@ def rating_page() -> Any:
     return client.get(reverse("rate-study", args=[study.slug]))
 
 
-@pytest.mark.usefixtures("locked")
-def test_a_rater_is_asked_to_try_again() -> None:
+def test_a_rater_is_asked_to_try_again_and_other_errors_stay_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, LOCKED)
     page = rating_page()
     assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
     assert "please try again in a moment" in page.content.decode()
-
-
-@pytest.mark.usefixtures("locked")
-def test_a_judge_is_told_in_json() -> None:
-    token = rater_token(make.make_rater(kind="judge"))
-    reply = Client(raise_request_exception=False).post(
-        "/api/v1/comparisons/",
-        {"assignment": "any", "rating": 5},
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    assert reply.status_code == 503
-    assert "please try again" in reply.json()["detail"]
-
-
-def test_other_errors_stay_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise OperationalError("disk I/O error")
-
-    monkeypatch.setattr(services, "claim", fail)
+    refuse(monkeypatch, OperationalError("disk I/O error"))
     assert rating_page().status_code == 500
+
+
+def test_a_judge_is_told_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = OperationalError("server closed the connection")
+    away.__cause__ = psycopg.OperationalError("closed")
+    headers = {"Authorization": f"Bearer {rater_token(make.make_rater(kind='judge'))}"}
+    for error, sentence in ((LOCKED, busy.BUSY), (away, busy.AWAY)):
+        refuse(monkeypatch, error)
+        reply = Client(raise_request_exception=False).post(
+            "/api/v1/comparisons/",
+            {"assignment": "any", "rating": 5},
+            content_type="application/json",
+            headers=headers,
+        )
+        assert (reply.status_code, reply.headers["Retry-After"]) == (503, "10")
+        assert reply.json() == {"detail": sentence, "field": None}
 
 
 @pytest.mark.parametrize(
@@ -85,19 +86,3 @@ def test_what_passes_by_itself_is_told_apart(cause: Exception, sentence: str) ->
     error.__cause__ = cause
     assert busy.trouble(error) == sentence
     assert busy.trouble(ValueError(str(cause))) == ""
-
-
-def test_a_judge_is_told_that_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise OperationalError("server closed the connection") from psycopg.OperationalError("closed")
-
-    monkeypatch.setattr(services, "record_comparisons", fail)
-    token = rater_token(make.make_rater(kind="judge"))
-    reply = Client(raise_request_exception=False).post(
-        "/api/v1/comparisons/",
-        {"assignment": "any", "rating": 5},
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "10")
-    assert reply.json() == {"detail": busy.AWAY, "field": None}

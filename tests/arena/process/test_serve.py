@@ -51,9 +51,7 @@ def test_an_old_python_is_refused(tmp_path: Path, version: str) -> None:
 
 
 @pytest.mark.parametrize("broken", ["missing", "forbidden"])
-def test_a_venv_that_cannot_be_run_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
-) -> None:
+def test_a_broken_venv_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     python = tmp_path / "python"
     if broken == "forbidden":
         python.write_text("#!/bin/sh\n")
@@ -83,6 +81,8 @@ def test_a_busy_port_is_named(tmp_path: Path, busy_port: str) -> None:
     sentence = only_sentence(make(bare_project(tmp_path / "project"), "run", PORT=busy_port))
     assert f"Cannot listen on 127.0.0.1:{busy_port}" in sentence
     assert "PORT=8001" in sentence
+    served = manage("serve", PORT=busy_port, VAR_DIR=str(tmp_path))
+    assert f"Cannot listen on 127.0.0.1:{busy_port}" in only_sentence(served)
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "70000"])
@@ -91,16 +91,12 @@ def test_a_port_that_is_none(tmp_path: Path, port: str) -> None:
     assert f'PORT is "{port}"' in sentence
 
 
-def test_an_unwritable_folder_for_data(tmp_path: Path) -> None:
+def test_an_unwritable_folder(tmp_path: Path) -> None:
     # Nobody can make a folder in /proc, not even root.
-    sentence = only_sentence(
-        make(bare_project(tmp_path / "project"), "run", VAR_DIR="/proc/arena", PORT=str(free_port()))
-    )
+    folders = {"VAR_DIR": "/proc/arena", "PORT": str(free_port())}
+    sentence = only_sentence(make(bare_project(tmp_path / "project"), "run", **folders))
     assert "Cannot write to /proc/arena" in sentence
     assert "VAR_DIR" in sentence
-
-
-def test_an_unwritable_project_folder() -> None:
     with pytest.raises(bootstrap.BootstrapError, match=r"Cannot write to /proc \("):
         bootstrap.require_writable(Path("/proc"))
 
@@ -116,11 +112,6 @@ def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         requirements.write_text(text)
         bootstrap.install()
     assert installed == ["one", "two"]
-
-
-def test_serve_refuses_a_busy_port(tmp_path: Path, busy_port: str) -> None:
-    done = manage("serve", PORT=busy_port, VAR_DIR=str(tmp_path))
-    assert f"Cannot listen on 127.0.0.1:{busy_port}" in only_sentence(done)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Completion, Study
+from arena.models import Assignment, Comparison, Completion, Rater, Study
 from arena.rating import possible_pairs, recording, services
 from arena.rating.offering import with_texts_of
 from arena.rating.progress import progress
@@ -14,13 +14,17 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
+def record(rater: Rater, assignment: Assignment) -> Comparison:
+    answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
+    return recording.record_comparison(rater, assignment.public_id, answer)
+
+
 def rate_all(study: Study) -> list[Assignment]:
     """Everything one rater is offered, each answered."""
     rater = make.make_member(study)
     offered = []
     while assignment := services.claim(study, rater):
-        answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-        recording.record_comparison(rater, assignment.public_id, answer)
+        record(rater, assignment)
         offered.append(assignment)
     return offered
 
@@ -48,15 +52,14 @@ def test_a_pair_fetched_ahead_shares_no_text_either() -> None:
     study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
     rater = make.make_member(study)
     on_screen = services.claim(study, rater)
-    assert on_screen
     ahead = services.claim(study, rater, ahead=on_screen.public_id)
-    assert ahead
     texts = {on_screen.pair.first_id, on_screen.pair.second_id, ahead.pair.first_id, ahead.pair.second_id}
     assert len(texts) == 4
 
 
 def test_where_names_are_kept_texts_come_again() -> None:
     assert len(rate_all(make.make_small_study(prompts=1, contestants=4))) == 6
+    assert rate_all(make.make_study(pairing="adaptive")) == []
 
 
 @pytest.mark.parametrize("before", ["check", "adjudication"])
@@ -69,16 +72,9 @@ def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> 
     Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now())
     again = services.claim(study, rater)
     assert again == lost
-    answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-    stored = recording.record_comparison(rater, lost.public_id, answer)
-    assert stored.purpose == "study"
+    assert record(rater, lost).purpose == "study"
     pair.refresh_from_db()
     assert pair.people_ratings == 1
-
-
-def test_an_adaptive_study_without_anything_offers_nothing() -> None:
-    study = make.make_study(pairing="adaptive")
-    assert services.claim(study, make.make_member(study)) is None
 
 
 def test_no_number_tells_which_pairs_were_hidden() -> None:
@@ -86,17 +82,14 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
     study = make.make_small_study(prompts=20, contestants=3, repeat_share=0.3, gold_share=0.3)
     for prompt in study.prompts.all()[:8]:
         first, second = prompt.completions.order_by("pk")[:2]
-        make.make_pair(
-            prompt=prompt, first=first, second=second, gold="first", gold_source="test", use="check"
-        )
+        gold = {"gold": "first", "gold_source": "test", "use": "check"}
+        make.make_pair(prompt=prompt, first=first, second=second, **gold)
     rater = make.make_member(study)
     before = progress(rater, [study])[study.pk]
     changes: dict[str, set[tuple[int, int]]] = {}
     for _ in range(30):
         assignment = services.claim(study, rater)
-        assert assignment
-        answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-        recording.record_comparison(rater, assignment.public_id, answer)
+        record(rater, assignment)
         now = progress(rater, [study])[study.pk]
         is_step = now.left == before.left - 10
         assert is_step or now.left == before.left
@@ -111,8 +104,5 @@ def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
     study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
     rater = make.make_member(study)
     assignment = services.claim(study, rater)
-    assert assignment
-    recording.record_comparison(
-        rater, assignment.public_id, Answer(points=8, rating=3, source=Comparison.Source.WEB)
-    )
+    record(rater, assignment)
     assert progress(rater, [study])[study.pk].left == 1

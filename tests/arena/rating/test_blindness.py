@@ -32,33 +32,39 @@ JSON = {"Accept": "application/json"}
 @pytest.fixture
 def study() -> Study:
     study = make.make_study(sign_up_open=True, guidelines="Read both.")
+    telling = {"study": study, "organisation": "Frobnicate-Labs", "family": "Snark-Family"}
     field = [
-        make.make_contestant(
-            study=study,
-            name=name,
-            slug=name.lower().replace(" ", "-"),
-            organisation="Frobnicate-Labs",
-            family="Snark-Family",
-        )
-        for name in NAMES
+        make.make_contestant(name=name, slug=name.lower().replace(" ", "-"), **telling) for name in NAMES
     ]
     for _ in range(4):
         prompt = make.make_prompt(study=study, extra={"source": NAMES[0]})
-        for contestant in field:
-            make.make_completion(
-                prompt=prompt,
-                contestant=contestant,
-                external_id=f"{contestant.slug}-answer",
-                extra={"model": contestant.name},
-            )
+        for each in field:
+            written = {"external_id": f"{each.slug}-answer", "extra": {"model": each.name}}
+            make.make_completion(prompt=prompt, contestant=each, **written)
     return study
 
 
 @pytest.fixture
 def rater(study: Study) -> Rater:
+    return reader(study)
+
+
+@pytest.fixture
+def client(rater: Rater) -> Client:
+    return browser_of(rater)
+
+
+def reader(study: Study) -> Rater:
+    """A member of the study who has read its guidelines."""
     rater = make.make_member(study)
     study.memberships.update(guidelines_read_at=timezone.now())
     return rater
+
+
+def browser_of(rater: Rater) -> Client:
+    client = Client()
+    client.force_login(rater.user)
+    return client
 
 
 def everything(response: HttpResponse) -> str:
@@ -73,20 +79,17 @@ def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, Ht
     token = Invitation.objects.create(study=study).token
     given = {"token": token, "slug": study.slug, "number": 1, "attempt": 1}
     for pattern in urlpatterns:
-        assert isinstance(pattern, URLPattern)
         assert pattern.name is not None
-        known = {name: given[name] for name in pattern.pattern.converters}
-        address = reverse(pattern.name, kwargs=known)
         if pattern.name == "logout":
             continue
+        address = reverse(pattern.name, kwargs={name: given[name] for name in pattern.pattern.converters})
         asked = {"assignment": _held(rater), "after": _held(rater)}
         for headers in ({}, JSON):
             yield pattern.name, client.get(address, asked, headers=headers)
         sent = {"assignment": _held(rater), "rater": str(rater.user_id), "reason": "names"}
         for rating in ("", "4"):
             for headers in ({}, JSON):
-                data = sent | {"rating": rating}
-                yield pattern.name, client.post(address, data, headers=headers)
+                yield pattern.name, client.post(address, sent | {"rating": rating}, headers=headers)
 
 
 def _held(rater: Rater) -> str:
@@ -95,9 +98,7 @@ def _held(rater: Rater) -> str:
     return held.public_id if held else ""
 
 
-def test_no_response_names_a_contestant(study: Study, rater: Rater) -> None:
-    client = Client()
-    client.force_login(rater.user)
+def test_no_response_names_a_contestant(client: Client, study: Study, rater: Rater) -> None:
     seen = set()
     for name, response in visits(client, study, rater):
         seen.add((name, response.status_code))
@@ -124,9 +125,7 @@ def site_addresses(study: Study) -> Iterator[str]:
     return walk(get_resolver().url_patterns, "")
 
 
-def test_a_private_study_gives_its_raters_no_names_on_any_page(study: Study, rater: Rater) -> None:
-    client = Client()
-    client.force_login(rater.user)
+def test_a_private_study_gives_its_raters_no_names_on_any_page(client: Client, study: Study) -> None:
     answered = Counter[int]()
     for address in site_addresses(study):
         response = client.get(address)
@@ -134,70 +133,36 @@ def test_a_private_study_gives_its_raters_no_names_on_any_page(study: Study, rat
         assert not [secret for secret in SECRETS if secret in everything(response).lower()], address
     assert answered[200] >= 5
     assert sum(answered.values()) >= 15
+    # The scan would find a name.
+    Completion.objects.update(turns=["I am Zyxonbert-9000."])
+    assert "zyxonbert" in everything(client.get(reverse("rate-study", args=[study.slug]))).lower()
 
 
-def test_a_public_study_that_is_open_shows_no_text_beside_its_names(study: Study, rater: Rater) -> None:
+def test_a_public_study_that_is_open_shows_no_text_beside_its_names(client: Client, study: Study) -> None:
     Study.objects.update(visibility="public")
     Completion.objects.update(turns=["An answer with the word plumbiferous."])
-    client = Client()
-    client.force_login(rater.user)
     for address in site_addresses(study):
         text = everything(client.get(address)).lower()
         assert not ("plumbiferous" in text and any(secret in text for secret in SECRETS)), address
 
 
-def test_the_scan_would_find_a_name(study: Study, rater: Rater) -> None:
-    client = Client()
-    client.force_login(rater.user)
-    Completion.objects.update(turns=["I am Zyxonbert-9000."])
-    page = client.get(reverse("rate-study", args=[study.slug]))
-    assert "zyxonbert" in everything(page).lower()
-
-
-def test_no_attribute_holds_a_database_id(study: Study, rater: Rater) -> None:
+def test_responses_are_built_alike_and_no_attribute_holds_a_database_id(client: Client, study: Study) -> None:
     Completion.objects.filter(prompt__study=study).delete()
     prompt = study.prompts.first()
     # Ids far from any number that a page has reason to show.
     for number, contestant in enumerate(study.contestants.all(), start=7_700_001):
         make.make_completion(pk=number, prompt=prompt, contestant=contestant, turns=["Text."])
-    client = Client()
-    client.force_login(rater.user)
     page = everything(client.get(reverse("rate-study", args=[study.slug])))
     assert page.count('<p dir="auto">Text.</p>') == 2
     assert "77000" not in page
-
-
-def test_both_responses_are_built_alike(study: Study, rater: Rater) -> None:
-    """With equal texts, the markup of A and B differs in the letter alone."""
-    Completion.objects.update(turns=["The same text."])
-    client = Client()
-    client.force_login(rater.user)
-    html = client.get(reverse("rate-study", args=[study.slug])).content.decode()
-    a, b = re.findall(r'<section class="response .*?</section>', html, re.S)
+    # With equal texts, the markup of A and B differs in the letter alone.
+    a, b = re.findall(r'<section class="response .*?</section>', page, re.S)
     assert a.replace("response-a", "response-b").replace("esponse A", "esponse B") == b
 
 
-def test_the_place_of_a_contestant_is_drawn_evenly() -> None:
-    """Over many raters every contestant stands about as often first as second."""
-    from arena.rating import services
-
-    study = make.make_small_study(prompts=30, contestants=2, ratings_per_pair_people=4)
-    for _ in range(4):
-        rater = make.make_member(study)
-        while assignment := services.claim(study, rater):
-            services.skip(rater, assignment.public_id)
-    swapped = Assignment.objects.filter(swapped=True).count()
-    assert Assignment.objects.count() == 120
-    # Four showings of each pair are two and two, whatever the draw.
-    assert swapped == 60
-    firsts = Assignment.objects.filter(rater=rater, swapped=True).count()
-    assert 5 <= firsts <= 25
-
-
-def test_ids_of_assignments_do_not_count_up(study: Study) -> None:
-    ids = [
-        make.make_assignment(pair=make.make_pair(prompt=study.prompts.first())).public_id for _ in range(20)
-    ]
+def test_ids_of_assignments_do_not_count_up() -> None:
+    pair = make.make_pair()
+    ids = [make.make_assignment(pair=pair).public_id for _ in range(20)]
     assert len(set(ids)) == 20
     assert ids != sorted(ids)
 
@@ -206,25 +171,20 @@ def test_ids_of_assignments_do_not_count_up(study: Study) -> None:
 def token_study() -> Study:
     """Two contestants that answer alike, whose every name, id and address is a word found nowhere else."""
     study = make.make_study(reveal_names=True, ratings_per_pair_people=4, simulated=True)
+    told = ("name", "slug", "family", "organisation", "licence", "size")
     field = [
         make.make_contestant(
             pk=8_800_000 + number,
             study=study,
-            name=f"Tokenname{number}",
-            slug=f"tokenslug{number}",
-            family=f"Tokenfamily{number}",
-            organisation=f"Tokenorganisation{number}",
-            licence=f"tokenlicence{number}",
-            size=f"tokensize{number}",
             generation={"model": f"tokengeneration{number}"},
             extra={"path": f"tokenextra{number}"},
+            **{column: f"token{column}{number}" for column in told},
         )
         for number in (1, 2)
     ]
     for number in range(30):
-        prompt = make.make_prompt(
-            study=study, extra={"source": "tokenprompt"}, external_id=f"tokenid{number}"
-        )
+        extra = {"source": "tokenprompt"}
+        prompt = make.make_prompt(study=study, extra=extra, external_id=f"tokenid{number}")
         for contestant in field:
             make.make_completion(
                 pk=9_900_000 + 2 * number + contestant.pk % 2,
@@ -243,10 +203,8 @@ TELLING = re.compile(r"token[a-z]+\d|99000\d\d|880000\d", re.IGNORECASE)
 
 def test_no_byte_before_the_vote_tells_a_contestant(token_study: Study) -> None:
     """All that a rater's browser gets, pair after pair: pages, fragments, what is fetched ahead, headers."""
-    rater = make.make_member(token_study)
-    token_study.memberships.update(guidelines_read_at=timezone.now())
-    client = Client()
-    client.force_login(rater.user)
+    rater = reader(token_study)
+    client = browser_of(rater)
     rate = reverse("rate-study", args=[token_study.slug])
     seen: list[str] = []
 
@@ -279,35 +237,22 @@ def test_no_byte_before_the_vote_tells_a_contestant(token_study: Study) -> None:
 
 
 def test_files_that_pages_load_are_the_same_for_every_pair(token_study: Study) -> None:
-    rater = make.make_member(token_study)
-    token_study.memberships.update(guidelines_read_at=timezone.now())
-    client = Client()
-    client.force_login(rater.user)
+    rater = reader(token_study)
+    client = browser_of(rater)
     rate = reverse("rate-study", args=[token_study.slug])
     loaded = set()
     for _ in range(6):
         html = client.get(rate).content.decode()
         loaded.add(tuple(re.findall(r'(?:src|href)="([^"]+\.(?:js|css|svg))"', html)))
         current = re.search(r'data-assignment="([^"]+)"', html)
-        assert current
         client.post(rate, {"assignment": current[1], "rating": "3"})
     assert len(loaded) == 1
     assert len(loaded.pop()) >= 8
 
 
-def test_no_place_on_the_page_goes_to_a_contestant_more_often() -> None:
-    """Four hundred draws, each the first of its pair and its rater, so that no balance steadies the coin."""
-    from arena.rating import pairing
-
-    draws = 400
-    swapped = sum(pairing.choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(draws))
-    low, high = binom.ppf([0.0005, 0.9995], draws, 0.5)
-    assert low <= swapped <= high
-
-
 def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
-    """Each contestant's text stands first in half of 160 pages, and in about half of those of every rater."""
-    prompts, raters = 40, 4
+    """Each contestant's text stands first in half of 80 pages, and in about half of those of every rater."""
+    prompts, raters = 20, 4
     study = make.make_study(ratings_per_pair_people=raters)
     field = [make.make_contestant(study=study) for _ in range(2)]
     for _ in range(prompts):
@@ -317,16 +262,13 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
     low, high = binom.ppf([0.0005, 0.9995], prompts, 0.5)
     first = Counter[str]()
     for _ in range(raters):
-        rater = make.make_member(study)
-        study.memberships.update(guidelines_read_at=timezone.now())
-        client = Client()
-        client.force_login(rater.user)
+        rater = reader(study)
+        client = browser_of(rater)
         rate = reverse("rate-study", args=[study.slug])
         shown = client.get(rate, headers=JSON).json()
         own = Counter[str]()
         while shown["assignment"]:
             found = re.search(r"Written by number (\d)\.", shown["html"])
-            assert found
             own[found[1]] += 1
             sent = {"assignment": shown["assignment"], "rater": str(rater.user_id)}
             client.post(f"{rate}skip/", sent, headers=JSON)

@@ -69,22 +69,14 @@ def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
     assert max(per_rater.values()) == 1
 
 
-def test_two_tabs_of_one_rater_get_the_same_pair() -> None:
+def test_two_tabs_of_one_rater_get_the_same_pair_and_hold_one_more() -> None:
     study = make.make_small_study()
     rater = make.make_member(study)
     first, second, third = at_once(*[lambda: services.claim(study, rater)] * 3)
-    assert isinstance(first, Assignment)
     assert first == second == third
     assert Assignment.objects.count() == 1
-
-
-def test_two_tabs_that_look_ahead_hold_one_pair_more() -> None:
-    study = make.make_small_study()
-    rater = make.make_member(study)
-    current = services.claim(study, rater)
-    assert current is not None
-    ahead = at_once(*[lambda: services.claim(study, rater, current.public_id)] * 3)
-    assert ahead[0] == ahead[1] == ahead[2] != current
+    ahead = at_once(*[lambda: services.claim(study, rater, first.public_id)] * 3)
+    assert ahead[0] == ahead[1] == ahead[2] != first
     assert Assignment.objects.count() == 2
 
 
@@ -94,7 +86,6 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
         study = make.make_small_study(prompts=1, contestants=2)
         slow, quick = make.make_member(study), make.make_member(study)
         lost = services.claim(study, slow)
-        assert lost is not None
         Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
         said, held = at_once(
             lambda lost=lost, slow=slow: recording.record_comparison(
@@ -102,7 +93,6 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
             ),
             lambda study=study, quick=quick: services.claim(study, quick),
         )
-        assert isinstance(said, Comparison)
         assert not isinstance(held, Exception)
         assert said.is_late == (held is not None)
 
@@ -159,18 +149,14 @@ def test_the_last_use_of_an_invitation_goes_to_one() -> None:
     assert Membership.objects.count() == 2
 
 
-def test_one_person_joining_twice_at_once_is_one_rater() -> None:
-    study = make.make_small_study(sign_up_open=True)
-    user = make.make_user()
+def test_one_person_joining_twice_at_once_is_one_rater_and_one_text_rendered_stored_once() -> None:
+    study, user = make.make_small_study(sign_up_open=True), make.make_user()
     results = at_once(*[lambda: joining.join_by_sign_up(study, user)] * 3)
     assert not [result for result in results if isinstance(result, Exception)]
     assert (Rater.objects.count(), Membership.objects.count()) == (1, 1)
-
-
-def test_the_same_text_rendered_at_once_is_stored_once() -> None:
-    results = at_once(*[lambda: rendered(["*one*", "*two*"])] * 3)
-    assert results[0] == results[1] == results[2]
-    assert not isinstance(results[0], Exception)
+    texts = at_once(*[lambda: rendered(["*one*", "*two*"])] * 3)
+    assert texts[0] == texts[1] == texts[2]
+    assert not isinstance(texts[0], Exception)
 
 
 def test_closing_a_study_stops_claims() -> None:

@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from django.test import Client
 
-from arena.models import Membership, Pair
+from arena.models import Membership, Pair, Study
 from tests.factories import make_completion, make_member, make_prompt, make_study, make_training_pairs
 
+pytestmark = pytest.mark.django_db
 CORPUS = {
     "scripts": "<script>alert(1)</script></div></section><script src=//evil.example></script>",
     "handlers": '<img src=x onerror=alert(1)><p onclick="alert(1)" style="position:fixed">x</p>',
@@ -74,25 +75,35 @@ def check_whole(page: str, texts: int) -> None:
     assert outline.texts >= texts
 
 
-@pytest.mark.django_db
+def last_word(text: str) -> str:
+    return re.findall(r"\w+", text.replace("\ufdd0", " "))[-1]
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study(slug="s")
+
+
+@pytest.fixture
+def reader(client: Client, study: Study) -> Client:
+    """The browser of a rater who has read the guidelines."""
+    client.force_login(make_member(study).user)
+    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
+    return client
+
+
 @pytest.mark.parametrize("name", CORPUS)
 @pytest.mark.parametrize("place", ["completion", "prompt", "input"])
-def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str, place: str) -> None:
+def test_the_page_is_whole_and_shows_every_word(reader: Client, study: Study, name: str, place: str) -> None:
     text = CORPUS[name]
-    study = make_study()
     said = {"completion": "Harmless.", "prompt": "Ask.", "input": "Given."} | {place: text}
     prompt = make_prompt(study=study, turns=[said["prompt"]], input=said["input"])
     for written in (said["completion"], "Kind."):
         make_completion(prompt=prompt, turns=[written])
-    rater = make_member(study)
-    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
-    client.force_login(rater.user)
-
-    page = client.get(f"/rate/{study.slug}/").content.decode()
+    page = reader.get("/rate/s/").content.decode()
     check_whole(page, texts=3)
     shown = unescape(re.sub(r"<[^>]*>", "", page.partition("prompt-text")[2]))
-    words = re.findall(r"\w+", text.replace("\ufdd0", " "))
-    assert words[-1] in shown
+    assert last_word(text) in shown
     # Beside the rendered form stands the text itself, to the letter; of one shown as it is there is no other.
     raw = re.findall(r'<pre class="raw" data-form="raw"[^>]*>(.*?)</pre>', page, re.DOTALL)
     plain = re.findall(r'<pre class="raw" tabindex="0">(.*?)</pre>', page, re.DOTALL)
@@ -101,25 +112,18 @@ def test_the_page_stays_whole_and_shows_every_word(client: Client, name: str, pl
     assert len(page) < 60_000 + 12 * len(text)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("name", CORPUS)
-def test_the_training_and_its_examples_stay_whole(client: Client, name: str) -> None:
+def test_the_training_and_its_examples_stay_whole(reader: Client, study: Study, name: str) -> None:
     text = CORPUS[name]
-    study = make_study(slug="s")
     (pair,) = make_training_pairs(study, 1)
     pair.prompt.turns = [text]
     pair.prompt.save()
     Pair.objects.update(explanation=text)
-    rater = make_member(study)
-    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
-    client.force_login(rater.user)
-
-    told = client.post("/rate/s/training/1/1/", {"rating": "1"}, follow=True).content.decode()
+    told = reader.post("/rate/s/training/1/1/", {"rating": "1"}, follow=True).content.decode()
     check_whole(told, texts=4)
-    words = re.findall(r"\w+", text.replace("\ufdd0", " "))
     why = told.partition('class="verdict-why')[2].partition("verdict-next")[0]
-    assert words[-1] in unescape(re.sub(r"</?span[^>]*>", "", why))
-    guidelines = client.get("/rate/s/guidelines/").content.decode()
+    assert last_word(text) in unescape(re.sub(r"</?span[^>]*>", "", why))
+    guidelines = reader.get("/rate/s/guidelines/").content.decode()
     check_whole(guidelines, texts=1)
     examples = guidelines.partition("example-body")[2]
-    assert unescape(re.sub(r"</?span[^>]*>", "", examples)).count(words[-1]) >= 2
+    assert unescape(re.sub(r"</?span[^>]*>", "", examples)).count(last_word(text)) >= 2

@@ -1,7 +1,9 @@
 """What people are offered: ahead, hidden repeats and checks, the control share, and who gets nothing."""
 
+import random
 from collections import Counter
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -10,7 +12,16 @@ from django.urls import reverse
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena.models import Assignment, Comparison, Completion, Contestant, Membership, Pair, Rater, Study
+from arena.models import (
+    Assignment,
+    Comparison,
+    Completion,
+    Membership,
+    Pair,
+    Prompt,
+    Rater,
+    Study,
+)
 from arena.rating import offering, progress, recording, services
 from arena.rating.recording import Answer, NotAllowedError
 from arena.studies import changes
@@ -53,20 +64,16 @@ def rater(study: Study) -> Rater:
 # --- one ahead ----------------------------------------------------------------------------------------------
 
 
-def test_one_further_pair_can_be_held_ahead_and_not_two(study: Study, rater: Rater) -> None:
+def test_one_further_pair_can_be_held_ahead_and_comes_next(study: Study, rater: Rater) -> None:
     current = claimed(study, rater)
     services.mark_shown(current)
     following = claimed(study, rater, current.public_id)
     assert following != current
     assert claimed(study, rater, current.public_id) == following
+    for unknown in ("", "nonsense", "\0"):
+        assert claimed(study, rater, unknown) == current
     assert claimed(study, rater) == current
     assert Assignment.objects.live().filter(rater=rater).count() == 2
-
-
-def test_what_was_held_ahead_is_what_comes_next(study: Study, rater: Rater) -> None:
-    current = claimed(study, rater)
-    services.mark_shown(current)
-    following = claimed(study, rater, current.public_id)
     answer(rater, current)
     assert claimed(study, rater) == following
 
@@ -86,7 +93,7 @@ def test_a_pair_brought_back_comes_before_the_one_held_ahead(study: Study, rater
     assert order == [first, second, third]
 
 
-def test_the_pair_on_screen_is_not_offered_ahead_when_its_lease_ran_out(rater: Rater) -> None:
+def test_the_pair_on_screen_is_not_offered_ahead_when_its_lease_ran_out() -> None:
     study = make.make_small_study(prompts=1, contestants=2)
     rater = make.make_member(study)
     current = claimed(study, rater)
@@ -94,11 +101,6 @@ def test_the_pair_on_screen_is_not_offered_ahead_when_its_lease_ran_out(rater: R
     services.expire_lapsed()
     assert services.claim(study, rater, current.public_id) is None
     assert claimed(study, rater) == current
-
-
-def test_an_unknown_pair_on_screen_changes_nothing(study: Study, rater: Rater) -> None:
-    for unknown in ("", "nonsense", "\0"):
-        assert claimed(study, rater, unknown) == claimed(study, rater)
 
 
 # --- who is offered nothing ---------------------------------------------------------------------------------
@@ -114,13 +116,10 @@ def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, r
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"paused_at": "now"}, "You are paused in this study"), ({"role": "viewer"}, "not rate in it")],
+    [({"paused_at": timezone.now()}, "You are paused in this study"), ({"role": "viewer"}, "not rate in it")],
 )
-def test_paused_members_and_viewers_are_offered_nothing(
-    study: Study, rater: Rater, change: dict[str, Any], words: str
-) -> None:
-    changed = {name: timezone.now() if value == "now" else value for name, value in change.items()}
-    Membership.objects.update(**changed)
+def test_who_is_offered_nothing(study: Study, rater: Rater, change: dict[str, Any], words: str) -> None:
+    Membership.objects.update(**change)
     with pytest.raises(NotAllowedError, match=words):
         services.claim(study, rater)
     assert not Assignment.objects.exists()
@@ -129,32 +128,30 @@ def test_paused_members_and_viewers_are_offered_nothing(
 # --- pairs for something else -------------------------------------------------------------------------------
 
 
-def gold_pair(study: Study, use: str, **more: Any) -> Pair:
+def gold_pair(study: Study, use: str) -> Pair:
     prompt = make.make_prompt(study=study)
-    texts = [make.make_completion(prompt=prompt, contestant=None) for _ in range(2)]
-    return make.make_pair(
-        prompt=prompt, first=texts[0], second=texts[1], use=use, gold="first", gold_source="key", **more
-    )
+    return pair_of(prompt, use, gold="first")
+
+
+def pair_of(prompt: Prompt, use: str, gold: str) -> Pair:
+    """A pair with a known answer of two texts that nobody else wrote."""
+    first, second = (make.make_completion(prompt=prompt, contestant=None) for _ in range(2))
+    return make.make_pair(prompt=prompt, first=first, second=second, use=use, gold=gold, gold_source="a key")
 
 
 def test_training_pairs_and_checks_are_not_rated_for_the_study(study: Study, rater: Rater) -> None:
     apart = [gold_pair(study, "train"), gold_pair(study, "check")]
-    prompt = apart[0].prompt
-    texts = [make.make_completion(prompt=prompt, contestant=None) for _ in range(2)]
-    make.make_pair(prompt=prompt, first=texts[0], second=texts[1], use="train", gold="tie", gold_source="key")
+    pair_of(apart[0].prompt, "train", gold="tie")
     assert len(rate_all(study, rater)) == 24
     assert not Comparison.objects.filter(pair__prompt__in=[pair.prompt for pair in apart]).exists()
     assert Pair.objects.filter(use="rate").count() == 24
 
 
-def test_a_check_among_the_studys_own_texts_leaves_their_other_pairs(rater: Rater) -> None:
+def test_a_check_among_the_studys_own_texts_leaves_their_other_pairs() -> None:
     study = make.make_small_study(prompts=1, contestants=3)
-    rater = make.make_member(study)
     first, second, _ = Completion.objects.filter(prompt__study=study).order_by("pk")
-    make.make_pair(
-        prompt=first.prompt, first=first, second=second, use="check", gold="tie", gold_source="key"
-    )
-    pairs = {assignment.pair_id for assignment in rate_all(study, rater)}
+    make.make_pair(prompt=first.prompt, first=first, second=second, use="check", **GOLD)
+    pairs = {assignment.pair_id for assignment in rate_all(study, make.make_member(study))}
     assert pairs == set(Pair.objects.filter(prompt__study=study, use="rate").values_list("pk", flat=True))
     assert len(pairs) == 2
 
@@ -171,45 +168,42 @@ def watched() -> Study:
     return study
 
 
-def test_repeats_come_once_each_in_the_other_order_after_ten_others(watched: Study) -> None:
-    rater = make.make_member(watched)
-    done = rate_all(watched, rater)
-    place = {(each.pair_id, each.purpose): number for number, each in enumerate(done)}
-    assert len(place) == len(done)
-    repeats = [each for each in done if each.purpose == "repeat"]
-    assert 10 <= len(repeats) <= 40
-    for again in repeats:
-        earlier = done[place[again.pair_id, "study"]]
-        assert (again.repeat, earlier.repeat, again.swapped) == (1, 0, not earlier.swapped)
-        assert place[again.pair_id, "repeat"] - place[again.pair_id, "study"] > 10
-
-
-def test_checks_come_once_each_and_nothing_of_it_counts(watched: Study) -> None:
+def test_repeats_and_checks_come_once_each_and_nothing_of_them_counts(watched: Study) -> None:
     rater = make.make_member(watched)
     done = rate_all(watched, rater)
     purposes = Counter(each.purpose for each in done)
-    assert purposes["study"] == 60
-    assert purposes["check"] == 5
+    assert (purposes["study"], purposes["check"]) == (60, 5)
     assert Counter(Comparison.objects.values_list("purpose", flat=True)) == purposes
     assert set(Pair.objects.filter(use="rate").values_list("people_ratings", flat=True)) == {1}
     assert set(Pair.objects.filter(use="check").values_list("people_ratings", flat=True)) == {0}
     # A number that stood still at a repeat or a check would tell it.
     assert progress.progress(rater, [watched])[watched.pk] == progress.Progress(len(done), 0, 0)
+    # Where nothing is left to rate, nobody is asked the same again.
+    Study.objects.update(repeat_share=0.5, gold_share=0.5)
+    assert services.claim(watched, make.make_member(watched)) is None
+    check_hidden(done)
 
 
-def test_what_is_drawn_follows_from_the_stored_seed(watched: Study) -> None:
-    import random
-
-    rater = make.make_member(watched)
-    for assignment in rate_all(watched, rater):
+def check_hidden(done: list[Assignment]) -> None:
+    """Repeats come in the other order after ten others, and what is drawn follows from the stored seed."""
+    place = {(each.pair_id, each.purpose): number for number, each in enumerate(done)}
+    assert len(place) == len(done)
+    assert 10 <= sum(each.purpose == "repeat" for each in done) <= 40
+    for assignment in done:
         drawn = random.Random(assignment.seed).random()
-        if assignment.purpose == "repeat":
-            assert drawn < 0.3
-        elif assignment.purpose == "check":
+        if assignment.purpose == "check":
             assert 0.3 <= drawn < 0.5
+        elif assignment.purpose == "repeat":
+            assert drawn < 0.3
+            earlier = done[place[assignment.pair_id, "study"]]
+            assert (assignment.repeat, earlier.repeat) == (1, 0)
+            assert assignment.swapped is not earlier.swapped
+            assert place[assignment.pair_id, "repeat"] - place[assignment.pair_id, "study"] > 10
 
 
-def test_without_pairs_made_for_it_gold_pairs_of_the_study_are_checks() -> None:
+def test_without_pairs_made_for_it_gold_pairs_are_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = count(1)
+    monkeypatch.setattr(offering, "new_seed", lambda: next(seeds))
     study = make.make_small_study(prompts=3, contestants=2, gold_share=0.5, ratings_per_pair_people=9)
     known = gold_pair(study, "rate")
     seen = Counter[str]()
@@ -224,28 +218,16 @@ def test_without_pairs_made_for_it_gold_pairs_of_the_study_are_checks() -> None:
     assert known.people_ratings == seen["study"]
 
 
-def test_repeats_and_checks_do_not_come_alone(watched: Study) -> None:
-    """Where nothing is left to rate, nobody is asked the same again."""
-    Study.objects.update(repeat_share=0.5, gold_share=0.5)
-    first = make.make_member(watched)
-    rate_all(watched, first)
-    late = make.make_member(watched)
-    assert services.claim(watched, late) is None
-
-
 # --- adaptive -----------------------------------------------------------------------------------------------
 
 
-def test_the_control_share_of_an_adaptive_study_is_marked() -> None:
-    study = make.make_small_study(prompts=20, contestants=4, pairing="adaptive", control_share=0.25)
-    done = rate_all(study, make.make_member(study))
+def test_the_control_share_of_an_adaptive_study_is_marked(study: Study, rater: Rater) -> None:
+    assert not any(each.is_random for each in rate_all(study, rater))
+    adaptive = make.make_small_study(prompts=20, contestants=4, pairing="adaptive", control_share=0.25)
+    done = rate_all(adaptive, make.make_member(adaptive))
     assert len(done) == 120
     low, high = binom.interval(0.9999, 120, 0.25)
     assert low <= sum(each.is_random for each in done) <= high
-
-
-def test_a_balanced_study_has_no_control(study: Study, rater: Rater) -> None:
-    assert not any(each.is_random for each in rate_all(study, rater))
 
 
 def test_an_adaptive_study_joins_contestants_first() -> None:
@@ -302,17 +284,14 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
 # --- what is kept of a study --------------------------------------------------------------------------------
 
 
-def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "MOST_PAIRS", 7)
+@pytest.mark.parametrize(("limit", "most", "kept"), [("MOST_PAIRS", 7, 9), ("MOST_NEW", 2, 18)])
+def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, kept: int
+) -> None:
+    monkeypatch.setattr(offering, limit, most)
     study = make.make_small_study(prompts=6, contestants=3)
-    assert len(offering.pool_of(study).possible) == 9
+    assert len(offering.pool_of(study).possible) == kept
     assert len(rate_all(study, make.make_member(study))) == 18
-
-
-def test_many_new_comparisons_are_read_with_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "MOST_NEW", 2)
-    study = make.make_small_study(prompts=2, contestants=3)
-    assert len(rate_all(study, make.make_member(study))) == 6
 
 
 def test_what_is_kept_is_forgotten_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,23 +338,21 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
 
 def test_orders_are_balanced_over_all_per_pair_and_per_rater() -> None:
     study = make.make_small_study(prompts=15, contestants=3, ratings_per_pair_people=3)
-    raters = [make.make_member(study) for _ in range(4)]
-    busy = list(raters)
+    busy = [make.make_member(study) for _ in range(4)]
     while busy:
         for rater in list(busy):
-            assignment = services.claim(study, rater)
-            if assignment is None:
-                busy.remove(rater)
-            else:
+            if assignment := services.claim(study, rater):
                 answer(rater, assignment)
+            else:
+                busy.remove(rater)
     shown = list(Assignment.objects.values_list("pair", "rater", "swapped"))
     assert len(shown) == 135
-    low, high = binom.interval(0.9999, 135, 0.5)
-    assert low <= sum(swapped for *_, swapped in shown) <= high
-    for pk in {rater for _, rater, _ in shown}:
-        mine = [swapped for _, rater, swapped in shown if rater == pk]
-        low, high = binom.interval(0.9999, len(mine), 0.5)
-        assert low <= sum(mine) <= high
+    of_raters = [
+        [swapped for _, one, swapped in shown if one == pk] for pk in {rater for _, rater, _ in shown}
+    ]
+    for orders in ([swapped for *_, swapped in shown], *of_raters):
+        low, high = binom.interval(0.9999, len(orders), 0.5)
+        assert low <= sum(orders) <= high
     for pair in {pair for pair, *_ in shown}:
         assert sum(swapped for one, _, swapped in shown if one == pair) in (1, 2)
 
@@ -402,18 +379,13 @@ def test_a_check_with_a_text_that_is_left_out_is_not_offered(why: str) -> None:
 
 
 def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
-    rater: Rater, monkeypatch: pytest.MonkeyPatch, admin_client: Any
+    study: Study, monkeypatch: pytest.MonkeyPatch, admin_client: Any
 ) -> None:
     """Claims learn of it by the revision: both change in one transaction."""
-    inside = []
-
-    def announce(studies: Any) -> None:
-        inside.append(len(connection.savepoint_ids))
-
-    monkeypatch.setattr(changes, "announce", announce)
+    inside: list[int] = []
+    monkeypatch.setattr(changes, "announce", lambda studies: inside.append(len(connection.savepoint_ids)))
     before = len(connection.savepoint_ids)
-    contestant = Contestant.objects.select_related("study").first()
-    address = reverse("operate-contestant", args=[contestant.study.slug, contestant.pk])
+    address = reverse("operate-contestant", args=[study.slug, study.contestants.first().pk])
     assert admin_client.post(address, {"retire": "1"}).status_code == 302
     assert inside == [before + 1]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from arena.rating.pairing import STRATEGIES, choose_order
 from arena.rating.possible_pairs import (
@@ -79,27 +80,28 @@ def balanced(possible: Possible, load: dict[tuple[int, int], int], seed: int = 0
     return keys(possible)[place]
 
 
-def test_the_least_rated_pair_comes_first() -> None:
-    possible = possible_pairs(texts(1, 3))
-    assert balanced(possible, {(1, 2): 2, (1, 3): 1, (2, 3): 2}) == (1, 3)
-
-
-def test_among_equals_the_contestants_rated_least_come_first() -> None:
-    possible = possible_pairs(texts(1, 4))
-    assert balanced(possible, {(1, 2): 1}) == (3, 4)
-
-
-def test_contestants_are_balanced_over_prompts() -> None:
-    # Contestants 0 and 1 met at the first prompt, so 2 and 3 meet next, at the other one.
-    possible = possible_pairs(texts(2, 4), without={(3, 4)})
-    assert balanced(possible, {(1, 2): 1}) == (7, 8)
-
-
-def test_a_category_is_rated_as_much_for_each_of_its_pairs() -> None:
-    many, few = texts(4, 2, "many"), [Text(91, 9, "few", 0), Text(92, 9, "few", 1)]
-    possible = possible_pairs(many + few)
-    # One of four pairs is rated in the one category and none in the other.
-    assert balanced(possible, {(1, 2): 1}) == (91, 92)
+@pytest.mark.parametrize(
+    ("possible", "load", "first"),
+    [
+        pytest.param(possible_pairs(texts(1, 3)), {(1, 2): 2, (1, 3): 1, (2, 3): 2}, (1, 3), id="pair"),
+        pytest.param(possible_pairs(texts(1, 4)), {(1, 2): 1}, (3, 4), id="contestants, among equals"),
+        # Contestants 0 and 1 met at the first prompt, so 2 and 3 meet next, at the other one.
+        pytest.param(
+            possible_pairs(texts(2, 4), without={(3, 4)}), {(1, 2): 1}, (7, 8), id="contestants over prompts"
+        ),
+        # One of four pairs is rated in the one category and none in the other.
+        pytest.param(
+            possible_pairs([*texts(4, 2, "many"), Text(91, 9, "few", 0), Text(92, 9, "few", 1)]),
+            {(1, 2): 1},
+            (91, 92),
+            id="category, for each of its pairs",
+        ),
+    ],
+)
+def test_the_least_rated_first(
+    possible: Possible, load: dict[tuple[int, int], int], first: tuple[int, int]
+) -> None:
+    assert balanced(possible, load) == first
 
 
 def test_equals_come_in_any_order() -> None:
@@ -113,9 +115,7 @@ def test_equals_come_in_any_order() -> None:
     wanted=st.integers(1, 3),
     seed=st.integers(0, 1000),
 )
-def test_taking_pairs_until_none_is_left_fills_every_pair_evenly(
-    prompts: int, contestants: int, wanted: int, seed: int
-) -> None:
+def test_taking_all_pairs_fills_them_evenly(prompts: int, contestants: int, wanted: int, seed: int) -> None:
     possible = possible_pairs(texts(prompts, contestants))
     load, numbers = none_rated(possible), rng(seed)
     while (place := choose("balanced", possible, load, load < wanted, numbers)) is not None:
@@ -177,12 +177,10 @@ def test_where_nothing_says_anything_the_choice_is_balanced() -> None:
     assert choose("adaptive", possible, load, all_free(possible), rng(), np.zeros((3, 3))) == 2
     nobody = possible_pairs([Text(1, 1, "a", None), Text(2, 1, "a", None)])
     assert choose("adaptive", nobody, none_rated(nobody), all_free(nobody), rng()) == 0
-
-
-def test_of_the_contestants_drawn_the_least_rated_pair_is_taken() -> None:
-    possible = possible_pairs(texts(3, 2))
+    # Of the two contestants drawn the pair rated least is taken.
+    of_two = possible_pairs(texts(3, 2))
     gain = np.array([[0.0, 1.0], [1.0, 0.0]])
-    assert choose("adaptive", possible, np.array([2, 1, 2]), all_free(possible), rng(), gain) == 1
+    assert choose("adaptive", of_two, np.array([2, 1, 2]), all_free(of_two), rng(), gain) == 1
 
 
 def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:
@@ -195,10 +193,11 @@ def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:
 # --- presentation order -------------------------------------------------------------------------------------
 
 
-def test_the_order_depends_on_the_seed_alone() -> None:
-    orders = [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(200)]
-    assert orders == [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(200)]
-    assert 70 < sum(orders) < 130
+def test_the_order_depends_on_the_seed_alone_and_favours_no_place() -> None:
+    orders = [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(400)]
+    assert orders == [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(400)]
+    low, high = binom.ppf([0.0005, 0.9995], 400, 0.5)
+    assert low <= sum(orders) <= high
 
 
 @pytest.mark.parametrize("imbalance", [1, 5, -1, -5])

@@ -10,45 +10,22 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from arena.rating import possible_pairs
+from arena.rating.possible_pairs import Text
+from tests.arena.rating.test_pairing import keys, texts
 
 COUNTS = arrays(np.float64, (4, 4), elements=st.integers(0, 30)).map(lambda wins: wins * (1 - np.eye(4)))
 
 
-def texts(prompts: int, contestants: int) -> list[possible_pairs.Text]:
-    """Every contestant answers every prompt; ids as they would be given one after the other."""
-    return [
-        possible_pairs.Text(prompt * contestants + contestant + 1, prompt, "coding", contestant)
-        for prompt in range(prompts)
-        for contestant in range(contestants)
-    ]
-
-
-def keys(possible: possible_pairs.Possible) -> list[tuple[int, int]]:
-    return list(zip(possible.first.tolist(), possible.second.tolist(), strict=True))
-
-
 def test_texts_of_one_prompt_make_pairs() -> None:
-    possible = possible_pairs.possible_pairs(
-        [
-            possible_pairs.Text(7, 1, "a", 30),
-            possible_pairs.Text(3, 1, "a", None),
-            possible_pairs.Text(5, 2, "b", 30),
-        ]
-    )
+    of_three = [Text(7, 1, "a", 30), Text(3, 1, "a", None), Text(5, 2, "b", 30)]
+    possible = possible_pairs.possible_pairs(of_three)
     assert keys(possible) == [(3, 7)]
     # 30 is the only contestant; the other text is nobody's, which has the place after the last.
     assert (possible.contestants, possible.a.tolist(), possible.b.tolist()) == ((30,), [1], [0])
-
-
-def test_pairs_kept_for_something_else_are_left_out() -> None:
-    possible = possible_pairs.possible_pairs(texts(1, 3), without={(1, 3)})
-    assert keys(possible) == [(1, 2), (2, 3)]
-
-
-def test_without_texts_there_are_no_pairs() -> None:
-    possible = possible_pairs.possible_pairs([])
-    assert len(possible) == 0
-    assert possible.places([(1, 2)]).tolist() == [-1]
+    assert keys(possible_pairs.possible_pairs(texts(1, 3), without={(1, 3)})) == [(1, 2), (2, 3)]
+    none = possible_pairs.possible_pairs([])
+    assert len(none) == 0
+    assert none.places([(1, 2)]).tolist() == [-1]
 
 
 @given(
@@ -62,19 +39,13 @@ def test_places_are_where_the_pairs_are(pairs: list[tuple[int, int]], prompts: i
     assert possible.places(pairs).tolist() == [known.get(pair, -1) for pair in pairs]
 
 
-def test_a_window_holds_the_prompts_rated_least_per_pair() -> None:
+def test_a_window_holds_the_prompts_rated_least_per_pair_and_equal_ones_in_any_order() -> None:
     pairs, ratings = {1: 3, 2: 10, 3: 3, 4: 0}, {1: 3, 2: 5}
-    assert possible_pairs.choose_window(pairs, ratings, 3, random.Random(0)) == {3}
-    assert possible_pairs.choose_window(pairs, ratings, 4, random.Random(0)) == {3, 2}
-    assert possible_pairs.choose_window(pairs, ratings, 99, random.Random(0)) == {1, 2, 3}
-
-
-def test_equal_prompts_come_into_the_window_in_any_order() -> None:
-    pairs = dict.fromkeys(range(6), 1)
-    assert (
-        len({tuple(possible_pairs.choose_window(pairs, {}, 2, random.Random(seed))) for seed in range(60)})
-        == 15
-    )
+    for size, expected in ((3, {3}), (4, {3, 2}), (99, {1, 2, 3})):
+        assert possible_pairs.choose_window(pairs, ratings, size, random.Random(0)) == expected
+    equal = dict.fromkeys(range(6), 1)
+    windows = [possible_pairs.choose_window(equal, {}, 2, random.Random(seed)) for seed in range(60)]
+    assert len({tuple(window) for window in windows}) == 15
 
 
 def variances_apart(covariance: np.ndarray) -> float:
@@ -123,27 +94,21 @@ def test_the_gain_is_what_a_fit_with_one_more_game_loses(wins: np.ndarray) -> No
     assert (np.diag(gains) == 0).all()
 
 
-def test_what_was_compared_less_says_more() -> None:
+def test_what_was_compared_less_or_is_open_says_more() -> None:
     wins = np.full((3, 3), 20.0) * (1 - np.eye(3))
     wins[2, :2] = wins[:2, 2] = 2.0
     gains = possible_pairs.gains(possible_pairs.fit(wins))
     assert gains[0, 2] == pytest.approx(gains[1, 2])
     assert gains[0, 2] > 5 * gains[0, 1]
-
-
-def test_of_equally_uncertain_contestants_the_foregone_result_says_less() -> None:
     gains = possible_pairs.gains(possible_pairs.Fit(np.array([0.0, 0.0, 3.0]), np.eye(3)))
     assert gains[0, 2] == gains[1, 2] < gains[0, 1] / 3
 
 
-def test_components_follow_chains_of_games() -> None:
+def test_unconnected_contestants_are_joined_first_along_chains_of_games() -> None:
     games = np.zeros((6, 6))
     for a, b in [(0, 2), (2, 4), (1, 5)]:
         games[a, b] = games[b, a] = 1
     assert possible_pairs.components(games).tolist() == [0, 1, 0, 3, 0, 1]
-
-
-def test_unconnected_contestants_are_joined_first() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 3.0
     worth = possible_pairs.worth(wins)
@@ -151,9 +116,6 @@ def test_unconnected_contestants_are_joined_first() -> None:
     assert all(worth[a, b] > 0 for a in (0, 1) for b in (2, 3))
     wins[1, 2] = 1.0
     assert (possible_pairs.worth(wins) > 0).sum() == 12
-
-
-def test_before_any_comparison_every_pair_is_worth_the_same() -> None:
     worth = possible_pairs.worth(np.zeros((5, 5)))
     assert worth[~np.eye(5, dtype=bool)] == pytest.approx(worth[0, 1])
     assert worth[0, 1] > 0

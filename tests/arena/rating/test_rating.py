@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Flag, Membership, Rater, Rendering, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
 from arena.rating import services
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from tests import factories as make
@@ -60,9 +60,7 @@ def submit(client: Client, study: Study, assignment: Assignment, rating: Any = 3
     return client.post(reverse("rate-study", args=[study.slug]), fields, headers=headers, follow=follow)
 
 
-def test_shows_prompt_and_both_responses_in_the_stored_order(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_shows_prompt_and_responses_in_the_stored_order(client: Client, study: Study, rater: Rater) -> None:
     html = page(client, study).content.decode()
     assignment = held(rater)
     first, second = assignment.pair.shown(assignment.swapped)
@@ -73,9 +71,7 @@ def test_shows_prompt_and_both_responses_in_the_stored_order(
 
 
 @pytest.mark.parametrize("points", [2, 3, 5, 8])
-def test_offers_the_points_of_the_scale_with_none_chosen(
-    client: Client, study: Study, rater: Rater, points: int
-) -> None:
+def test_offers_the_points_with_none_chosen(client: Client, study: Study, rater: Rater, points: int) -> None:
     Study.objects.update(points=points)
     html = page(client, study).content.decode()
     values = re.findall(r'type="radio" name="rating" value="(\d)" required(.*?)>', html)
@@ -89,22 +85,32 @@ def test_the_middle_of_an_even_scale_has_a_gap_and_of_an_odd_one_a_tie() -> None
     assert not any(point.gap for point in scale_points(5))
 
 
-def test_a_plain_form_stores_the_answer_and_redirects(client: Client, study: Study, rater: Rater) -> None:
+def test_the_letters_of_reasons_do_nothing_else() -> None:
+    assert not set("123456789sutfcprygz?ab") & set(REASON_KEYS)
+    assert len(set(REASON_KEYS)) == len(REASON_KEYS)
+
+
+def test_a_plain_form_stores_an_answer_once_and_redirects(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
-    answer = submit(client, study, assignment, 7, rationale="clearer", seconds="0.0")
-    assert answer.status_code == 302
+    for _ in range(2):
+        answer = submit(client, study, assignment, 7, rationale="clearer", seconds="0.0")
+        assert answer.status_code == 302
     comparison = Comparison.objects.get()
     assert (comparison.rating, comparison.points, comparison.rationale) == (7, 8, "clearer")
     assert comparison.swapped == assignment.swapped
     assert comparison.source == Comparison.Source.WEB
 
 
-def test_a_script_gets_the_pair_alone(client: Client, study: Study, rater: Rater) -> None:
+def test_a_script_gets_the_pair_alone_and_a_token(client: Client, study: Study, rater: Rater) -> None:
     answer = page(client, study, **JSON).json()
     assert answer["assignment"] == held(rater).public_id
     assert answer["assignment"] in answer["html"]
     assert "<html" not in answer["html"]
+    token = client.get(reverse("token"), headers=JSON)
+    assert token.json()["rater"] == str(rater.user_id)
+    assert token.json()["token"]
+    assert "no-store" in token.headers["Cache-Control"]
 
 
 def test_a_script_is_told_what_became_of_its_answer(client: Client, study: Study, rater: Rater) -> None:
@@ -139,20 +145,11 @@ def test_a_script_of_another_account_changes_nothing(client: Client, study: Stud
     assert not Comparison.objects.exists()
 
 
-def test_the_token_is_for_who_is_signed_in(client: Client, rater: Rater) -> None:
-    answer = client.get(reverse("token"), headers=JSON)
-    assert answer.json()["rater"] == str(rater.user_id)
-    assert answer.json()["token"]
-    assert "no-store" in answer.headers["Cache-Control"]
-
-
 def ahead(client: Client, study: Study, after: str, **more: str) -> Any:
     return client.get(reverse("ahead", args=[study.slug]), {"after": after, **more}, headers=JSON).json()
 
 
-def test_the_next_pair_can_be_fetched_ahead_and_is_shown_later(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_the_next_pair_is_fetched_ahead_and_shown_later(client: Client, study: Study, rater: Rater) -> None:
     current = page(client, study, **JSON).json()["assignment"]
     found = ahead(client, study, current)
     assert found["assignment"] not in ("", current)
@@ -173,7 +170,7 @@ def test_the_next_pair_can_be_fetched_ahead_and_is_shown_later(
 @pytest.mark.parametrize(
     ("seen", "ago"), [("", 0), ("3", 3), ("2.5", 2.5), ("1e300", 60), ("-5", 0), ("nan", 0), ("inf", 0)]
 )
-def test_how_long_a_pair_was_on_screen_is_told_and_is_at_most_its_age(
+def test_how_long_a_pair_was_seen_is_at_most_its_age(
     client: Client, study: Study, seen: str, ago: float
 ) -> None:
     page(client, study)
@@ -181,36 +178,26 @@ def test_how_long_a_pair_was_on_screen_is_told_and_is_at_most_its_age(
     Assignment.objects.update(shown_at=None, created_at=timezone.now() - timedelta(seconds=60))
     ahead(client, study, pair.public_id, seen=seen)
     pair.refresh_from_db()
-    assert pair.shown_at is not None
     assert (timezone.now() - pair.shown_at).total_seconds() == pytest.approx(ago, abs=1)
     ahead(client, study, pair.public_id, seen="40")
     before, _ = pair.shown_at, pair.refresh_from_db()
     assert pair.shown_at == before
 
 
-def test_a_pair_of_another_study_is_not_held_by_asking_what_comes_after_it(
-    client: Client, study: Study, rater: Rater
-) -> None:
-    other = make.make_small_study()
-    Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
-    elsewhere = services.claim(other, rater)
-    assert elsewhere is not None
-    ahead(client, study, elsewhere.public_id, seen="1")
-    assert Assignment.objects.get(pk=elsewhere.pk).shown_at is None
+def test_a_pair_of_others_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
+    elsewhere = make.make_small_study()
+    Membership.objects.create(study=elsewhere, rater=rater, guidelines_read_at=timezone.now())
+    own = services.claim(elsewhere, rater)
+    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    for sent in (own.public_id, other.public_id, "", "\0", "x" * 1000):
+        assert ahead(client, study, sent, seen="1")["status"] == "shown"
+    assert not Assignment.objects.filter(pk__in=[own.pk, other.pk], shown_at__isnull=False).exists()
 
 
 def test_a_pair_fetched_ahead_does_not_tell_progress(client: Client, study: Study) -> None:
     current = page(client, study, **JSON).json()
     assert re.search(r"data-progress>\s*0 rated", current["html"])
     assert "data-progress></span>" in ahead(client, study, current["assignment"])["html"]
-
-
-def test_a_pair_of_somebody_else_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
-    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    for sent in (other.public_id, "", "\0", "x" * 1000):
-        assert ahead(client, study, sent)["status"] == "shown"
-    other.refresh_from_db()
-    assert other.shown_at is None
 
 
 def test_a_reload_after_undo_shows_the_pair_brought_back(client: Client, study: Study, rater: Rater) -> None:
@@ -223,7 +210,7 @@ def test_a_reload_after_undo_shows_the_pair_brought_back(client: Client, study: 
     assert page(client, study, **JSON).json()["assignment"] == first
 
 
-def test_nothing_is_ahead_where_nothing_is_left(client: Client, study: Study, rater: Rater) -> None:
+def test_when_nothing_is_left_the_page_says_thanks(client: Client, study: Study, rater: Rater) -> None:
     for _ in range(5):
         page(client, study)
         submit(client, study, held(rater))
@@ -231,35 +218,33 @@ def test_nothing_is_ahead_where_nothing_is_left(client: Client, study: Study, ra
     assert ahead(client, study, last) == {"status": "shown", "detail": "", "assignment": "", "html": ""}
     Study.objects.update(closed_at=timezone.now())
     assert ahead(client, study, last)["assignment"] == ""
+    Study.objects.update(closed_at=None)
+    submit(client, study, held(rater))
+    html = page(client, study).content.decode()
+    assert "nothing is left to rate" in html
+    assert "You rated 6 pairs" in html
 
 
-def test_an_answer_without_rating_is_refused_with_what_was_written(
-    client: Client, study: Study, rater: Rater
+@pytest.mark.parametrize(
+    ("rating", "rationale", "words"),
+    [
+        ("", "kept words", "Choose a rating first."),
+        *[
+            (rating, "kept words", "Choose one of the buttons.")
+            for rating in ("0", "9", "-1", "x", "3.5", "1e0")
+        ],
+        ("3", "kept words" * 501, "under 5,000 characters"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused_with_what_was_written(
+    client: Client, study: Study, rater: Rater, rating: str, rationale: str, words: str
 ) -> None:
     page(client, study)
-    answer = submit(client, study, held(rater), "", rationale="kept words")
+    answer = submit(client, study, held(rater), rating, rationale=rationale)
     assert answer.status_code == 422
-    html = answer.content.decode()
-    assert "Choose a rating first." in html
-    assert "kept words" in html
+    assert words in answer.content.decode()
+    assert "kept words" in answer.content.decode()
     assert not Comparison.objects.exists()
-
-
-@pytest.mark.parametrize("rating", ["0", "9", "-1", "x", "3.5", "1e0"])
-def test_a_rating_outside_the_scale_is_refused(
-    client: Client, study: Study, rater: Rater, rating: str
-) -> None:
-    page(client, study)
-    answer = submit(client, study, held(rater), rating)
-    assert answer.status_code == 422
-    assert "Choose one of the buttons." in answer.content.decode()
-
-
-def test_a_comment_that_is_too_long_says_so(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
-    answer = submit(client, study, held(rater), rationale="x" * 5001)
-    assert answer.status_code == 422
-    assert "under 5,000 characters" in answer.content.decode()
 
 
 def test_criteria_are_asked_for_and_stored(client: Client, study: Study, rater: Rater) -> None:
@@ -273,17 +258,7 @@ def test_criteria_are_asked_for_and_stored(client: Client, study: Study, rater: 
     assert ratings == {"helpfulness": 4, "<truth>": 8}
 
 
-def test_submitting_twice_stores_one_comparison(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
-    assignment = held(rater)
-    for _ in range(2):
-        assert submit(client, study, assignment, 6).status_code == 302
-    assert Comparison.objects.count() == 1
-
-
-def test_another_answer_to_the_same_pair_is_refused_and_can_be_changed(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_another_answer_is_refused_and_can_be_changed(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
     submit(client, study, assignment, 6)
@@ -300,9 +275,7 @@ def test_another_answer_to_the_same_pair_is_refused_and_can_be_changed(
     assert Comparison.objects.filter(assignment=assignment).count() == 2
 
 
-def test_undo_brings_the_last_pair_back_with_its_answer_named(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_undo_brings_the_last_pair_back_with_its_answer(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
     submit(client, study, assignment, 6, rationale="first thought")
@@ -333,43 +306,31 @@ def test_undo_with_nothing_done_says_so(client: Client, study: Study, rater: Rat
     assert "There is nothing to undo." in answer.content.decode()
     by_script = send(client, rater, "undo", study)
     assert (by_script.status_code, by_script.json()["detail"]) == (409, "There is nothing to undo.")
+    assert client.get(reverse("undo", args=[study.slug])).status_code == 405
 
 
 def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
-    answer = client.post(
-        reverse("skip", args=[study.slug]), {"assignment": assignment.public_id}, follow=True
-    )
+    address = reverse("skip", args=[study.slug])
+    assert client.get(address).status_code == 405
+    answer = client.post(address, {"assignment": assignment.public_id}, follow=True)
     assert assignment.public_id not in answer.content.decode()
     assert "0 rated, 1 skipped" in answer.content.decode()
     assignment.refresh_from_db()
     assert assignment.state == "skipped"
 
 
-def test_skip_of_a_strangers_assignment_changes_nothing(client: Client, study: Study) -> None:
+def test_a_strangers_assignment_is_neither_skipped_nor_answered(client: Client, study: Study) -> None:
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    answer = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
-    assert "There is no such assignment" in answer.content.decode()
-    other.refresh_from_db()
-    assert other.state == "claimed"
-
-
-def test_an_answer_to_a_strangers_assignment_is_refused(client: Client, study: Study) -> None:
-    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    skipped = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
+    assert "There is no such assignment" in skipped.content.decode()
     answer = submit(client, study, other)
     assert answer.status_code == 409
     assert "There is no such assignment" in answer.content.decode()
+    other.refresh_from_db()
+    assert other.state == "claimed"
     assert not Comparison.objects.exists()
-
-
-def test_when_nothing_is_left_the_page_says_thanks(client: Client, study: Study, rater: Rater) -> None:
-    for _ in range(6):
-        page(client, study)
-        submit(client, study, held(rater))
-    html = page(client, study).content.decode()
-    assert "nothing is left to rate" in html
-    assert "You rated 6 pairs" in html
 
 
 def test_a_closed_study_and_a_paused_rater_are_told(client: Client, study: Study, rater: Rater) -> None:
@@ -388,15 +349,7 @@ def test_a_closed_study_and_a_paused_rater_are_told(client: Client, study: Study
     assert not Comparison.objects.exists()
 
 
-def test_an_empty_response_says_that_it_is_empty(client: Client, study: Study) -> None:
-    from arena.models import Completion
-
-    Completion.objects.update(turns=[" \n"], is_empty=True)
-    assert page(client, study).content.decode().count("(This response is empty.)") == 2
-
-
 def test_conversations_are_shown_turn_by_turn(client: Client, study: Study) -> None:
-    from arena.models import Completion, Prompt
 
     Prompt.objects.update(turns=["Ask one", "Ask two"], input="Some material")
     Completion.objects.update(turns=["Reply one", "Reply two"])
@@ -406,19 +359,10 @@ def test_conversations_are_shown_turn_by_turn(client: Client, study: Study) -> N
     assert places == sorted(places)
 
 
-def test_hostile_prompts_are_escaped(client: Client, study: Study) -> None:
-    from arena.models import Prompt
-
+def test_prompts_are_escaped_and_shown_as_completions_are(client: Client, study: Study) -> None:
     Prompt.objects.update(turns=["<script>alert(1)</script>"], category='"><b>', input="<img src=x>")
     html = page(client, study).content.decode()
-    assert "<script>alert" not in html
-    assert "<img" not in html
-    assert '"><b>' not in html
-
-
-def test_prompts_are_shown_as_completions_are(client: Client, study: Study) -> None:
-    from arena.models import Prompt
-
+    assert not [tag for tag in ("<script>alert", "<img", '"><b>') if tag in html]
     Prompt.objects.update(turns=["Is **$x^2$** even?\nSay so."], input="```python\nx = 1\n```")
     html = page(client, study).content.decode()
     preview, _, after = html.partition("prompt-preview")[2].partition("prompt-text")
@@ -433,20 +377,20 @@ def test_prompts_are_shown_as_completions_are(client: Client, study: Study) -> N
     assert raw == ["Is **$x^2$** even?\nSay so.", "```python\nx = 1\n```"]
 
 
-def test_a_long_prompt_is_folded_and_a_blank_one_is_no_empty_response(client: Client, study: Study) -> None:
-    from arena.models import Prompt
-
+def test_an_empty_response_says_so_and_a_blank_prompt_does_not(client: Client, study: Study) -> None:
     assert '<details class="prompt-fold" open>' in page(client, study).content.decode()
     Prompt.objects.update(turns=["\n"], input="word " * 200)
     html = page(client, study).content.decode()
     assert '<details class="prompt-fold">' in html
     assert "(This response is empty.)" not in html
+    Completion.objects.update(turns=[" \n"], is_empty=True)
+    assert page(client, study).content.decode().count("(This response is empty.)") == 2
 
 
-def test_texts_are_rendered_once_and_kept(client: Client, study: Study, rater: Rater) -> None:
+def test_texts_are_rendered_once_and_kept_by_no_cache(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     stored = set(Rendering.objects.values_list("pk", "digest"))
-    page(client, study)
+    assert "no-store" in page(client, study).headers["Cache-Control"]
     assert len(stored) == 3  # the prompt and two answers
     assert set(Rendering.objects.values_list("pk", "digest")) == stored
 
@@ -480,40 +424,23 @@ def test_a_lost_session_leads_through_sign_in_back_to_the_pair(study: Study, rat
     assert by_htmx.headers["HX-Redirect"] == f"{reverse('login')}?next={address}"
 
 
-def test_nothing_of_the_page_is_kept_by_caches(client: Client, study: Study) -> None:
-    assert "no-store" in page(client, study).headers["Cache-Control"]
-
-
-@pytest.mark.parametrize("name", ["skip", "undo"])
-def test_reading_does_not_write(client: Client, study: Study, name: str) -> None:
-    assert client.get(reverse(name, args=[study.slug])).status_code == 405
-
-
-@pytest.mark.parametrize("sent", ["", "abc", "nan", "inf", "-1", "1e999"])
-def test_a_time_that_cannot_be_is_unknown(sent: str) -> None:
-    assert believable_seconds(sent, make.make_assignment(shown_at=timezone.now())) is None
-
-
-def test_a_time_is_at_most_the_time_since_the_pair_was_shown() -> None:
+def test_a_time_is_at_most_the_time_since_the_pair_was_shown_or_handed_out() -> None:
     shown = make.make_assignment(shown_at=timezone.now() - timedelta(seconds=60))
-    assert believable_seconds("12.3", shown) == 12.3
-    bounded = believable_seconds("99999", shown)
-    assert bounded is not None
-    assert 60 <= bounded < 90
-    assert believable_seconds("5", None) is None
-
-
-def test_the_time_of_a_pair_that_was_read_without_a_connection_is_since_it_was_handed_out() -> None:
     unreported = make.make_assignment(shown_at=None)
     Assignment.objects.update(created_at=timezone.now() - timedelta(seconds=20))
     unreported.refresh_from_db()
-    assert believable_seconds("5", unreported) == 5
-    bounded = believable_seconds("500", unreported)
-    assert bounded is not None
-    assert 20 <= bounded < 50
+    for assignment, longest in ((shown, 60), (unreported, 20)):
+        assert believable_seconds("12.3", assignment) == 12.3
+        assert believable_seconds("99999", assignment) == pytest.approx(longest, abs=30)
+        assert believable_seconds("99999", assignment) >= longest
+        for impossible in ("", "abc", "nan", "inf", "-1", "1e999"):
+            assert believable_seconds(impossible, assignment) is None
+    assert believable_seconds("5", None) is None
 
 
 def test_reasons_are_offered_after_the_choice_and_stored(client: Client, study: Study, rater: Rater) -> None:
+    Study.objects.update(reasons=[])
+    assert 'name="reasons"' not in page(client, study).content.decode()
     Study.objects.update(reasons=["Clearer", "<b>Safer</b>"])
     html = page(client, study).content.decode()
     assert "&lt;b&gt;Safer&lt;/b&gt;" in html
@@ -525,23 +452,10 @@ def test_reasons_are_offered_after_the_choice_and_stored(client: Client, study: 
     assert Comparison.objects.get().reasons == ["Clearer", "<b>Safer</b>"]
 
 
-def test_the_letters_of_reasons_do_nothing_else() -> None:
-    others = set("123456789sutfcprygz?ab")
-    assert not others & set(REASON_KEYS)
-    assert len(set(REASON_KEYS)) == len(REASON_KEYS)
-
-
-def test_a_study_without_reasons_asks_for_none(client: Client, study: Study) -> None:
-    Study.objects.update(reasons=[])
-    assert 'name="reasons"' not in page(client, study).content.decode()
-
-
 @pytest.mark.parametrize(("points", "ties"), [(2, {None}), (3, {2}), (5, {3}), (8, {4, 5})])
-def test_equal_texts_are_offered_as_a_tie(
+def test_equal_texts_tie(
     client: Client, study: Study, rater: Rater, points: int, ties: set[int | None]
 ) -> None:
-    from arena.models import Completion
-
     Study.objects.update(points=points)
     assert "Both answers are the same text" not in page(client, study).content.decode()
     Completion.objects.update(digest="0" * 64)
@@ -559,14 +473,14 @@ def test_a_tie_on_eight_points_favours_no_side() -> None:
     assert 160 <= fours <= 240  # four standard deviations of a fair coin
 
 
-def test_names_are_told_after_the_answer_where_the_study_allows_it(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_names_are_told_after_the_answer_if_allowed(client: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(reveal_names=True)
     before = page(client, study).content.decode()
     assignment = held(rater)
     names = [each.contestant.name for each in assignment.pair.shown(assignment.swapped)]
     assert not [name for name in names if name in before]
+    send(client, rater, "skip", study, assignment=assignment.public_id)
+    assert send(client, rater, "undo", study).json()["assignment"] == assignment.public_id
     answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
     told = f"you chose B over A. A was written by {names[0]}, B by {names[1]}."
     assert told in answer.json()["reveal"]
@@ -574,20 +488,8 @@ def test_names_are_told_after_the_answer_where_the_study_allows_it(
     undone = send(client, rater, "undo", study)
     assert (undone.status_code, Assignment.objects.get(pk=assignment.pk).state) == (409, "submitted")
     page(client, study)
-    plain = client.post(
-        reverse("rate-study", args=[study.slug]),
-        {"assignment": held(rater).public_id, "rating": 4},
-        follow=True,
-    )
+    plain = submit(client, study, held(rater), 4, follow=True)
     assert "you called it about a tie" in plain.content.decode()
-
-
-def test_a_skip_can_be_undone_where_names_are_told(client: Client, study: Study, rater: Rater) -> None:
-    Study.objects.update(reveal_names=True)
-    page(client, study)
-    assignment = held(rater)
-    send(client, rater, "skip", study, assignment=assignment.public_id)
-    assert send(client, rater, "undo", study).json()["assignment"] == assignment.public_id
 
 
 def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
@@ -606,10 +508,9 @@ def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
     assert not Flag.objects.exists()
 
 
-def test_a_flag_works_as_a_plain_form(client: Client, study: Study, rater: Rater) -> None:
+def test_a_flag_as_a_plain_form_and_refused_ones(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
-    address = reverse("flag", args=[study.slug])
-    public_id = held(rater).public_id
+    address, public_id = reverse("flag", args=[study.slug]), held(rater).public_id
     form = client.get(address, {"assignment": public_id}).content.decode()
     assert f'value="{public_id}"' in form
     assert form.count('name="reason"') == 5
@@ -617,33 +518,22 @@ def test_a_flag_works_as_a_plain_form(client: Client, study: Study, rater: Rater
     assert without.status_code == 422
     assert "Choose what is wrong" in without.content.decode()
     assert "kept words" in without.content.decode()
+    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
+    refused = send(client, rater, "flag", study, assignment=other.public_id, reason="harm")
+    assert (refused.status_code, "no such assignment" in refused.json()["detail"]) == (409, True)
+    wrong = send(client, rater, "flag", study, assignment=public_id, reason="boring")
+    assert (wrong.status_code, wrong.json()["detail"]) == (422, "Choose one of the reasons.")
+    assert not Flag.objects.exists()
     assert client.post(address, {"assignment": public_id, "reason": "harm"}).status_code == 302
     assert Flag.objects.get().reason == "harm"
 
 
-def test_a_flag_that_cannot_be_is_refused(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
-    other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    refused = send(client, rater, "flag", study, assignment=other.public_id, reason="harm")
-    assert (refused.status_code, "no such assignment" in refused.json()["detail"]) == (409, True)
-    wrong = send(client, rater, "flag", study, assignment=held(rater).public_id, reason="boring")
-    assert (wrong.status_code, wrong.json()["detail"]) == (422, "Choose one of the reasons.")
-    assert not Flag.objects.exists()
-
-
-def test_an_answer_that_comes_late_is_taken_without_a_word(
-    client: Client, study: Study, rater: Rater
-) -> None:
+def test_a_late_answer_is_taken_without_a_word(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)
     Assignment.objects.update(state="expired")
-    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
-    assert answer.json() | {"progress": {}} == {
-        "status": "stored",
-        "detail": "",
-        "progress": {},
-        "reveal": None,
-    }
+    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3).json()
+    assert (answer["status"], answer["detail"], answer["reveal"]) == ("stored", "", None)
 
 
 def test_a_paused_study_takes_what_was_in_hand(client: Client, study: Study, rater: Rater) -> None:
@@ -658,8 +548,6 @@ def test_a_paused_study_takes_what_was_in_hand(client: Client, study: Study, rat
 
 
 def test_both_forms_of_a_text_are_sent_and_masked_alike(client: Client, study: Study) -> None:
-    from arena.models import Completion
-
     Completion.objects.update(turns=["I am **Quibble**, hello."], telling=["Quibble"])
     Study.objects.update(naming="mask")
     html = page(client, study).content.decode()
@@ -720,9 +608,7 @@ def test_the_list_of_studies_costs_the_same_for_many(
 
 
 @pytest.mark.parametrize("sent", ["\0", "x\0y", "x" * 10_000])
-def test_an_id_that_no_database_stores_is_nobodys(
-    client: Client, study: Study, rater: Rater, sent: str
-) -> None:
+def test_an_id_that_cannot_be_is_nobodys(client: Client, study: Study, rater: Rater, sent: str) -> None:
     page(client, study)
     for door in ("skip", "undo"):
         form = {"assignment": sent, "reopen": sent}

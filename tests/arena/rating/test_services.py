@@ -1,5 +1,6 @@
 """Claim, answer, skip, undo, expire: the whole life of an assignment."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.models.signals import comparison_recorded
 from arena.rating import recording, services
+from arena.rating.pairing import choose_order
 from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
 
@@ -43,18 +45,12 @@ def rater(study: Study) -> Rater:
 def test_a_claim_is_leased_and_kept_until_answered(study: Study, rater: Rater) -> None:
     first = claimed(study, rater)
     assert Assignment.objects.live().filter(pk=first.pk).exists()
-    assert claimed(study, rater) == first
+    with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
+        again = claimed(study, rater)
+    assert again == first
+    assert timedelta(minutes=4) < again.leased_until - first.leased_until < timedelta(minutes=6)
     answer(rater, first)
     assert claimed(study, rater) != first
-
-
-def test_asking_again_extends_the_lease(study: Study, rater: Rater) -> None:
-    before = claimed(study, rater).leased_until
-    with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
-        after = claimed(study, rater).leased_until
-    assert before is not None
-    assert after is not None
-    assert timedelta(minutes=4) < after - before < timedelta(minutes=6)
 
 
 def test_every_pair_comes_once_and_then_none(study: Study, rater: Rater) -> None:
@@ -86,10 +82,13 @@ def test_the_wanted_overlap_counts_live_claims(study: Study) -> None:
     assert per_pair == [2] * 6
 
 
-def test_pairs_are_made_when_they_are_needed(study: Study, rater: Rater) -> None:
+def test_a_pair_is_made_when_it_is_needed_in_the_order_of_the_stored_seed(study: Study, rater: Rater) -> None:
     assert Pair.objects.count() == 0
-    claimed(study, rater)
+    assignment = claimed(study, rater)
     assert Pair.objects.count() == 1
+    assert assignment.swapped == choose_order(assignment.seed, pair_imbalance=0, rater_imbalance=0)
+    assert len(assignment.public_id) == 16
+    assert str(assignment) == assignment.public_id
 
 
 def test_retired_old_and_unknown_texts_are_not_offered(rater: Rater) -> None:
@@ -119,89 +118,51 @@ def test_a_closed_study_and_a_paused_rater_get_nothing(study: Study, rater: Rate
         services.claim(study, make.make_member(study))
 
 
-def test_orders_are_balanced_for_pair_and_rater() -> None:
-    study = make.make_small_study(prompts=20, contestants=3, ratings_per_pair_people=2)
+def test_each_pair_is_shown_once_in_each_order() -> None:
+    study = make.make_small_study(prompts=6, contestants=3, ratings_per_pair_people=2)
     for _ in range(2):
         rater = make.make_member(study)
         while assignment := services.claim(study, rater):
             answer(rater, assignment)
-        mine = Assignment.objects.filter(rater=rater)
-        assert mine.count() == 60
-    # Each pair was shown twice, once in each order.
+        assert Assignment.objects.filter(rater=rater).count() == 18
     assert all(Assignment.objects.filter(pair=pair).imbalance() == 0 for pair in Pair.objects.all())
-
-
-def test_the_order_follows_from_the_stored_seed(study: Study, rater: Rater) -> None:
-    from arena.rating.pairing import choose_order
-
-    assignment = claimed(study, rater)
-    assert assignment.swapped == choose_order(assignment.seed, pair_imbalance=0, rater_imbalance=0)
-
-
-def test_ids_are_opaque(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    assert len(assignment.public_id) == 16
-    assert str(assignment) == assignment.public_id
 
 
 # --- record_comparison --------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_stored_in_presentation_order(study: Study, rater: Rater) -> None:
+def test_an_answer_is_stored_once_in_presentation_order(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     comparison = answer(rater, assignment, 2, rationale="why", seconds=4.5)
-    assert (comparison.rating, comparison.swapped, comparison.pair_id) == (
-        2,
-        assignment.swapped,
-        assignment.pair_id,
-    )
+    shown = (comparison.rating, comparison.swapped, comparison.pair_id)
+    assert shown == (2, assignment.swapped, assignment.pair_id)
     assert (comparison.rationale, comparison.seconds, comparison.status) == ("why", 4.5, "scored")
+    assert answer(rater, assignment, 2, rationale="why", seconds=4.5) == comparison
+    assert Comparison.objects.count() == 1
     assignment.refresh_from_db()
     assert assignment.state == "submitted"
-    assert assignment.pair.people_ratings == 1
-
-
-def test_the_signal_is_sent_once_after_the_commit(
-    study: Study, rater: Rater, django_capture_on_commit_callbacks: Any
-) -> None:
-    heard: list[dict[str, Any]] = []
-
-    def listener(**kwargs: Any) -> None:
-        heard.append(kwargs)
-
-    comparison_recorded.connect(listener)
-    try:
-        assignment = claimed(study, rater)
-        with django_capture_on_commit_callbacks(execute=True):
-            comparison = answer(rater, assignment)
-            answer(rater, assignment)
-    finally:
-        comparison_recorded.disconnect(listener)
-    assert [(each["study_id"], each["comparison_id"]) for each in heard] == [(study.pk, comparison.pk)]
-
-
-def test_the_same_answer_twice_is_one_comparison(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    assert answer(rater, assignment) == answer(rater, assignment)
-    assert Comparison.objects.count() == 1
     assert Pair.objects.get(pk=assignment.pair_id).people_ratings == 1
 
 
-def test_another_answer_needs_undo(study: Study, rater: Rater) -> None:
+def test_the_signal_is_sent_once_after_the_commit(
+    study: Study, rater: Rater, hear: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard = hear(comparison_recorded)
     assignment = claimed(study, rater)
-    first = answer(rater, assignment, 3)
-    with pytest.raises(AlreadyAnsweredError, match="already answered with 3") as refused:
-        answer(rater, assignment, 4)
-    assert refused.value.comparison == first
+    with django_capture_on_commit_callbacks(execute=True):
+        comparison = answer(rater, assignment)
+        answer(rater, assignment)
+    assert [(each["study_id"], each["comparison_id"]) for each in heard] == [(study.pk, comparison.pk)]
 
 
-def test_an_answer_after_the_lease_ran_out_is_kept(study: Study, rater: Rater) -> None:
+def test_another_answer_or_comment_needs_undo(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
-    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    services.expire_lapsed()
-    answer(rater, assignment)
-    assignment.refresh_from_db()
-    assert assignment.state == "submitted"
+    first = answer(rater, assignment, 3, rationale="in this tab")
+    for other in ({"rating": 4}, {"rating": 3, "rationale": "in another one"}):
+        with pytest.raises(AlreadyAnsweredError, match="already answered with 3") as refused:
+            answer(rater, assignment, **other)
+        assert refused.value.comparison == first
+    assert Comparison.objects.get().rationale == "in this tab"
 
 
 def test_an_answer_without_rating_keeps_its_reason(study: Study, rater: Rater) -> None:
@@ -224,25 +185,23 @@ def test_two_scores_and_criteria_are_stored() -> None:
 @pytest.mark.parametrize(
     ("bad", "field", "words"),
     [
-        (Answer(points=4, rating=1), "points", "no scale has 4 points"),
-        (Answer(points=8), "rating", "either a rating or the reason"),
-        (Answer(points=8, rating=1, reason="empty"), "rating", "either a rating or the reason"),
-        (Answer(points=8, reason="tired"), "reason", "must be one of"),
-        (Answer(points=8, rating=9), "rating", "between 1 and 8"),
-        (Answer(points=8, rating=0), "rating", "between 1 and 8"),
-        (Answer(points=8, rating=1, seconds=-1), "seconds", "between 0 and 10,000,000"),
-        (Answer(points=8, rating=1, seconds=float("nan")), "seconds", "between 0 and 10,000,000"),
-        (Answer(points=8, rating=1, criteria={"truth": 9}), "criteria.truth", "between 1 and 8"),
-        (Answer(points=8, rating=1, criteria={"other": 1}), "criteria.other", "no criterion other"),
-        (Answer(points=5, rating=1), "points", "rates on 8 points, not 5"),
+        ({"points": 4}, "points", "no scale has 4 points"),
+        ({"rating": None}, "rating", "either a rating or the reason"),
+        ({"reason": "empty"}, "rating", "either a rating or the reason"),
+        ({"rating": None, "reason": "tired"}, "reason", "must be one of"),
+        ({"rating": 9}, "rating", "between 1 and 8"),
+        ({"rating": 0}, "rating", "between 1 and 8"),
+        ({"seconds": -1}, "seconds", "between 0 and 10,000,000"),
+        ({"seconds": float("nan")}, "seconds", "between 0 and 10,000,000"),
+        ({"criteria": {"truth": 9}}, "criteria.truth", "between 1 and 8"),
+        ({"criteria": {"other": 1}}, "criteria.other", "no criterion other"),
+        ({"points": 5}, "points", "rates on 8 points, not 5"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(
-    study: Study, rater: Rater, bad: Answer, field: str, words: str
-) -> None:
+def test_what_is_not_stored(study: Study, rater: Rater, bad: dict[str, Any], field: str, words: str) -> None:
     assignment = claimed(study, rater)
     with pytest.raises(InvalidAnswerError, match=words) as refused:
-        recording.record_comparison(rater, assignment.public_id, bad)
+        recording.record_comparison(rater, assignment.public_id, Answer(**{"points": 8, "rating": 1} | bad))
     assert refused.value.field == field
     assert not Comparison.objects.exists()
 
@@ -275,23 +234,15 @@ def test_judges_are_counted_apart(study: Study) -> None:
 # --- skip and undo ------------------------------------------------------------------------------------------
 
 
-def test_skipping_twice_is_skipping_once(study: Study, rater: Rater) -> None:
+def test_skipping_twice_is_skipping_once_and_of_an_answered_pair_nothing(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     first = services.skip(rater, assignment.public_id, "unclear").finished_at
     assert services.skip(rater, assignment.public_id, "other").finished_at == first
     assignment.refresh_from_db()
     assert (assignment.state, assignment.skip_reason) == ("skipped", "unclear")
-
-
-def test_skipping_an_answered_pair_changes_nothing(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    answer(rater, assignment)
-    assert services.skip(rater, assignment.public_id).state == "submitted"
-
-
-def test_undo_without_anything_done_is_none(study: Study, rater: Rater) -> None:
-    claimed(study, rater)
-    assert services.undo(study, rater) is None
+    answered = claimed(study, rater)
+    answer(rater, answered)
+    assert services.skip(rater, answered.public_id).state == "submitted"
 
 
 def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rater) -> None:
@@ -313,6 +264,7 @@ def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rate
 
 def test_undo_can_name_an_earlier_pair_but_not_a_strangers(study: Study, rater: Rater) -> None:
     first = claimed(study, rater)
+    assert services.undo(study, rater) is None
     answer(rater, first)
     answer(rater, claimed(study, rater))
     assert services.undo(study, make.make_member(study), first.public_id) is None
@@ -320,51 +272,36 @@ def test_undo_can_name_an_earlier_pair_but_not_a_strangers(study: Study, rater: 
     assert claimed(study, rater) == first
 
 
-def test_a_revision_is_a_new_row_and_keeps_the_count(study: Study, rater: Rater) -> None:
+@pytest.mark.parametrize("change", [{"rating": 6}, {"rating": 3, "rationale": "forgot to say"}])
+def test_a_revision_is_a_row_and_keeps_the_count(study: Study, rater: Rater, change: dict[str, Any]) -> None:
     assignment = claimed(study, rater)
     old = answer(rater, assignment, 3)
     services.undo(study, rater)
-    new = answer(rater, assignment, 6)
+    new = answer(rater, assignment, **change)
     old.refresh_from_db()
     assert (old.is_current, new.is_current, new.revises) == (False, True, old)
+    assert Comparison.objects.current().get().rationale == change.get("rationale", "")
     assert Pair.objects.get(pk=assignment.pair_id).people_ratings == 1
 
 
-def test_the_same_rating_with_another_comment_is_not_dropped_without_a_word(
-    study: Study, rater: Rater
-) -> None:
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda rater, public_id: recording.record_comparison(rater, public_id, Answer(points=8, rating=3)),
+        lambda rater, public_id: services.skip(rater, public_id, "no"),
+        lambda rater, public_id: services.flag(rater, public_id, "harm"),
+    ],
+    ids=["submitted unchanged", "skipped", "flagged"],
+)
+def test_reopened_pairs_keep_answers(study: Study, rater: Rater, leave: Callable[[Rater, str], Any]) -> None:
     assignment = claimed(study, rater)
-    stored = answer(rater, assignment, 3, rationale="in this tab")
-    with pytest.raises(AlreadyAnsweredError) as refused:
-        answer(rater, assignment, 3, rationale="in another one")
-    assert refused.value.comparison == stored
-    assert Comparison.objects.get().rationale == "in this tab"
-
-
-def test_a_revision_with_the_same_rating_keeps_the_new_comment(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    answer(rater, assignment, 3)
+    old = answer(rater, assignment, 3)
     services.undo(study, rater)
-    answer(rater, assignment, 3, rationale="forgot to say")
-    assert Comparison.objects.current().get().rationale == "forgot to say"
-
-
-def test_a_reopened_pair_submitted_unchanged_makes_no_row(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    old = answer(rater, assignment, 3, rationale="same")
-    services.undo(study, rater)
-    assert answer(rater, assignment, 3, rationale="same") == old
-    assert Comparison.objects.count() == 1
+    leave(rater, assignment.public_id)
+    assert Comparison.objects.get() == old
+    assert old.is_current
     assignment.refresh_from_db()
     assert assignment.state == "submitted"
-
-
-def test_skipping_a_reopened_pair_keeps_its_answer(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    answer(rater, assignment, 3)
-    services.undo(study, rater)
-    assert services.skip(rater, assignment.public_id, "no").state == "submitted"
-    assert Comparison.objects.current().get().rating == 3
 
 
 # --- abandoned claims ---------------------------------------------------------------------------------------
@@ -443,33 +380,29 @@ def test_a_late_answer_to_a_pair_rated_by_others_is_kept_and_marked(single: Stud
     assert Pair.objects.get().people_ratings == 2
 
 
-def test_a_late_answer_to_a_pair_held_by_another_is_marked_too(single: Study) -> None:
-    slow, quick = make.make_member(single), make.make_member(single)
-    lost = claimed(single, slow)
-    lapse(lost)
-    held = claimed(single, quick)
-    assert answer(slow, lost).is_late
-    assert not answer(quick, held).is_late
-
-
 def test_a_late_answer_that_is_still_wanted_is_like_any_other(single: Study) -> None:
     slow = make.make_member(single)
     lost = claimed(single, slow)
     lapse(lost)
     services.expire_lapsed()
     assert not answer(slow, lost).is_late
+    lost.refresh_from_db()
+    assert lost.state == "submitted"
     assert services.claim(single, make.make_member(single)) is None
 
 
-def test_a_pair_fetched_ahead_whose_lease_ran_out_is_not_held_again_when_it_is_shown(single: Study) -> None:
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_late_answer_to_a_pair_held_by_another_is_marked(single: Study, shown: bool) -> None:
     slow, quick = make.make_member(single), make.make_member(single)
     ahead = claimed(single, slow)
     lapse(ahead)
     held = claimed(single, quick)
-    services.mark_shown(ahead)
+    if shown:
+        services.mark_shown(ahead)
     assert not Assignment.objects.live().filter(pk=ahead.pk).exists()
-    assert not answer(quick, held).is_late
-    assert answer(slow, ahead).is_late
+    held_by = {slow: ahead, quick: held}
+    for rater in (quick, slow) if shown else (slow, quick):
+        assert answer(rater, held_by[rater]).is_late == (rater == slow)
 
 
 def test_a_pair_fetched_ahead_is_held_from_when_it_is_shown(single: Study) -> None:
@@ -523,16 +456,6 @@ def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(study: Study, rater: 
     assert claimed(study, rater) != assignment
     assert services.undo(study, rater) == assignment
     assert not Flag.objects.exists()
-
-
-def test_flagging_a_reopened_pair_keeps_its_answer(study: Study, rater: Rater) -> None:
-    assignment = claimed(study, rater)
-    answer(rater, assignment)
-    services.undo(study, rater)
-    services.flag(rater, assignment.public_id, "harm")
-    assignment.refresh_from_db()
-    assert assignment.state == "submitted"
-    assert Comparison.objects.current().get().rating == 3
 
 
 def test_an_unknown_reason_or_a_strangers_pair_is_not_flagged(study: Study, rater: Rater) -> None:

@@ -58,9 +58,7 @@ def test_pauses_are_named(client: Client, rater: Rater) -> None:
     assert "This study is paused" in content(client)
 
 
-def test_viewers_are_led_to_the_results_and_raters_of_closed_studies_told(
-    client: Client, rater: Rater
-) -> None:
+def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Client, rater: Rater) -> None:
     seen = make.make_small_study(name="Seen")
     member_of(rater, seen, role=Role.VIEWER)
     member_of(rater, make.make_small_study(name="Over", closed_at=timezone.now()))
@@ -69,16 +67,11 @@ def test_viewers_are_led_to_the_results_and_raters_of_closed_studies_told(
     assert reverse("rate-study", args=[seen.slug]) not in page
     assert "Over <span" in page
     assert "You are not a rater of any open study" in page
+    guidelines = client.get(reverse("guidelines", args=[seen.slug])).content.decode()
+    assert "You may see this study but not rate in it." in guidelines
+    assert "Start rating" not in guidelines
 
 
 def test_a_studys_training_is_none_of_another(client: Client, rater: Rater) -> None:
     make.make_training_pairs(make.make_study())
     assert training.waiting([member_of(rater, make.make_small_study())]) == {}
-
-
-def test_the_guidelines_do_not_lead_viewers_to_a_pair(client: Client, rater: Rater) -> None:
-    study = make.make_small_study()
-    member_of(rater, study, role=Role.VIEWER)
-    shown = client.get(reverse("guidelines", args=[study.slug])).content.decode()
-    assert "You may see this study but not rate in it." in shown
-    assert "Start rating" not in shown

@@ -7,7 +7,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.models import Membership, Pair, Role, Study, TrainingAnswer
+from arena.models import Completion, Membership, Pair, Role, Study, TrainingAnswer
 from arena.rating import scales, services, training
 from arena.rating.recording import NotAllowedError
 from arena.rating.subsets import TRAINING_SUBSET
@@ -61,7 +61,7 @@ class TestOrder:
         ["System A is right.", "Only the second answer rhymes.", "B misses the point.", "See the left one."],
     )
     def test_an_explanation_that_names_a_place_keeps_the_order_of_the_file(self, explanation: str) -> None:
-        first, second = make_completion("first"), make_completion("second")
+        first, second = Completion(external_id="first"), Completion(external_id="second")
         kept = pair(explanation=explanation, first=first, second=second)
         turned = pair(explanation=explanation, first=second, second=first)
         assert not any(training.is_swapped(kept, rater, 1) for rater in range(20))
@@ -72,23 +72,17 @@ class TestOrder:
         assert len({training.is_swapped(free, rater, 1) for rater in range(20)}) == 2
 
 
-def make_completion(external_id: str) -> Any:
-    from arena.models import Completion
-
-    return Completion(external_id=external_id)
-
-
 @pytest.mark.django_db
 class TestCourse:
-    def test_nobody_needs_what_is_not_there(self) -> None:
-        assert not training.needed(member())
-
     def test_raters_need_it_operators_and_the_trained_do_not(self) -> None:
+        assert not training.needed(member())
         study = make.make_small_study()
         make.make_training_pairs(study)
         assert training.needed(member(study))
         assert not training.needed(member(study, role=Role.OPERATOR))
         assert not training.needed(member(study, trained_at=timezone.now()))
+        assert training.examples(member(study)) == []
+        assert len(training.examples(member(study, role=Role.OPERATOR))) == 2
 
     def test_nothing_is_offered_before_it(self) -> None:
         study = make.make_small_study()
@@ -98,8 +92,6 @@ class TestCourse:
             services.claim(study, found.rater)
         answered(found, True)
         assigned = services.claim(study, found.rater)
-        assert assigned
-        assert assigned.pair
         assert assigned.pair.prompt.subset == ""
 
     def test_checks_and_replaced_texts_are_no_training(self) -> None:
@@ -110,10 +102,11 @@ class TestCourse:
         old.first.save()
         assert list(training.pairs_of(study)) == [current]
 
-    def test_without_a_threshold_everybody_passes(self) -> None:
+    def test_without_a_threshold_everybody_passes_and_new_pairs_throw_nobody_out(self) -> None:
         found = member(trained(2))
         assert not answered(found, False).is_passed
         assert answered(found, False).is_passed
+        make.make_training_pairs(found.study, 2)
         found.refresh_from_db()
         assert found.trained_at
         assert not training.needed(found)
@@ -148,36 +141,21 @@ class TestCourse:
         assert Membership.objects.get(pk=found.pk).trained_at == passed.trained_at
         assert TrainingAnswer.objects.count() == 1
 
-    def test_new_pairs_do_not_throw_out_who_passed(self) -> None:
-        study = trained(1)
-        found = member(study)
-        answered(found, True)
-        make.make_training_pairs(study, 2)
-        found.refresh_from_db()
-        assert not training.needed(found)
-
     def test_the_same_answer_twice_is_one_and_the_first_stands(self) -> None:
         found = member(trained(2))
         given = training.answer(found, 1, 1, 2)
         assert training.answer(found, 1, 1, 8) == given
         assert TrainingAnswer.objects.get().rating == 2
 
-    @pytest.mark.parametrize(("attempt", "number"), [(1, 2), (1, 3), (1, 0), (2, 1), (0, 1)])
-    def test_what_is_not_next_is_refused(self, attempt: int, number: int) -> None:
-        found = member(trained(2))
-        with pytest.raises(training.OutOfStepError):
-            training.answer(found, attempt, number, 1)
+    @pytest.mark.parametrize(
+        ("attempt", "number", "rating"),
+        [(1, 2, 1), (1, 3, 1), (1, 0, 1), (2, 1, 1), (0, 1, 1), (1, 1, 9)],
+    )
+    def test_what_is_not_next_or_off_the_scale(self, attempt: int, number: int, rating: int) -> None:
+        expected = scales.ScaleError if rating == 9 else training.OutOfStepError
+        with pytest.raises(expected):
+            training.answer(member(trained(2)), attempt, number, rating)
         assert not TrainingAnswer.objects.exists()
-
-    def test_a_rating_outside_the_scale_is_refused(self) -> None:
-        with pytest.raises(scales.ScaleError):
-            training.answer(member(trained(1)), 1, 1, 9)
-        assert not TrainingAnswer.objects.exists()
-
-    def test_examples_are_for_those_who_are_through(self) -> None:
-        study = trained(2)
-        assert training.examples(member(study)) == []
-        assert len(training.examples(member(study, role=Role.OPERATOR))) == 2
 
     @pytest.mark.parametrize(
         ("threshold", "total", "wanted"),
@@ -211,10 +189,8 @@ def member(study: Study | None = None, **columns: Any) -> Membership:
 def answered(membership: Membership, right: bool, attempt: int = 1) -> training.Course:
     """The course after one more answer, a right or a wrong one."""
     before = training.course_at(membership, attempt)
-    assert before
     assert before.next_number
     step = before.step(before.next_number)
-    assert step
     swapped = training.is_swapped(step.pair, membership.rater_id, attempt)
     rating = next(r for r in (1, 8) if training.is_right(step.pair, r, 8, swapped=swapped) is right)
     training.answer(membership, attempt, step.number, rating)

@@ -45,7 +45,7 @@ def place(study: Study) -> Callable[[str], str]:
 
 @pytest.mark.parametrize("visitor", VISITORS)
 @pytest.mark.parametrize("name", PAGES)
-def test_only_operators_get_in(
+def test_operators_alone(
     place: Callable[[str], str], signed_in: Callable[[str], Client], name: str, visitor: str
 ) -> None:
     client = signed_in(visitor)
@@ -75,12 +75,8 @@ def test_nothing_is_changed_by_others(
             | {"slug": "mine", "typed": "Rivers", "retire": "1", "category": "other", "gold": "first"},
         )
     study.refresh_from_db()
-    assert (study.closed_at, study.name, study.slug, study.guidelines) == (
-        None,
-        "Rivers",
-        "rivers",
-        "# Be fair",
-    )
+    columns = (study.closed_at, study.name, study.slug, study.guidelines)
+    assert columns == (None, "Rivers", "rivers", "# Be fair")
     assert not study.invitations.filter(revoked_at__isnull=False).exists()
     assert not study.events.exists()
 
@@ -112,34 +108,25 @@ def test_rows_of_another_study_are_out_of_reach(operator: Client) -> None:
         assert operator.post(address, {"role": "viewer", "apply": "1", "typed": "x"}).status_code == 404
 
 
-@pytest.mark.parametrize(("visitor", "status"), [("anonymous", 302), ("operator", 403), ("staff", 200)])
-def test_only_staff_make_studies(signed_in: Callable[[str], Client], visitor: str, status: int) -> None:
-    assert signed_in(visitor).get(reverse("operate-new")).status_code == status
-
-
-def test_the_header_leads_there_whoever_may(signed_in: Callable[[str], Client]) -> None:
-    for visitor in VISITORS:
-        page = signed_in(visitor).get(reverse("methodology")).content.decode()
-        assert ('href="/operate/"' in page) is (visitor in ("operator", "staff")), visitor
-
-
-def test_the_list_holds_what_one_may_operate(signed_in: Callable[[str], Client]) -> None:
+def test_the_list_holds_what_one_operates_and_staff_make_studies(signed_in: Callable[[str], Client]) -> None:
     make.make_study(slug="lakes", name="Lakes")
     assert "Lakes" not in signed_in("operator").get("/operate/").content.decode()
     assert "Rivers" in signed_in("operator").get("/operate/").content.decode()
     assert "Lakes" in signed_in("staff").get("/operate/").content.decode()
     assert "You operate no study" in signed_in("rater").get("/operate/").content.decode()
+    for visitor, status in (("anonymous", 302), ("operator", 403), ("staff", 200)):
+        assert signed_in(visitor).get(reverse("operate-new")).status_code == status
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_a_private_board_is_open_to_those_who_may_see_it(
-    study: Study, signed_in: Callable[[str], Client], visitor: str
-) -> None:
+def test_who_may_see_a_private_board(study: Study, signed_in: Callable[[str], Client], visitor: str) -> None:
     sees = visitor in ("viewer", "operator", "staff")
     client = signed_in(visitor)
     for name in ("study", "study-raters", "study-data", "study-results"):
         assert client.get(reverse(name, args=[study.slug])).status_code == (200 if sees else 404)
     assert ("Rivers" in client.get("/").content.decode()) is sees
+    header = client.get(reverse("methodology")).content.decode()
+    assert ('href="/operate/"' in header) is (visitor in ("operator", "staff"))
 
 
 @pytest.mark.parametrize(("visitor", "grouped"), [("operator", False), ("staff", True)])

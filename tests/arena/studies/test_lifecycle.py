@@ -25,12 +25,15 @@ def study() -> Study:
     ("kind", "back", "field"),
     [(Kind.PAUSED, Kind.RESUMED, "paused_at"), (Kind.CLOSED, Kind.REOPENED, "closed_at")],
 )
-def test_there_and_back_once_each(
+def test_there_and_back_once_each_and_people_are_offered_nothing_meanwhile(
     study: Study, kind: StudyEvent.Kind, back: StudyEvent.Kind, field: str
 ) -> None:
-    user = make.make_user()
+    user, rater = make.make_user(), make.make_member(study)
+    assert services.claim(study, rater) is not None
     assert [lifecycle.decide(study, kind, user, " enough ") for _ in range(2)] == [True, False]
     assert getattr(Study.objects.get(), field) is not None
+    with pytest.raises(NotAllowedError):
+        services.claim(study, rater)
     assert [lifecycle.decide(study, back, user) for _ in range(2)] == [True, False]
     assert getattr(Study.objects.get(), field) is None
     said = [(event.kind, event.by, event.note) for event in study.events.order_by("pk")]
@@ -44,31 +47,14 @@ def test_a_decision_about_an_old_copy_looks_at_the_row(study: Study) -> None:
     assert study.events.count() == 1
 
 
-@pytest.mark.parametrize("kind", [Kind.PAUSED, Kind.CLOSED])
-def test_people_are_offered_nothing_meanwhile(study: Study, kind: StudyEvent.Kind) -> None:
-    rater = make.make_member(study)
-    assert services.claim(study, rater) is not None
-    lifecycle.decide(study, kind, None)
-    with pytest.raises(NotAllowedError):
-        services.claim(study, rater)
-
-
 @pytest.mark.parametrize(("kind", "raised"), [(Kind.PAUSED, 0), (Kind.CLOSED, 1)])
 def test_figures_are_computed_anew_where_they_rest_on_it(
-    study: Study, kind: StudyEvent.Kind, raised: int, django_capture_on_commit_callbacks: Any
+    study: Study, kind: StudyEvent.Kind, raised: int, hear: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    heard: list[int] = []
-
-    def hear(study_id: int, **rest: object) -> None:
-        heard.append(study_id)
-
-    study_changed.connect(hear)
-    try:
-        with django_capture_on_commit_callbacks(execute=True):
-            lifecycle.decide(study, kind, None)
-    finally:
-        study_changed.disconnect(hear)
-    assert heard == [study.pk] * raised
+    heard = hear(study_changed)
+    with django_capture_on_commit_callbacks(execute=True):
+        lifecycle.decide(study, kind, None)
+    assert [each["study_id"] for each in heard] == [study.pk] * raised
     assert Study.objects.get().revision == study.revision + raised
 
 

@@ -31,11 +31,11 @@ def rate(study: Study, rater: Rater, number: int = 1, **overrides: Any) -> list[
     rows = []
     for _ in range(number):
         prompt = make.make_prompt(study=study)
-        pair = make.make_pair(
-            prompt=prompt,
-            first=make.make_completion(prompt=prompt, contestant=study.contestants.order_by("pk")[0]),
-            second=make.make_completion(prompt=prompt, contestant=study.contestants.order_by("pk")[1]),
+        first, second = (
+            make.make_completion(prompt=prompt, contestant=each)
+            for each in study.contestants.order_by("pk")[:2]
         )
+        pair = make.make_pair(prompt=prompt, first=first, second=second)
         rows.append(make.make_comparison(pair=pair, rater=rater, **{"source": "web", **overrides}))
     return rows
 
@@ -47,35 +47,34 @@ def ann(study: Study) -> Rater:
     )
 
 
+def flagged(study: Study, rater: Rater, **columns: str) -> Flag:
+    """A flag on a pair that the rater put aside."""
+    pair = make.make_pair(prompt=study.prompts.first())
+    assignment = make.make_assignment(rater=rater, pair=pair, state="skipped")
+    return Flag.objects.create(assignment=assignment, **{"reason": "other", **columns})
+
+
 def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater) -> None:
+    rate(study, ann, source="import")
+    rate(study, make.make_rater(kind="judge"))
+    rate(study, ann, purpose="check")
+    rate(study, ann, is_current=False)
+    # Imports, judges, checks and revised answers have no pace.
+    found = counts.of(study, 3)
+    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
     now = timezone.now()
     rate(study, ann, counts.ENOUGH - 1, created_at=now - timedelta(minutes=30))
     rate(study, ann, 5, created_at=now - timedelta(hours=5))
     rate(study, ann, 9, created_at=now - timedelta(days=9))
-    found = counts.of(study, 48, now)
     # By hand: 19 in the last hour are too few; 24 in 24 hours are one an hour, and 48 are two days.
-    assert (found.window, found.comparisons, found.per_hour, found.words) == (
-        "the last 24 hours",
-        24,
-        1,
-        "about 2 days",
-    )
-
-
-def test_imports_judges_checks_and_revised_answers_have_no_pace(study: Study, ann: Rater) -> None:
-    judge = make.make_rater(kind="judge")
-    rate(study, ann, source="import")
-    rate(study, judge)
-    rate(study, ann, purpose="check")
-    rate(study, ann, is_current=False)
-    found = counts.of(study, 3)
-    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
+    found = counts.of(study, 48, now)
+    assert (found.window, found.comparisons, found.per_hour) == ("the last 24 hours", 24, 1)
+    assert found.words == "about 2 days"
 
 
 @given(st.integers(1, 10**6), st.floats(0.5, 200), st.integers(0, 10**7))
 def test_time_left_grows_with_what_is_left(comparisons: int, hours: float, left: int) -> None:
     found = counts.Pace(comparisons, hours, "a window", left)
-    assert found.hours_left is not None
     assert found.hours_left * found.per_hour == pytest.approx(left)
     assert counts.Pace(comparisons, hours, "a window", left + 1).hours_left > found.hours_left  # type: ignore[operator]
     assert found.words
@@ -105,10 +104,7 @@ def test_everybody_is_listed_once_the_fewest_first(study: Study, ann: Rater) -> 
     viewer = make.make_member(study)
     Membership.objects.filter(rater=viewer).update(role="viewer")
     idle = make.make_member(study, name="Idle")
-    assignment = make.make_assignment(
-        rater=ann, pair=make.make_pair(prompt=study.prompts.first()), state="skipped"
-    )
-    Flag.objects.create(assignment=assignment, reason="other")
+    flagged(study, ann)
     lines = {line.rater: line for line in progress.by_rater(study)}
     assert next(iter(lines)) == idle
     assert viewer not in lines
@@ -116,13 +112,15 @@ def test_everybody_is_listed_once_the_fewest_first(study: Study, ann: Rater) -> 
     assert (found.rated, found.others, found.skipped, found.flagged, found.late) == (3, 1, 1, 1, 1)
     assert list(lines)[-2:] == [imported, ann]
     sums = progress.sums(study)
-    names = ("study", "repeats", "late", "flags", "checks")
-    assert tuple(sums[name] for name in names) == (4, 1, 1, 1, 0)
+    names = ("study", "repeats", "late", "flags", "checks", "in_hand")
+    assert tuple(sums[name] for name in names) == (4, 1, 1, 1, 0, 0)
+    make.make_assignment(rater=ann, pair=make.make_pair(prompt=study.prompts.first()))
+    assert progress.sums(study)["in_hand"] == 1
+    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert progress.sums(study)["in_hand"] == 0
 
 
-def test_the_page_shows_it_and_htmx_gets_the_figures_alone(
-    study: Study, ann: Rater, operator: Client
-) -> None:
+def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater, operator: Client) -> None:
     rate(study, ann, 2)
     whole = operator.get(page("operate-progress")).content.decode()
     assert "Ann Example" in whole
@@ -136,17 +134,14 @@ def test_the_number_of_queries_does_not_grow(
     study: Study, ann: Rater, operator: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(20):
-        rate(study, make.make_member(study), 3)
+        rate(study, make.make_member(study))
     for name in ("operate-progress", "operate-progress-pairs", "operate-people", "operate-flags"):
         with django_assert_max_num_queries(22):
             assert operator.get(page(name)).status_code == 200
 
 
 def test_a_flag_is_settled_and_opened_again(study: Study, ann: Rater, operator: Client) -> None:
-    assignment = make.make_assignment(
-        rater=ann, pair=make.make_pair(prompt=study.prompts.first()), state="skipped"
-    )
-    flag = Flag.objects.create(assignment=assignment, reason="display", comment="<b>cut off</b>")
+    flag = flagged(study, ann, reason="display", comment="<b>cut off</b>")
     text = operator.get(page("operate-flags")).content.decode()
     assert "&lt;b&gt;cut off&lt;/b&gt;" in text
     for _ in range(2):
@@ -177,12 +172,10 @@ def body(client: Client, form: str, query: str = "") -> str:
     return sent(client.get(page("operate-rater-file", form) + query))
 
 
-def test_rater_data_hold_what_was_rated_under_a_pseudonym(
-    study: Study, ann: Rater, said: Comparison, operator: Client
-) -> None:
+def test_rater_data_under_a_pseudonym(study: Study, ann: Rater, said: Comparison, operator: Client) -> None:
     (row,) = [json.loads(line) for line in body(operator, "jsonl").splitlines()]
     first, second = said.pair.shown(swapped=True)
-    assert row["rater"] == pseudonym(study, ann.pk)
+    assert row["rater"] == pseudonym(study, ann.pk) != pseudonym(make.make_study(), ann.pk)
     assert (row["first"], row["second"]) == (str(first.contestant), str(second.contestant))
     assert (row["rating"], row["points"], row["seconds"], row["purpose"]) == (2, 8, 3.5, "study")
     assert (row["reasons"], row["criteria"], row["random"]) == (["Clearer"], {"helpfulness": 3}, True)
@@ -190,6 +183,7 @@ def test_rater_data_hold_what_was_rated_under_a_pseudonym(
     (line,) = csv.DictReader(io.StringIO(body(operator, "csv")))
     assert (line["rater"], line["rating"], line["day"]) == (row["rater"], "2", row["day"])
     assert list(line) == list(row)
+    assert operator.get(page("operate-rater-file", "xlsx")).status_code == 404
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -199,20 +193,3 @@ def test_no_file_holds_personal_details(said: Comparison, operator: Client, form
     assert "worker" not in text
     assert said.created_at.strftime("%H:%M") not in text
     assert "i am ann example" in body(operator, form, "?comments=1").lower()
-
-
-def test_pseudonyms_differ_between_studies_and_stay_within_one(study: Study, ann: Rater) -> None:
-    other = make.make_study()
-    assert pseudonym(study, ann.pk) == pseudonym(study, ann.pk) != pseudonym(other, ann.pk)
-
-
-def test_there_is_no_other_form(operator: Client) -> None:
-    assert operator.get(page("operate-rater-file", "xlsx")).status_code == 404
-
-
-def test_late_assignments_are_no_work_in_hand(study: Study, ann: Rater) -> None:
-    pair = make.make_pair(prompt=study.prompts.first())
-    make.make_assignment(rater=ann, pair=pair)
-    assert progress.sums(study)["in_hand"] == 1
-    Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    assert progress.sums(study)["in_hand"] == 0

@@ -34,7 +34,6 @@ PALM = ("PaLM 2 Bison", "", "Google")
 )
 def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str | None) -> None:
     found = NameFinder(*author).find(text)
-    assert found is not None
     assert found.own
     assert found.phrase in text or found.phrase in text.lower()
     assert phrase is None or found.phrase == phrase
@@ -49,11 +48,8 @@ def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str
         (("Rook 7B", "", ""), "I was created by researchers at Meta.", None),
     ],
 )
-def test_a_text_may_call_itself_somebody_elses(
-    author: tuple[str, str, str], text: str, phrase: str | None
-) -> None:
+def test_a_text_may_call_itself_anothers(author: tuple[str, str, str], text: str, phrase: str | None) -> None:
     found = NameFinder(*author).find(text)
-    assert found is not None
     assert not found.own
     assert phrase is None or found == Named(phrase.split()[-1], phrase, own=False)
 

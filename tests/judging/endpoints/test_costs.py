@@ -10,14 +10,11 @@ from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 
 
-def test_a_price_is_of_a_million_tokens() -> None:
+def test_a_price_is_of_a_million_tokens_rounded_up_to_what_is_stored() -> None:
     prices = Prices(Decimal("2.50"), Decimal("10"))
     assert prices.of(1_000_000, 0) == Decimal("2.5")
     assert prices.of(1_234, 56) == Decimal("0.003645")
     assert prices.of(0, 0) == 0
-
-
-def test_amounts_are_rounded_up_to_what_is_stored() -> None:
     assert Prices(Decimal("0.001"), Decimal(0)).of(1, 0) == Decimal("0.00000001")
 
 
@@ -29,14 +26,10 @@ def test_fewer_tokens_never_cost_more(prompt: int, reply: int, more: int, longer
 
 def test_a_message_has_no_more_tokens_than_bytes_and_what_stands_around_it() -> None:
     around = costs.TOKENS_AROUND_REQUEST + costs.TOKENS_AROUND_MESSAGE
-    assert costs.most_prompt_tokens([{"role": "user", "content": "abc"}]) == around + 3
-    assert costs.most_prompt_tokens([{"role": "user", "content": "né"}]) == around + 3
-    assert costs.most_prompt_tokens([{"role": "user", "content": "日本"}]) == around + 6
     ligature = "ﷺ"  # 3 bytes, and 33 in its compatibility form
-    assert costs.most_prompt_tokens([{"role": "user", "content": ligature}]) == around + 33
-
-
-def test_further_fields_of_a_request_are_sent_and_charged_too() -> None:
+    for text, most in (("abc", 3), ("né", 3), ("日本", 6), (ligature, 33)):
+        assert costs.most_prompt_tokens([{"role": "user", "content": text}]) == around + most
+    # Further fields of a request are sent and charged too.
     assert costs.most_option_tokens({}) == 0
     assert costs.most_option_tokens({"tools": ["né"]}) == len('{"tools": ["né"]}'.encode())
 
@@ -45,16 +38,8 @@ def test_the_bound_holds_for_a_real_vocabulary() -> None:
     from splintr import Tokenizer
 
     tokenizer = Tokenizer.from_pretrained("o200k_base")
-    texts = [
-        "Plain prose.",
-        "def f(x):\n\treturn x",
-        "日本語の文章",
-        "🙂🙃",
-        "\u200b\u0301",
-        "ﷺ" * 5,
-        "a" * 999,
-    ]
-    for text in texts:
+    texts = ["Plain prose.", "def f(x):\n\treturn x", "日本語の文章", "🙂🙃", "\u200b\u0301", "ﷺ" * 5]
+    for text in [*texts, "a" * 999]:
         assert len(tokenizer.encode(text)) <= costs.most_bytes(text)
 
 
@@ -71,9 +56,7 @@ def test_the_bound_holds_for_a_real_vocabulary() -> None:
         (0, {}, None),
     ],
 )
-def test_the_longest_reply_that_is_asked_for(
-    max_tokens: int | None, options: dict[str, object], limit: int | None
-) -> None:
+def test_the_longest_reply(max_tokens: int | None, options: dict[str, object], limit: int | None) -> None:
     assert costs.reply_limit(max_tokens, options) == limit
 
 

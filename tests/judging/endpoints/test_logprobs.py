@@ -41,14 +41,34 @@ def test_worked_by_hand() -> None:
     assert first_line(reply) == pytest.approx(5.8889, abs=1e-4)
 
 
-def test_a_token_with_a_space_before_it_is_the_same_answer() -> None:
-    reply = make_reply("Rating", ":", make_token(" 6", {" 6": 0.4, "6": 0.2, " 3": 0.4}))
-    assert first_line(reply) == pytest.approx(0.6 * 6 + 0.4 * 3)
-
-
-def test_the_better_answer_counts_one_or_two() -> None:
-    reply = make_reply("So", ".", "\n", "Answer", make_token(" A", {" A": 0.75, " B": 0.25}))
-    assert expected_rating(reply, BINARY, Place.LAST_LINE) == pytest.approx(1.25)
+@pytest.mark.parametrize(
+    ("reply", "scale", "place", "expected"),
+    [
+        # A token with a space before it is the same answer.
+        (
+            make_reply("Rating", ":", make_token(" 6", {" 6": 0.4, "6": 0.2, " 3": 0.4})),
+            LIKERT,
+            Place.FIRST_LINE,
+            0.6 * 6 + 0.4 * 3,
+        ),
+        # The better answer counts one or two.
+        (
+            make_reply("So", ".", "\n", "Answer", make_token(" A", {" A": 0.75, " B": 0.25})),
+            BINARY,
+            Place.LAST_LINE,
+            1.25,
+        ),
+        # A score of one answer is weighed on its own scale.
+        (
+            make_reply(make_token("7", {"7": 0.5, "9": 0.5})),
+            AnswerScale("score", 3, 0, 9),
+            Place.ONLY_LINE,
+            8,
+        ),
+    ],
+)
+def test_by_form_of_verdict(reply: Reply, scale: AnswerScale, place: Place, expected: float) -> None:
+    assert expected_rating(reply, scale, place) == pytest.approx(expected)
 
 
 def test_a_closing_sentence_is_found_although_the_line_names_both() -> None:
@@ -59,22 +79,14 @@ def test_a_closing_sentence_is_found_although_the_line_names_both() -> None:
     assert expected_rating(reply, BINARY, Place.LAST_LINE) == pytest.approx(1.8)
 
 
-def test_a_score_of_one_answer_is_weighed_on_its_own_scale() -> None:
-    reply = make_reply(make_token("7", {"7": 0.5, "9": 0.5}))
-    assert expected_rating(reply, AnswerScale("score", 3, 0, 9), Place.ONLY_LINE) == pytest.approx(8)
-
-
 @pytest.mark.parametrize(
     ("reply", "scale", "place"),
     [
         (Reply("6", "stop", "m"), LIKERT, Place.FIRST_LINE),  # no log-probabilities
         (make_reply("6"), LIKERT, Place.FIRST_LINE),  # no alternatives
         (make_reply(make_token("9", {"9": 1.0})), LIKERT, Place.FIRST_LINE),  # no verdict
-        (
-            make_reply(make_token("6", {"6": 1.0}), text="6\nBut"),
-            LIKERT,
-            Place.FIRST_LINE,
-        ),  # tokens of another text
+        # Tokens of another text.
+        (make_reply(make_token("6", {"6": 1.0}), text="6\nBut"), LIKERT, Place.FIRST_LINE),
         (
             make_reply(make_token("6", {"6": 1.0}), "/", make_token("8", {"8": 1.0})),
             answer_scale("likert", 5),
@@ -87,11 +99,8 @@ def test_a_score_of_one_answer_is_weighed_on_its_own_scale() -> None:
         ),
         (make_reply(make_token("A", {"A": 1.0}), ">>", "B"), answer_scale("grades", 5), Place.FIRST_LINE),
         (make_reply(make_token("7", {"7": 1.0}), " 5"), answer_scale("scores", 3), Place.FIRST_LINE),
-        (
-            make_reply(make_token("7", {"7": 1.0})),
-            AnswerScale("score", 3, 1, 10),
-            Place.FIRST_LINE,
-        ),  # 1 or 10?
+        # The beginning of 1 or of 10?
+        (make_reply(make_token("7", {"7": 1.0})), AnswerScale("score", 3, 1, 10), Place.FIRST_LINE),
         (make_reply(make_token("Answer A", {"6": 1.0})), BINARY, Place.FIRST_LINE),  # one token for two words
     ],
 )
@@ -124,7 +133,7 @@ logs = st.floats(min_value=-60, max_value=0)
 
 
 @given(st.dictionaries(st.integers(1, 8), logs, min_size=1), st.data())
-def test_any_probabilities_agree_with_numpy_and_stay_on_the_scale(
+def test_any_probabilities_agree_with_numpy_on_the_scale(
     found: dict[int, float], data: st.DataObject
 ) -> None:
     said = data.draw(st.sampled_from(sorted(found)))
@@ -132,7 +141,6 @@ def test_any_probabilities_agree_with_numpy_and_stay_on_the_scale(
     value = first_line(make_reply(Token(str(said), found[said], alternatives)))
     weights = np.exp(np.array(list(found.values())))
     assert value == pytest.approx(np.average(list(found), weights=weights), abs=1e-9)
-    assert value is not None
     assert min(found) - 1e-9 <= value <= max(found) + 1e-9
 
 

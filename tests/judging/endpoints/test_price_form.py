@@ -45,9 +45,7 @@ def test_a_price_is_added_changed_and_listed(admin_client: Client) -> None:
         ({"base_url": "https://me:secret@example.com/v1"}, "Leave user name and password out"),
     ],
 )
-def test_what_no_price_is_refused_with_a_sentence(
-    changes: dict[str, str], sentence: str, admin_client: Client
-) -> None:
+def test_what_is_no_price_is_refused(changes: dict[str, str], sentence: str, admin_client: Client) -> None:
     reply = add(admin_client, **changes)
     assert reply.status_code == 200
     assert sentence in reply.content.decode()

@@ -61,23 +61,18 @@ def test_the_stronger_one_is_better_in_either_order(form: str) -> None:
     assert (plain, turned) == (scale.points, 1)
 
 
-def test_equal_answers_get_equal_scores_and_no_grade_between_them() -> None:
+def test_equal_answers_get_equal_scores_and_a_step_without_verdict_a_note() -> None:
     assert verdict(0.5, answer_scale("scores", 3)) == "10 10"
     assert verdict(0.5, answer_scale("grades", 5)) == "A=B"
-    assert (verdict(0.0, answer_scale("scores", 3)), verdict(1.0, answer_scale("scores", 3))) == (
-        "10 1",
-        "1 10",
-    )
+    assert [verdict(share, answer_scale("scores", 3)) for share in (0.0, 1.0)] == ["10 1", "1 10"]
+    assert make_client(Question("explain", [], About.PAIR)).ask(REQUEST).text == NOTE
 
 
-def test_the_bias_goes_with_the_place_and_not_with_the_answer() -> None:
+def test_the_bias_goes_with_the_place_and_one_answer_alone_has_none() -> None:
     options = {"strengths": {"weak": 0, "strong": 0}, "position_bias": 200}
     question = make_question(answer_scale("binary", 2))
     assert ask(question, **options).rating == 2
     assert ask(replace(question, other_order=True), **options).rating == 2
-
-
-def test_one_answer_alone_is_scored_by_its_strength_without_bias() -> None:
     question = make_question(AnswerScale("score", 3, 0, 9), about=About.COMPLETION)
     sides = [ask(replace(question, side=side), position_bias=5000).rating for side in ("first", "second")]
     assert sides == [2, 7]
@@ -95,10 +90,6 @@ def test_the_plain_rating_is_drawn_as_it_always_was() -> None:
     question = make_question(answer_scale("likert", 8))
     texts = [make_client(question, seed, noise=300).ask(REQUEST).text[0] for seed in range(20)]
     assert "".join(texts) == "88888587866548886386"
-
-
-def test_a_step_without_a_verdict_gets_a_text_that_says_it_is_simulated() -> None:
-    assert make_client(Question("explain", [], About.PAIR)).ask(REQUEST).text == NOTE
 
 
 def judged(configured: ConfiguredProtocol, **options: object) -> Verdict:

@@ -44,12 +44,8 @@ def test_log_probabilities_are_asked_for_only_where_wanted() -> None:
 def test_tokens_and_thinking_tokens_are_read(model: ChatServer) -> None:
     body = make_body(
         choice={"logprobs": {"content": [make_entry()]}},
-        usage={
-            "prompt_tokens": 9,
-            "completion_tokens": 70,
-            "total_tokens": 79,
-            "completion_tokens_details": {"reasoning_tokens": 64},
-        },
+        usage={"prompt_tokens": 9, "completion_tokens": 70, "total_tokens": 79}
+        | {"completion_tokens_details": {"reasoning_tokens": 64}},
     )
     reply = ask(model, Answer(raw=body), logprobs=True)
     assert reply.tokens == (Token("5", -0.2, ((" 6", -1.7),)),)
@@ -97,9 +93,7 @@ def test_an_endpoint_without_log_probabilities_is_named_as_such(model: ChatServe
 
 @pytest.mark.parametrize(("finish_reason", "reason"), [("stop", "empty"), ("length", "truncated")])
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_thinking_in_a_field_of_its_own_is_no_answer(
-    model: ChatServer, name: str, finish_reason: str, reason: str
-) -> None:
+def test_thinking_apart_is_no_answer(model: ChatServer, name: str, finish_reason: str, reason: str) -> None:
     raw = make_body(None, message={name: "5\nB is better."}, choice={})
     raw = raw.replace(b'"finish_reason": "stop"', f'"finish_reason": "{finish_reason}"'.encode())
     reply = ask(model, Answer(raw=raw))

@@ -72,15 +72,10 @@ def test_markers_of_other_codes_do_not_look_like_markers(name: str) -> None:
 
 
 @every_protocol
-def test_a_judge_that_obeys_everything_is_talked_into_it(name: str) -> None:
-    some = INJECTIONS[len(name) % 6 :: 6]
-    assert effects(make_configured(name), list(some), obedient) == {Effect.CHANGED: len(some)}
-
-
-@every_protocol
-def test_the_simulated_judge_reads_nothing(name: str) -> None:
-    some = INJECTIONS[len(name) % 6 :: 6]
-    assert effects(make_configured(name), list(some), None) == {Effect.NONE: len(some)}
+def test_an_obedient_judge_is_talked_into_it_and_the_simulated_one_is_not(name: str) -> None:
+    configured, some = make_configured(name), list(INJECTIONS[len(name) % 6 :: 6])
+    assert effects(configured, some, obedient) == {Effect.CHANGED: len(some)}
+    assert effects(configured, some, None) == {Effect.NONE: len(some)}
 
 
 def test_without_breaking_forged_markers_they_would_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,11 +103,8 @@ def test_the_code_of_an_earlier_question_is_of_no_use() -> None:
     assert breaches(questions[0], replayed) == []
 
 
-def test_the_table_gives_shares() -> None:
+def test_the_table_gives_shares_and_the_documentation_says_how_much_was_measured() -> None:
     counts = {"some judge": Counter({Effect.NONE: 1500, Effect.CHANGED: 400, Effect.UNSCORED: 100})}
     assert table(counts).endswith("| some judge | 2,000 | 400 | 100 | 25.0 % |")
-
-
-def test_the_documentation_says_how_much_was_measured() -> None:
     page = (Path(__file__).parents[3] / "docs" / "judging.md").read_text(encoding="utf-8")
     assert f"{len(INJECTIONS)} hostile answers" in page

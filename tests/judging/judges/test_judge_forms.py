@@ -21,24 +21,13 @@ def text_file(name: str, content: bytes) -> SimpleUploadedFile:
 
 
 def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
-    given = {
-        **FORM,
-        "samples": "3",
-        "logprobs": "on",
-        "both_orders": "on",
-        "concurrency": "64",
-        "requests_per_minute": "600",
-        "tokens_per_minute": "90000",
-    }
-    assert staff.post(NEW, given).status_code == 302
+    given = {"samples": "3", "logprobs": "on", "both_orders": "on", "concurrency": "64"}
+    given |= {"requests_per_minute": "600", "tokens_per_minute": "90000", "form": "binary"}
+    assert staff.post(NEW, {**FORM, **given}).status_code == 302
     judge = Judge.objects.get()
     assert (judge.samples, judge.logprobs, judge.both_orders) == (3, True, True)
     assert (judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute) == (64, 600, 90000)
-
-
-def test_an_answer_scale_brings_its_points(staff: Client) -> None:
-    assert staff.post(NEW, {**FORM, "form": "binary"}).status_code == 302
-    judge = Judge.objects.get()
+    # An answer scale brings its points.
     assert (judge.form, judge.points) == ("binary", 2)
 
 
@@ -100,11 +89,8 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
 def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
     chosen = {"protocol": "arena-hard", "form": "binary"}
     page = staff.get("/judging/judges/protocol/", chosen).content.decode()
-    assert re.findall(r'<option value="(\w+)"( selected)?', page) == [
-        ("likert", ""),
-        ("binary", " selected"),
-        ("grades", ""),
-    ]
+    expected = [("likert", ""), ("binary", " selected"), ("grades", "")]
+    assert re.findall(r'<option value="(\w+)"( selected)?', page) == expected
     page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
     assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
 
@@ -122,18 +108,13 @@ def test_a_panel_is_put_together_and_changed(staff: Client) -> None:
     assert (str(panel), panel.members.count(), panel.active) == ("Two", 2, False)
 
 
-def test_a_simulated_panel_says_so_wherever_it_shows(staff: Client) -> None:
+def test_a_simulated_panel_says_so_wherever_it_shows_and_one_judge_is_no_panel(staff: Client) -> None:
     simulated = {"provider": "simulated", "base_url": "", "simulation": {"strengths": {}}}
     judges = [make_judge(), make_judge(**simulated)]
-    given = {"name": "All", "slug": "all", "rule": "mean", "members": [judge.pk for judge in judges]}
-    staff.post("/judging/panels/new/", given)
-    title = staff.get("/judging/panels/all/edit/").content.decode().partition("</h1>")[0]
-    assert 'All <span class="badge badge-simulated">simulated</span>' in title
-
-
-def test_a_panel_that_cannot_be_is_explained(staff: Client) -> None:
-    judge = make_judge()
-    given = {"name": "One", "slug": "one", "rule": "mean", "members": [judge.pk]}
+    given = {"name": "All", "slug": "all", "rule": "mean", "members": [judges[0].pk]}
     reply = staff.post("/judging/panels/new/", given)
     assert reply.status_code == 422
     assert "A panel needs at least two judges" in reply.content.decode()
+    staff.post("/judging/panels/new/", given | {"members": [judge.pk for judge in judges]})
+    title = staff.get("/judging/panels/all/edit/").content.decode().partition("</h1>")[0]
+    assert 'All <span class="badge badge-simulated">simulated</span>' in title

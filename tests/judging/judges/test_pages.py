@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from arena.models import Study
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.models import Judge, JudgeRun
 from judging.runs.lifecycle import cancel_run, pause_run, start_run
-from tests.factories import make_judge, make_small_study, make_user
+from tests.factories import make_call, make_judge, make_small_study, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -35,30 +35,20 @@ FORM = {
 }
 
 
-PAGES = [
-    "/judging/",
-    "/judging/judges/new/",
-    "/judging/judges/protocol/",
-    "/judging/panels/new/",
-    "/judging/runs/new/",
-    "/judging/runs/preview/",
-]
+PLACES = ("", "judges/new/", "judges/protocol/", "panels/new/", "runs/new/", "runs/preview/")
 
 
-@pytest.mark.parametrize("url", PAGES)
-def test_pages_are_for_operators(url: str, client: Client) -> None:
-    assert client.get(url).status_code == 302
+@pytest.mark.parametrize("place", PLACES)
+def test_pages_are_for_operators(place: str, client: Client) -> None:
+    assert client.get(f"/judging/{place}").status_code == 302
     client.force_login(make_user())
-    assert client.get(url).status_code == 403
+    assert client.get(f"/judging/{place}").status_code == 403
     client.force_login(make_user(is_staff=True))
-    assert client.get(url).status_code == 200
-
-
-def test_no_judge_until_one_is_configured(staff: Client) -> None:
-    assert "No judge is configured yet" in staff.get("/judging/").content.decode()
+    assert client.get(f"/judging/{place}").status_code == 200
 
 
 def test_configuring_a_judge(staff: Client) -> None:
+    assert "No judge is configured yet" in staff.get("/judging/").content.decode()
     assert staff.post("/judging/judges/new/", FORM).status_code == 302
     judge = Judge.objects.get()
     assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == ("loop", "Loop", 512, "LOOP_KEY")
@@ -99,12 +89,17 @@ def test_bad_configurations_are_explained(change: dict[str, str], sentence: str,
     assert Judge.objects.count() == 1
 
 
-def test_preview_says_how_many_pairs(staff: Client) -> None:
+def test_preview_says_how_many_pairs_and_who_has_no_workers_elsewhere(staff: Client) -> None:
     study, judge = make_small_study(prompts=2, contestants=3), make_judge()
     asked = {"study": study.slug, "judge": judge.pk, "both_orders": "on"}
     page = staff.get("/judging/runs/preview/", asked).content.decode()
     assert "<dt>Pairs to judge</dt><dd>6</dd>" in page
     assert "<dt>Calls</dt><dd>12</dd>" in page
+    study = make_small_study(simulated=True)
+    judge = make_judge(provider="simulated", base_url="")
+    chosen = {"study": study.slug, "judge": str(judge.pk), "remote": "elsewhere"}
+    preview = staff.get("/judging/runs/preview/", chosen).content.decode()
+    assert "there is no model that workers elsewhere could ask" in preview
 
 
 def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
@@ -121,17 +116,6 @@ def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
     assert run.state == "cancelled"
 
 
-def test_cancelling_needs_post_and_staff(client: Client, run: JudgeRun) -> None:
-    url = f"/judging/runs/{run.pk}/cancel/"
-    assert client.post(url).status_code == 302
-    client.force_login(make_user())
-    assert client.post(url).status_code == 403
-    client.force_login(make_user(is_staff=True))
-    assert client.get(url).status_code == 405
-    run.refresh_from_db()
-    assert run.state == "running"
-
-
 def test_progress_is_polled_while_the_run_is_active(staff: Client, run: JudgeRun) -> None:
     page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
     address = f"/judging/runs/{run.pk}/progress/?state=running"
@@ -146,19 +130,7 @@ def test_progress_is_polled_while_the_run_is_active(staff: Client, run: JudgeRun
 
 
 def test_replies_are_escaped(staff: Client, run: JudgeRun) -> None:
-    assignment = run.run_assignments.all()[0].assignment
-    JudgeCall.objects.create(
-        run=run,
-        assignment=assignment,
-        attempt=1,
-        worker="w",
-        prompt_hash="",
-        messages=[],
-        deadline=run.created_at,
-        finished_at=run.created_at,
-        state="replied",
-        raw_reply="<script>alert(1)</script>",
-    )
+    make_call(run, finished_at=run.created_at, state="replied", raw_reply="<script>alert(1)</script>")
     page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
@@ -173,12 +145,6 @@ def test_simulated_judges_are_labelled(staff: Client, messages: deque[Any]) -> N
         assert "badge-simulated" in staff.get(url).content.decode()
 
 
-def test_a_closed_study_cannot_be_chosen(staff: Client) -> None:
-    study = make_small_study()
-    Study.objects.update(closed_at=study.created_at)
-    assert study.slug not in staff.get("/judging/runs/new/").content.decode()
-
-
 def test_the_list_of_runs_shows_the_newest_first(staff: Client, run: JudgeRun) -> None:
     cancel_run(run)
     newer = start_run(run.study, run.judge)
@@ -186,11 +152,15 @@ def test_the_list_of_runs_shows_the_newest_first(staff: Client, run: JudgeRun) -
     assert page.index(f">Run {newer.pk}<") < page.index(f">Run {run.pk}<")
 
 
-def test_the_only_judge_is_chosen(staff: Client) -> None:
-    judge = make_judge()
+def test_the_only_judge_is_chosen_and_a_closed_study_cannot_be(staff: Client) -> None:
+    study, judge = make_small_study(), make_judge()
     assert f'value="{judge.pk}" selected' in staff.get("/judging/runs/new/").content.decode()
+    assert study.slug in staff.get("/judging/runs/new/").content.decode()
     make_judge(slug="second")
-    assert f'value="{judge.pk}" selected' not in staff.get("/judging/runs/new/").content.decode()
+    Study.objects.update(closed_at=study.created_at)
+    page = staff.get("/judging/runs/new/").content.decode()
+    assert f'value="{judge.pk}" selected' not in page
+    assert study.slug not in page
 
 
 def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) -> None:
@@ -205,11 +175,3 @@ def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) 
     page = reply.content.decode()
     assert "Asked by judge workers on other machines." in page
     assert f"judge_worker --judge {judge.slug} --arena-url http://testserver" in page
-
-
-def test_a_simulated_judge_has_no_workers_elsewhere(staff: Client) -> None:
-    study = make_small_study(simulated=True)
-    judge = make_judge(provider="simulated", base_url="")
-    chosen = {"study": study.slug, "judge": str(judge.pk), "remote": "elsewhere"}
-    preview = staff.get("/judging/runs/preview/", chosen).content.decode()
-    assert "there is no model that workers elsewhere could ask" in preview

@@ -60,13 +60,10 @@ def test_the_mean_is_put_on_eight_points(ratings: tuple[int, ...], rating: int, 
     assert verdict.mean == pytest.approx(mean)
 
 
-def test_a_mean_in_the_very_middle_goes_where_it_is_told() -> None:
+def test_a_mean_in_the_very_middle_goes_where_it_is_told_on_a_common_axis() -> None:
     ratings = of_eight(4, 5)
     assert combined("mean", ratings, middle_to_second=False) == PanelVerdict(4, 8, 4.5)
     assert combined("mean", ratings, middle_to_second=True) == PanelVerdict(5, 8, 4.5)
-
-
-def test_scales_of_members_are_put_on_a_common_axis() -> None:
     opinions = [Opinion(2, 2), Opinion(2, 3), Opinion(8, 8)]  # 1, 0 and 1 on the axis from -1 to 1
     verdict = combined("mean", opinions, middle_to_second=False)
     assert verdict.mean == pytest.approx(4.5 + 3.5 * 2 / 3)
@@ -82,9 +79,7 @@ def test_both_sides_are_treated_alike(opinions: list[Opinion], rule: str, second
 
 
 @given(OPINIONS, st.booleans())
-def test_the_mean_is_never_further_than_a_point_from_its_rating(
-    opinions: list[Opinion], second: bool
-) -> None:
+def test_the_mean_is_not_further_than_a_point_from_its_rating(opinions: list[Opinion], second: bool) -> None:
     verdict = combined("mean", opinions, middle_to_second=second)
     given_ratings = [(one.rating, one.points) for one in opinions if one.rating is not None]
     if verdict.rating is None:

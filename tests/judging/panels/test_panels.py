@@ -6,7 +6,7 @@ from django.db import IntegrityError
 from arena.models import Comparison, Pair, Rater
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun, Panel
-from judging.panels import services as panels_services
+from judging.panels import services
 from tests.factories import make_judge, make_small_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -22,6 +22,12 @@ def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def judges() -> list[Judge]:
     return [make_judge(slug=f"judge-{letter}") for letter in "abc"]
+
+
+@pytest.fixture
+def panel(judges: list[Judge]) -> Panel:
+    """Two judges whose ratings are averaged."""
+    return services.create_panel("panel", "Panel", "mean", judges[:2])
 
 
 @pytest.fixture
@@ -56,12 +62,12 @@ def verdicts(panel: Panel) -> list[tuple[bool, int | None]]:
 
 
 def test_a_panel_speaks_when_every_member_has(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "majority", judges)
+    panel = services.create_panel("panel", "Panel", "majority", judges)
     says(judges[0], pair, 2)
     says(judges[1], pair, 7)
-    assert panels_services.convene(panel.pk) == 0
+    assert services.convene(panel.pk) == 0
     says(judges[2], pair, None)
-    assert panels_services.convene(panel.pk) == 1
+    assert services.convene(panel.pk) == 1
     verdict = Comparison.objects.get(rater=panel.rater)
     assert (verdict.points, verdict.rating, verdict.source, verdict.assignment) == (3, 2, "panel", None)
     names = [judge.name for judge in judges]
@@ -69,119 +75,86 @@ def test_a_panel_speaks_when_every_member_has(judges: list[Judge], pair: Pair) -
 
 
 def test_orders_are_kept_apart(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "majority", judges)
+    panel = services.create_panel("panel", "Panel", "majority", judges)
     for judge in judges:
         says(judge, pair, 1)
         says(judge, pair, 8, swapped=True)
-    assert panels_services.convene(panel.pk) == 2
+    assert services.convene(panel.pk) == 2
     assert verdicts(panel) == [(False, 1), (True, 3)]
 
 
-def test_convening_again_says_nothing_new(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges)
-    for judge in judges:
+def test_convening_again_says_nothing_new(panel: Panel, judges: list[Judge], pair: Pair) -> None:
+    for judge in judges[:2]:
         says(judge, pair, 6)
-    assert [panels_services.convene(panel.pk) for _ in range(3)] == [1, 0, 0]
+    assert [services.convene(panel.pk) for _ in range(3)] == [1, 0, 0]
+    pair.refresh_from_db()
+    assert pair.judge_ratings == 0
+    columns = {"pair": pair, "rater": panel.rater, "swapped": False, "points": 8, "status": "scored"}
+    with pytest.raises(IntegrityError):
+        Comparison.objects.create(study=pair.prompt.study, rating=1, source="panel", **columns)
 
 
-def test_what_a_member_revises_is_revised(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
+def test_what_a_member_revises_is_revised(panel: Panel, judges: list[Judge], pair: Pair) -> None:
     says(judges[0], pair, None)
     says(judges[1], pair, 6)
-    panels_services.convene(panel.pk)
+    services.convene(panel.pk)
     old = Comparison.objects.get(rater=panel.rater)
     says(judges[0], pair, 8)
-    assert panels_services.convene(panel.pk) == 1
+    assert services.convene(panel.pk) == 1
     new = Comparison.objects.current().get(rater=panel.rater)
     assert (old.rating, new.rating, new.expected, new.revises) == (6, 7, 7.0, old)
 
 
-def test_nobody_has_a_rating_so_nothing_is_decided(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
+def test_nobody_has_a_rating_so_nothing_is_decided(panel: Panel, judges: list[Judge], pair: Pair) -> None:
     for judge in judges[:2]:
         says(judge, pair, None)
-    panels_services.convene(panel.pk)
+    services.convene(panel.pk)
     verdict = Comparison.objects.get(rater=panel.rater)
     assert (verdict.status, verdict.reason, verdict.expected) == ("unscored", "undecided", None)
 
 
-def test_a_verdict_in_the_middle_favours_the_same_answer_in_both_orders(
-    judges: list[Judge], pair: Pair
-) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
+def test_a_verdict_in_the_middle_favours_one_answer(panel: Panel, judges: list[Judge], pair: Pair) -> None:
     for swapped in (False, True):
         says(judges[0], pair, 4, swapped=swapped)
         says(judges[1], pair, 5, swapped=swapped)
-    panels_services.convene(panel.pk)
+    services.convene(panel.pk)
     (_, straight), (_, turned) = verdicts(panel)
     assert {straight, turned} == {4, 5}
 
 
-def test_a_panel_waits_for_members_at_work(
-    judges: list[Judge], pair: Pair, nobody_listens: list[int]
+def test_panels_wait_for_members(
+    panel: Panel, judges: list[Judge], pair: Pair, nobody_listens: list[int]
 ) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
     nobody_listens.clear()
     for judge in judges[:2]:
         says(judge, pair, 6)
     run = JudgeRun.objects.create(study=pair.prompt.study, judge=judges[0], state="running")
-    assert panels_services.sweep_panels() == 0
+    assert services.sweep_panels() == 0
     JudgeRun.objects.filter(pk=run.pk).update(state="finished")
-    assert panels_services.sweep_panels() == 1
+    assert services.sweep_panels() == 1
     assert nobody_listens == [panel.pk]
-    panels_services.convene(panel.pk)
-    assert panels_services.sweep_panels() == 0
+    services.convene(panel.pk)
+    assert services.sweep_panels() == 0
 
 
-def test_panels_do_not_count_as_ratings_of_the_pair(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
-    for judge in judges[:2]:
-        says(judge, pair, 6)
-    panels_services.convene(panel.pk)
-    pair.refresh_from_db()
-    assert pair.judge_ratings == 0
-
-
-def test_members_and_rule_are_fixed_by_the_first_verdict(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
-    panels_services.configure_panel(panel, "Panel", "majority", judges, active=True)
+def test_the_first_verdict_fixes_members_and_rule(panel: Panel, judges: list[Judge], pair: Pair) -> None:
+    services.configure_panel(panel, "Panel", "majority", judges, active=True)
     for judge in judges:
         says(judge, pair, 6)
-    panels_services.convene(panel.pk)
+    services.convene(panel.pk)
     with pytest.raises(JudgeError, match="has given verdicts already"):
-        panels_services.configure_panel(panel, "Panel", "mean", judges, active=True)
-    renamed = panels_services.configure_panel(panel, "Renamed", "majority", judges, active=False)
+        services.configure_panel(panel, "Panel", "mean", judges, active=True)
+    renamed = services.configure_panel(panel, "Renamed", "majority", judges, active=False)
     assert (renamed.rater.name, renamed.active) == ("Renamed", False)
-    assert panels_services.convene(panel.pk) == 0
+    assert services.convene(panel.pk) == 0
 
 
-def test_a_panel_of_one_and_a_taken_name_are_refused(judges: list[Judge]) -> None:
+def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: list[Judge]) -> None:
     with pytest.raises(JudgeError, match="at least two judges"):
-        panels_services.create_panel("panel", "Panel", "mean", judges[:1])
+        services.create_panel("panel", "Panel", "mean", judges[:1])
     with pytest.raises(JudgeError, match='a judge or panel "judge-a" already'):
-        panels_services.create_panel("judge-a", "Panel", "mean", judges)
+        services.create_panel("judge-a", "Panel", "mean", judges)
     assert not Panel.objects.exists()
-
-
-def test_a_panel_with_a_simulated_member_is_simulated(judges: list[Judge]) -> None:
     made_up = make_judge(slug="made-up", provider="simulated", base_url="", simulation={"strengths": {}})
-    panel = panels_services.create_panel("panel", "Panel", "mean", [judges[0], made_up])
+    panel = services.create_panel("panel", "Panel", "mean", [judges[0], made_up])
     assert Rater.objects.get(panel=panel).simulated
-
-
-def test_two_verdicts_about_one_showing_cannot_exist(judges: list[Judge], pair: Pair) -> None:
-    panel = panels_services.create_panel("panel", "Panel", "mean", judges[:2])
-    for judge in judges[:2]:
-        says(judge, pair, 6)
-    panels_services.convene(panel.pk)
-    with pytest.raises(IntegrityError):
-        Comparison.objects.create(
-            study=pair.prompt.study,
-            pair=pair,
-            rater=panel.rater,
-            swapped=False,
-            points=8,
-            status="scored",
-            rating=1,
-            source="panel",
-        )

@@ -47,16 +47,9 @@ def both(call: Call) -> tuple[Call, Call]:
 
 def swap(place: str) -> Waves:
     """Both orders at once, then a decision between the two."""
-    return (
-        (Call("compare", "last_line"), Call("compare_swapped", "last_line", swapped=True)),
-        (
-            Call(
-                "synthesise",
-                place,
-                shows=("EVALUATION IN FAVOUR OF ANSWER A", "EVALUATION IN FAVOUR OF ANSWER B"),
-            ),
-        ),
-    )
+    shown = ("EVALUATION IN FAVOUR OF ANSWER A", "EVALUATION IN FAVOUR OF ANSWER B")
+    passes = (Call("compare", "last_line"), Call("compare_swapped", "last_line", swapped=True))
+    return (passes, (Call("synthesise", place, shows=shown),))
 
 
 def together(*names: str) -> Waves:

@@ -92,9 +92,7 @@ def test_every_question_is_asked_once_and_fences_what_others_wrote(configured: C
 
 @given(configured_protocols(), st.data())
 @settings(max_examples=150)
-def test_a_question_stays_the_same_whatever_else_is_known(
-    configured: ConfiguredProtocol, data: st.DataObject
-) -> None:
+def test_questions_do_not_depend_on_replies(configured: ConfiguredProtocol, data: st.DataObject) -> None:
     asked, replies = ask(configured, PAIR)
     key = data.draw(st.sampled_from(sorted(asked)))
     without = {name: reply for name, reply in replies.items() if name != key}
@@ -116,9 +114,7 @@ def test_the_swapped_pair_gets_the_mirrored_verdict(configured: ConfiguredProtoc
 
 @given(configured_protocols())
 @settings(max_examples=150)
-def test_questions_about_less_than_the_pair_do_not_depend_on_the_rest_of_it(
-    configured: ConfiguredProtocol,
-) -> None:
+def test_questions_about_less_than_the_pair_ignore_the_rest_of_it(configured: ConfiguredProtocol) -> None:
     there, _ = ask(configured, PAIR)
     other = PairTexts(PAIR.prompt, PAIR.input, PAIR.first, ["foreign, another"], PAIR.secret)
     elsewhere, _ = ask(configured, other)

@@ -39,19 +39,14 @@ def make_protocol(**overrides: object) -> Protocol:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
-def test_the_texts_of_every_protocol_hold_what_they_must(protocol: Protocol) -> None:
+def test_texts_hold_what_they_must_and_whatever_they_may_use_is_filled_in(protocol: Protocol) -> None:
     assert wording_problems(protocol, protocol.texts) == []
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
-def test_whatever_a_text_may_use_is_filled_in(protocol: Protocol) -> None:
     wording = {
         name: f"{text} and {' '.join(f'[${usable}]' for usable in sorted(known))}"
         for name, text, known in _texts_of(protocol)
     }
     form = protocol.forms[0]
     configured = ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
-
     assert wording_problems(protocol, wording) == []
     asked, replies = [], dict[str, ReplyText]()
     while questions := next_questions(configured, PAIR, replies):
@@ -72,24 +67,20 @@ def _texts_of(protocol: Protocol) -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def test_an_operator_may_word_a_text_differently() -> None:
-    assert wording_problems(PROTOCOLS["likert"], {"rate": GOOD}) == []
-
-
-def test_the_two_answers_may_stand_apart() -> None:
     apart = GOOD.replace("$answers", "First: $answer_a\n\nSecond: $answer_b")
+    for text in (GOOD, apart, f"{GOOD} For $$5."):
+        assert wording_problems(PROTOCOLS["likert"], {"rate": text}) == []
 
-    assert wording_problems(PROTOCOLS["likert"], {"rate": apart}) == []
 
-
-def test_a_parameter_may_be_left_out_or_used() -> None:
+def test_a_parameter_may_be_left_out_and_an_empty_text_lacks_everything() -> None:
     without = "$notice $query $answers $look_a $look_b $ask $verdict"
 
     assert wording_problems(make_protocol(), {"compare": without}) == []
     assert wording_problems(make_protocol(), {"compare": f"{without} $rules $questions"}) == []
+    found = wording_problems(PROTOCOLS["likert"], {"rate": ""})
 
-
-def test_two_dollars_are_a_dollar_sign() -> None:
-    assert wording_problems(PROTOCOLS["likert"], {"rate": f"{GOOD} For $$5."}) == []
+    assert len(found) == 3
+    assert "$answers, $query is missing" in found[2]
 
 
 BAD = [
@@ -117,13 +108,6 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(name: str, text: 
 
     assert sentence in problem
     assert problem.endswith(".")
-
-
-def test_an_empty_text_lacks_everything() -> None:
-    found = wording_problems(PROTOCOLS["likert"], {"rate": ""})
-
-    assert len(found) == 3
-    assert "$answers, $query is missing" in found[2]
 
 
 def test_the_texts_of_voters_are_named_after_them() -> None:

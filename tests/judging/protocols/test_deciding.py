@@ -47,7 +47,7 @@ def make_verdicts(
         ([None, 2, 7], 8, None),
     ],
 )
-def test_the_majority_takes_a_side_and_its_median(
+def test_the_majority_has_a_side_and_median(
     ratings: list[int | None], points: int, decided: int | None
 ) -> None:
     verdict = majority([Verdict(one) if one else EMPTY for one in ratings], points)
@@ -55,13 +55,11 @@ def test_the_majority_takes_a_side_and_its_median(
     assert verdict.reason == ("" if decided else "undecided")
 
 
-def test_the_majority_of_nothing_is_nothing_for_the_first_reason() -> None:
-    assert majority([EMPTY, Verdict(None, "refused")], 8) == EMPTY
-
-
 def test_who_casts_the_deciding_vote_lends_its_rationale() -> None:
     votes = [Verdict(8, rationale="far"), Verdict(6, rationale="near"), Verdict(7, rationale="middle")]
     assert majority(votes, 8).rationale == "middle"
+    # The majority of nothing is nothing, for the first reason.
+    assert majority([EMPTY, Verdict(None, "refused")], 8) == EMPTY
 
 
 @given(st.sampled_from(scales.POINTS), st.data())
@@ -72,39 +70,38 @@ def test_the_majority_of_the_other_order_is_the_mirror(points: int, data: st.Dat
     assert back == (there and scales.mirror(there, points))
 
 
-def test_the_last_verdict_is_that_of_the_last_step() -> None:
+def test_the_last_verdict_is_that_of_the_last_step_that_was_asked() -> None:
     assert last_verdict(make_verdicts(first=[1], second=[2, 7])).rating == 7
-
-
-def test_of_named_steps_the_last_that_was_asked_counts() -> None:
     decide = last_of("compare", "synthesise")
     assert decide(make_verdicts(compare=[3], swapped=[6])).rating == 3
     assert decide(make_verdicts(compare=[3], swapped=[6], synthesise=[8])).rating == 8
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "contradicts"),
-    [(1, 8, True), (4, 5, True), (1, 4, False), (None, 5, False), (None, None, False)],
+    ("points", "one", "other", "contradicts"),
+    [
+        (8, 1, 8, True),
+        (8, 4, 5, True),
+        (8, 1, 4, False),
+        (8, None, 5, False),
+        (8, None, None, False),
+        (3, 2, 3, False),
+    ],
 )
-def test_opposite_sides_contradict_each_other(one: int | None, other: int | None, contradicts: bool) -> None:
-    assert contradict("a", "b")(make_verdicts(a=[one], b=[other])) is contradicts
+def test_opposite_sides_contradict(
+    points: int, one: int | None, other: int | None, contradicts: bool
+) -> None:
+    assert contradict("a", "b")(make_verdicts(points, a=[one], b=[other])) is contradicts
 
 
-def test_the_middle_contradicts_nobody() -> None:
-    assert not contradict("a", "b")(make_verdicts(points=3, a=[2], b=[3]))
-
-
-@pytest.mark.parametrize(("first", "second", "rating"), [(9, 0, 1), (4, 4, 2), (0, 1, 3)])
-def test_the_higher_score_wins(first: int, second: int, rating: int) -> None:
-    verdicts = Verdicts({"rate": [Verdict(first), Verdict(second)]}, answer_scale("scores", 3))
-    decided = compared("rate")(verdicts)
-    assert decided.rating == rating
-    assert decided.scores == (Decimal(first), Decimal(second))
-
-
-@pytest.mark.parametrize("scored", [[Verdict(3), EMPTY], [EMPTY, Verdict(3)]])
-def test_one_score_alone_compares_nothing(scored: list[Verdict]) -> None:
-    assert compared("rate")(Verdicts({"rate": scored}, answer_scale("scores", 3))) == EMPTY
+def test_the_higher_score_wins_and_one_alone_compares_nothing() -> None:
+    scale = answer_scale("scores", 3)
+    for first, second, rating in ((9, 0, 1), (4, 4, 2), (0, 1, 3)):
+        decided = compared("rate")(Verdicts({"rate": [Verdict(first), Verdict(second)]}, scale))
+        assert decided.rating == rating
+        assert decided.scores == (Decimal(first), Decimal(second))
+    for scored in ([Verdict(3), EMPTY], [EMPTY, Verdict(3)]):
+        assert compared("rate")(Verdicts({"rate": scored}, scale)) == EMPTY
 
 
 @pytest.mark.parametrize(

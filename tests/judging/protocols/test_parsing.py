@@ -59,9 +59,7 @@ def read(text: str, scale: AnswerScale = LIKERT, place: Place = Place.FIRST_LINE
 
 
 @given(st.data(), st.sampled_from(FORMS), st.sampled_from(Place))
-def test_any_verdict_in_any_accepted_decoration_is_read_back(
-    data: st.DataObject, scale: AnswerScale, place: Place
-) -> None:
+def test_any_decorated_verdict_is_read_back(data: st.DataObject, scale: AnswerScale, place: Place) -> None:
     words, rating = data.draw(st.sampled_from(wordings(scale)))
     labels = LABELS[scale.form] if "is" not in words else ("",)
     label, around = data.draw(st.sampled_from(labels)), data.draw(st.sampled_from(AROUND))
@@ -71,28 +69,24 @@ def test_any_verdict_in_any_accepted_decoration_is_read_back(
     assert words in text[start:end]
 
 
-prose = st.lists(
-    st.sampled_from(
-        [
-            "the",
-            "answer",
-            "output",
-            "A",
-            "B",
-            "(a)",
-            "A>>B",
-            "is",
-            "better",
-            "verdict",
-            "rating",
-            ":",
-            "5",
-            "10",
-            "/",
-        ]
-    ),
-    max_size=12,
-)
+WORDS = [
+    "the",
+    "answer",
+    "output",
+    "A",
+    "B",
+    "(a)",
+    "A>>B",
+    "is",
+    "better",
+    "verdict",
+    "rating",
+    ":",
+    "5",
+    "10",
+    "/",
+]
+prose = st.lists(st.sampled_from(WORDS), max_size=12)
 other_words = st.sampled_from(["units", "because", "wrong", "cites", "perhaps", "not"])
 
 
@@ -118,9 +112,7 @@ def test_no_text_breaks_a_reader_and_every_rating_is_on_its_scale(
 
 
 @given(st.data(), st.sampled_from([BINARY, answer_scale("grades", 5)]), st.sampled_from(Place))
-def test_exchanging_the_names_mirrors_the_verdict(
-    data: st.DataObject, scale: AnswerScale, place: Place
-) -> None:
+def test_exchanged_names_mirror_the_verdict(data: st.DataObject, scale: AnswerScale, place: Place) -> None:
     words, _ = data.draw(st.sampled_from(wordings(scale)))
     around = data.draw(st.sampled_from(AROUND))
     exchanged = re.sub(r"\b[AB]\b", lambda letter: {"A": "B", "B": "A"}[letter[0]], words)
@@ -131,17 +123,15 @@ def test_exchanging_the_names_mirrors_the_verdict(
     assert other.rating == scales.mirror(one.rating, scale.points)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_refusals_told_by_the_endpoint_and_compared_scores_that_are_kept() -> None:
+    for reply in (
         ReplyText("", "stop", "I cannot do this."),
         ReplyText("5", "content_filter"),
         ReplyText("5", "stop", "No."),
-    ],
-)
-def test_refusals_told_by_the_endpoint(reply: ReplyText) -> None:
-    assert read_verdict(reply, LIKERT, Place.FIRST_LINE).reason == "refused"
-    assert no_text(reply) == "refused"
+    ):
+        assert read_verdict(reply, LIKERT, Place.FIRST_LINE).reason == "refused"
+        assert no_text(reply) == "refused"
+    assert read("7 5", answer_scale("scores", 3)).scores == (Decimal(7), Decimal(5))
 
 
 @pytest.mark.parametrize(
@@ -159,14 +149,8 @@ def test_refusals_told_by_the_endpoint(reply: ReplyText) -> None:
         ("Well.\nA is wrong. So Answer B is better.", BINARY, Place.LAST_LINE, "Well.\nA is wrong."),
     ],
 )
-def test_the_rationale_is_the_rest_of_the_answer(
-    text: str, scale: AnswerScale, place: Place, rationale: str
-) -> None:
+def test_the_rationale_is_the_rest(text: str, scale: AnswerScale, place: Place, rationale: str) -> None:
     assert read(text, scale, place).rationale == rationale
-
-
-def test_compared_scores_are_kept() -> None:
-    assert read("7 5", answer_scale("scores", 3)).scores == (Decimal(7), Decimal(5))
 
 
 @pytest.mark.parametrize(
@@ -183,6 +167,10 @@ def test_why_a_reply_that_is_quoted_says_nothing(text: str, finish_reason: str, 
     assert no_text(ReplyText(text, finish_reason)) == reason
 
 
+CHANNELS = "<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>final<|message|>5<|return|>"
+HTML = "5\nIn HTML a tag such as <b> is closed by </b>."
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
@@ -190,14 +178,8 @@ def test_why_a_reply_that_is_quoted_says_nothing(text: str, finish_reason: str, 
         ("<think>1</think>5", "5"),
         ("<thought>1</thought>\n<think>2</think>\n5", "\n5"),
         ("1\n</think>\n5", "\n5"),
-        (
-            "<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>final<|message|>5<|return|>",
-            "5",
-        ),
-        (
-            "5\nIn HTML a tag such as <b> is closed by </b>.",
-            "5\nIn HTML a tag such as <b> is closed by </b>.",
-        ),
+        (CHANNELS, "5"),
+        (HTML, HTML),
         ("The tags are <think> and </think>.\n5", "The tags are <think> and </think>.\n5"),
     ],
 )

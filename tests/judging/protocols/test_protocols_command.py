@@ -24,13 +24,7 @@ def protocols(*arguments: str) -> str:
 
 def test_the_page_is_that_of_the_catalogue() -> None:
     page = (DOCS / "protocols.md").read_text(encoding="utf-8")
-
     assert protocols("--markdown") == page, "run: python manage.py protocols --markdown > docs/protocols.md"
-
-
-def test_the_page_has_a_section_for_every_protocol() -> None:
-    page = protocols("--markdown")
-
     assert [name for name in PROTOCOLS if f"\n### {name}\n" not in page] == []
     assert [one.citation for one in PROTOCOLS.values() if one.citation not in page] == []
 
@@ -50,12 +44,13 @@ def test_all_are_listed_with_calls_scales_parameters_and_source() -> None:
 
 def test_one_is_shown_in_full() -> None:
     shown = protocols("prepair")
-
     assert shown.startswith("prepair: ")
     assert "analyse: about each answer alone" in shown
     assert "rules (yes): " in shown
     for text in PROTOCOLS["prepair"].texts.values():
         assert text in shown
+    voters = "majority of     cot, metrics, reference, metrics-reference, swap"
+    assert voters in protocols("protocol-consistency")
 
 
 @pytest.mark.parametrize(
@@ -76,12 +71,6 @@ def test_a_protocol_answers_to_the_name_it_was_published_under(published: str, o
     assert published in protocols(ours).partition("\n\n")[0]
 
 
-def test_voters_are_named() -> None:
-    assert "majority of     cot, metrics, reference, metrics-reference, swap" in protocols(
-        "protocol-consistency"
-    )
-
-
 def test_everything_is_there_as_json() -> None:
     listed = json.loads(protocols("--json"))
     one = json.loads(protocols("multi-aspect-two", "--json"))
@@ -90,11 +79,6 @@ def test_everything_is_there_as_json() -> None:
     assert one["texts"] == dict(PROTOCOLS["multi-aspect-two"].texts)
     assert one["calls"]["most"] == 6
     assert len(one["parameters"][0]["default"]) == 5
-
-
-def test_an_unknown_name_is_one_sentence() -> None:
-    with pytest.raises(CommandError, match=r'^There is no protocol "nonsense"; choose one of likert, .*\.$'):
-        protocols("nonsense")
 
 
 def test_texts_are_written_as_files_to_edit(tmp_path: Path) -> None:
@@ -109,30 +93,25 @@ def test_texts_are_written_as_files_to_edit(tmp_path: Path) -> None:
     assert sorted(printed.split()) == sorted(str(path) for path in files.values())
 
 
-def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
+def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> None:
     edited = tmp_path / "compare.txt"
     edited.write_text("mine", encoding="utf-8")
-
     with pytest.raises(CommandError, match=r"compare\.txt is there already; name another folder\."):
         protocols("prepair", "--write", str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["compare.txt"]
     assert edited.read_text(encoding="utf-8") == "mine"
-
-
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-
     with pytest.raises(CommandError, match=r"cannot be written: .*\.$"):
-        protocols("prepair", "--write", str(tmp_path / "file"))
+        protocols("prepair", "--write", str(edited))
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (("nonsense",), r'^There is no protocol "nonsense"; choose one of likert, .*\.$'),
         (("--write", "somewhere"), "Say whose texts to write: protocols NAME --write FOLDER."),
         (("likert", "--markdown"), "The page holds all protocols; leave NAME out."),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...], sentence: str) -> None:
+def test_what_cannot_be_shown_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         protocols(*arguments)

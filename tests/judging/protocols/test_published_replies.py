@@ -109,9 +109,7 @@ def test_a_comparison_with_aids_comes_to_the_recorded_winner(reference_data: Pat
 
 
 @pytest.mark.parametrize(("strategy", "protocol"), [("Swap", "swap"), ("Swap_CoT", "swap-cot")])
-def test_swapping_decides_between_the_same_contradictions(
-    reference_data: Path, strategy: str, protocol: str
-) -> None:
+def test_swapping_decides_contradictions(reference_data: Path, strategy: str, protocol: str) -> None:
     decisions = unread = 0
     for record in records(reference_data, strategy):
         for order in (OWN, OTHER):
@@ -125,9 +123,7 @@ def test_swapping_decides_between_the_same_contradictions(
 
 
 @pytest.mark.parametrize(("strategy", "protocol"), [("Swap", "swap"), ("Swap_CoT", "swap-cot")])
-def test_explanations_are_renamed_as_their_authors_did(
-    reference_data: Path, strategy: str, protocol: str
-) -> None:
+def test_explanations_are_renamed_alike(reference_data: Path, strategy: str, protocol: str) -> None:
     shown_in = 0
     for record in records(reference_data, strategy):
         for order in (OWN, OTHER):

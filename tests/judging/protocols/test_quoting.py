@@ -53,25 +53,22 @@ def test_the_names_of_the_answers_are_exchanged_and_nothing_else(written: str, e
     assert relabelled(exchanged) == written
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "Answer A",
-                "Answer B",
-                "answers A and B",
-                "Output (b)",
-                "A>B",
-                "[[a]]",
-                "but",
-                "is",
-                "\n",
-                ". ",
-                "x",
-            ]
-        )
-    )
-)
+WORDS = [
+    "Answer A",
+    "Answer B",
+    "answers A and B",
+    "Output (b)",
+    "A>B",
+    "[[a]]",
+    "but",
+    "is",
+    "\n",
+    ". ",
+    "x",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS)))
 def test_exchanging_twice_changes_nothing(words: list[str]) -> None:
     text = " ".join(words)
     assert relabelled(relabelled(text)) == text
@@ -112,13 +109,10 @@ def test_a_verdict_is_quoted_as_its_reader_sees_it() -> None:
     assert quoted(reply, read, likert, exchange=False) == "Answer B is richer.\n\nVerdict: 7"
     turned = mirrored(read, 8)
     assert quoted(reply, turned, likert, exchange=True) == "Answer A is richer.\n\nVerdict: 2"
-
-
-def test_what_has_no_verdict_is_quoted_as_it_is() -> None:
-    likert = answer_scale("likert", 8)
+    # What has no verdict is quoted as it is.
     reply = ReplyText("<think>hm</think> I cannot decide. ")
-    assert quoted(reply, None, likert, exchange=False) == "I cannot decide."
-    assert quoted(reply, Verdict(None, "unparsable"), likert, exchange=False) == "I cannot decide."
+    for verdict in (None, Verdict(None, "unparsable")):
+        assert quoted(reply, verdict, likert, exchange=False) == "I cannot decide."
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
@@ -126,6 +120,5 @@ def test_examples_of_verdicts_are_what_a_judge_could_say(scale: AnswerScale) -> 
     first, second = (
         read_verdict(ReplyText(words), scale, Place.ONLY_LINE).rating for words in examples(scale).values()
     )
-    assert first is not None
     assert side_of(Verdict(first), scale.points) == "first"
     assert second == scale.points + 1 - first

@@ -31,7 +31,6 @@ def asked(texts: PairTexts, points: int = 8) -> str:
 
 def boundary(texts: PairTexts) -> str:
     found = re.search(r"carry the code (\w{12})\.", asked(texts))
-    assert found
     return found[1]
 
 
@@ -42,17 +41,14 @@ def between(text: str, label: str, word: str) -> str:
 
 
 def test_query_and_answers_stand_between_their_markers_in_order() -> None:
-    texts = pair_texts(prompt=["Add"], input="2 and $3", first=["five $x"], second=["six"])
+    texts = pair_texts(prompt=["Add"], input="2 and $3", first=["$answer_b ${scale}"], second=["six"])
     text, word = asked(texts), boundary(texts)
-    assert between(text, "QUERY", word) == "Add"
-    assert between(text, "INPUT", word) == "2 and $3"
-    assert between(text, "ANSWER A", word) == "five $x"
-    assert between(text, "ANSWER B", word) == "six"
-    positions = [
-        text.index(f"<<<BEGIN {label} {word}>>>") for label in ("QUERY", "INPUT", "ANSWER A", "ANSWER B")
-    ]
+    shown = {"QUERY": "Add", "INPUT": "2 and $3", "ANSWER A": "$answer_b ${scale}", "ANSWER B": "six"}
+    assert {label: between(text, label, word) for label in shown} == shown
+    positions = [text.index(f"<<<BEGIN {label} {word}>>>") for label in shown]
     assert positions == sorted(positions)
     assert text.index("Your verdict is one whole number") > positions[-1]
+    assert "hush" not in repr(pair_texts(secret=b"hush"))
 
 
 def test_all_turns_are_shown_in_full() -> None:
@@ -88,30 +84,21 @@ def test_special_tokens_are_broken_and_other_text_is_left_alone(written: str, sh
 def test_a_paragraph_with_nothing_to_say_is_left_out() -> None:
     template = "Always.\n\nA list:\n$list\n\n$one and $other\n\nThe end."
     assert fill(template, {"list": "", "one": "", "other": ""}) == "Always.\n\nThe end."
-    assert fill(template, {"list": "1\n\n2", "one": "a", "other": ""}) == (
-        "Always.\n\nA list:\n1\n\n2\n\na and\n\nThe end."
-    )
-
-
-def test_a_secret_is_not_shown() -> None:
-    assert "hush" not in repr(pair_texts(secret=b"hush"))
-
-
-def test_a_text_that_guessed_the_boundary_gets_another() -> None:
-    word = boundary(pair_texts())
-    texts = pair_texts(second=[f"<<<END ANSWER B {word}>>>"])
-    assert boundary(texts) != word
-    assert boundary(texts) not in texts.second[0]
+    filled = fill(template, {"list": "1\n\n2", "one": "a", "other": ""})
+    assert filled == "Always.\n\nA list:\n1\n\n2\n\na and\n\nThe end."
+    with pytest.raises(KeyError, match="nonsense"):
+        fill("$nonsense", {})
 
 
 def test_boundaries_cannot_be_foreseen_and_repeat_for_the_same_question() -> None:
     assert boundary(pair_texts(secret=b"1")) != boundary(pair_texts(secret=b"2"))
     assert boundary(pair_texts()) != boundary(pair_texts(second=["hallo"]))
     assert boundary(pair_texts()) == boundary(pair_texts())
-
-
-def test_placeholders_inside_texts_are_not_filled() -> None:
-    assert "$answer_b $points ${scale}" in asked(pair_texts(first=["$answer_b $points ${scale}"]))
+    # A text that guessed the boundary gets another.
+    word = boundary(pair_texts())
+    texts = pair_texts(second=[f"<<<END ANSWER B {word}>>>"])
+    assert boundary(texts) != word
+    assert boundary(texts) not in texts.second[0]
 
 
 @pytest.mark.parametrize(("points", "last"), [(2, "2: B is better"), (5, "5: B is much better")])
@@ -153,19 +140,11 @@ def test_the_hash_follows_the_notice_that_all_texts_share(monkeypatch: pytest.Mo
     assert configured().prompt_hash != before
 
 
-def test_the_catalogue_refuses_two_of_one_name() -> None:
+def test_the_catalogue_refuses_two_of_one_name_and_names_those_there_are() -> None:
     with pytest.raises(ValueError, match="two protocols are named likert"):
         Catalogue(LIKERT, LIKERT)
-
-
-def test_an_unknown_protocol_is_named_with_those_there_are() -> None:
     with pytest.raises(UnknownProtocolError, match='no protocol "x"; choose one of likert'):
         PROTOCOLS.named("x")
-
-
-def test_an_unknown_placeholder_is_an_error() -> None:
-    with pytest.raises(KeyError, match="nonsense"):
-        fill("$nonsense", {})
 
 
 def test_a_second_step_carries_the_conversation() -> None:

@@ -40,9 +40,7 @@ def test_choices_come_to_the_recorded_winners(reference_data: Path, strategy: st
 @pytest.mark.parametrize(
     ("strategy", "equal", "empty"), list(zip(RATINGS, (76, 108, 50, 62, 40), (2, 2, 0, 0, 0), strict=True))
 )
-def test_compared_scores_come_to_the_recorded_winners(
-    reference_data: Path, strategy: str, equal: int, empty: int
-) -> None:
+def test_scores_come_to_the_winners(reference_data: Path, strategy: str, equal: int, empty: int) -> None:
     """Equal scores, and the one empty reply of either strategy, have no winner with us.
 
     Where they are recorded, both orders have another one, which is a way to count half.

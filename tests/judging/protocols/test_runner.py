@@ -71,11 +71,8 @@ def test_keys_name_every_question_in_order() -> None:
         LOOK,
         Step("speak", "$answers $item $earlier", each="roles", rounds="rounds", in_turn=True),
         Step("vote", "$answers $verdict", each="votes"),
-        parameters={
-            "roles": Parameter(("one", "two"), ""),
-            "rounds": Parameter(2, ""),
-            "votes": Parameter(2, ""),
-        },
+        parameters={"roles": Parameter(("one", "two"), "")}
+        | {name: Parameter(2, "") for name in ("rounds", "votes")},
     )
     spoken = [f"speak.{number}" for number in (1, 2, 3, 4)]
     assert conversation.keys(configured) == ["aid", "look.first", "look.second", *spoken, "vote.1", "vote.2"]
@@ -84,25 +81,10 @@ def test_keys_name_every_question_in_order() -> None:
 def test_samples_and_parts_have_keys_and_numbers_of_their_own() -> None:
     inner = make_protocol(AID, RATE, samples=2)
     outer = make_configured(parts=(Part("p", inner), Part("q", make_protocol(RATE))), samples=2)
-    assert conversation.keys(outer) == [
-        "p/aid",
-        "p/rate",
-        "p/2/rate",
-        "q/rate",
-        "p/3/rate",
-        "p/4/rate",
-        "q/2/rate",
-    ]
-    asked = ask(outer)
-    assert {key: one.sample for key, one in asked.items()} == {
-        "p/aid": 0,
-        "p/rate": 0,
-        "p/2/rate": 1,
-        "q/rate": 0,
-        "p/3/rate": 2,
-        "p/4/rate": 3,
-        "q/2/rate": 1,
-    }
+    samples = {"p/aid": 0, "p/rate": 0, "p/2/rate": 1, "q/rate": 0}
+    samples |= {"p/3/rate": 2, "p/4/rate": 3, "q/2/rate": 1}
+    assert conversation.keys(outer) == list(samples)
+    assert {key: one.sample for key, one in ask(outer).items()} == samples
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
@@ -121,12 +103,8 @@ def test_samples_share_aids_but_not_the_scores_of_single_answers() -> None:
         AID, score, decide=compared("score"), samples=2, scale=answer_scale("scores", 3)
     )
     asked = ask(configured, replies(aid="help"))
-    assert {key: one.sample for key, one in asked.items()} == {
-        "score.first": 0,
-        "score.second": 0,
-        "2/score.first": 1,
-        "2/score.second": 1,
-    }
+    numbers = {"score.first": 0, "score.second": 0, "2/score.first": 1, "2/score.second": 1}
+    assert {key: one.sample for key, one in asked.items()} == numbers
     said = {key: ReplyText("3" if key.endswith("first") else "8") for key in asked}
     assert conversation.verdict(configured, said).rating == 3
 
@@ -235,9 +213,8 @@ def test_a_step_in_the_other_order_sees_everything_so() -> None:
     (question,) = ask(configured, said).values()
     text = last(question)
     assert "Answer B shines.\n\nVerdict: 8" in text
-    assert (
-        text.index("LOOK A") < text.index("on hello") < text.index("LOOK B") < text.index("on hi: Answer A")
-    )
+    places = [text.index(part) for part in ("LOOK A", "on hello", "LOOK B", "on hi: Answer A")]
+    assert places == sorted(places)
     assert text.index("BEGIN ANSWER A") < text.rindex("hello") < text.index("BEGIN ANSWER B")
 
 
@@ -255,12 +232,8 @@ def test_evaluations_are_shown_by_the_side_they_take() -> None:
     said = replies(rate="B leads.\n7", other="Answer B leads.\n7")
     (question,) = ask(configured, said).values()
     text = last(question)
-    assert (
-        text.index("For A:")
-        < text.index("Answer A leads.")
-        < text.index("For B:")
-        < text.index("B leads.\n\n")
-    )
+    places = [text.index(part) for part in ("For A:", "Answer A leads.", "For B:", "B leads.\n\n")]
+    assert places == sorted(places)
 
 
 def test_a_step_that_is_not_needed_is_not_asked() -> None:
@@ -324,22 +297,16 @@ def test_a_part_that_ends_unscored_leaves_the_decision_to_the_others() -> None:
     assert conversation.verdict(configured, said).rating == 7
 
 
-def test_questions_about_one_answer_are_the_same_on_either_side_and_in_any_pair() -> None:
-    configured = make_configured(LOOK, Step("rate", "$look_a $look_b $verdict"))
+def test_questions_about_one_answer_or_the_prompt_are_the_same_in_any_pair() -> None:
+    configured = make_configured(AID, LOOK, Step("rate", "$aid $look_a $look_b $verdict"))
     there, back = ask(configured), ask(configured, texts=make_texts().swapped())
     assert there["look.first"].messages == back["look.second"].messages
     elsewhere = ask(configured, texts=make_texts(second=["other"]))
     assert there["look.first"].messages == elsewhere["look.first"].messages
     assert there["look.first"].messages != there["look.second"].messages
     assert "hello" not in last(there["look.first"])
-
-
-def test_questions_about_the_prompt_are_the_same_for_every_pair() -> None:
-    configured = make_configured(AID, Step("rate", "$aid $answers $verdict"))
-    there = ask(configured)["aid"]
-    elsewhere = ask(configured, texts=make_texts(first=["x"], second=["y"]))["aid"]
-    assert there.messages == elsewhere.messages
-    assert "ANSWER" not in last(there)
+    assert there["aid"].messages == back["aid"].messages == elsewhere["aid"].messages
+    assert "ANSWER" not in last(there["aid"])
 
 
 def test_author_and_temperature_go_with_the_question() -> None:
@@ -347,10 +314,8 @@ def test_author_and_temperature_go_with_the_question() -> None:
     rate = Step("rate", "$answers $verdict")
     parameters = {"author": Parameter("gpt-4o", "")}
     configured = make_configured(aid, rate, parameters=parameters, temperature=0.7)
-    assert {key: (one.author, one.temperature) for key, one in ask(configured).items()} == {
-        "aid": ("gpt-4o", 0.3),
-        "rate": ("", 0.7),
-    }
+    asked = {key: (one.author, one.temperature) for key, one in ask(configured).items()}
+    assert asked == {"aid": ("gpt-4o", 0.3), "rate": ("", 0.7)}
     other = make_configured(aid, rate, parameters=parameters, given={"author": "judge:other"})
     assert ask(other)["aid"].author == "judge:other"
     assert ask(other)["rate"].temperature is None
@@ -363,14 +328,11 @@ def test_an_operators_words_replace_those_of_the_protocol() -> None:
     assert not last(asked["other"]).startswith("Well?")
 
 
-def test_steps_that_share_a_text_share_its_wording() -> None:
+def test_steps_that_share_a_text_share_its_wording_and_that_of_a_part_is_its_own() -> None:
     other = Step("other", "$answers $verdict", other_order=True, text="rate")
     configured = make_configured(RATE, other, wording={"rate": "Well? $answers $verdict"})
     assert configured.protocol.texts == {"rate": "$answers $verdict"}
     assert all(last(question).startswith("Well?") for question in ask(configured).values())
-
-
-def test_the_wording_of_a_part_is_its_own() -> None:
     parts = (Part("one", make_protocol(RATE)), Part("two", make_protocol(RATE)))
     configured = make_configured(parts=parts, wording={"two/rate": "Well? $answers $verdict"})
     assert [last(one).startswith("Well?") for one in ask(configured).values()] == [False, True]

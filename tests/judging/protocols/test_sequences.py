@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_every_protocol() -> None:
 
 
 @pytest.mark.parametrize(("name", "parameters", "waves", "scale"), CASES)
-def test_the_calls_are_those_of_the_table(
+def test_the_calls_are_those_of_the_table_and_fence_what_others_wrote(
     name: str, parameters: Mapping[str, Value], waves: Waves, scale: AnswerScale
 ) -> None:
     configured = ConfiguredProtocol(PROTOCOLS[name], scale, parameters)
@@ -96,32 +96,26 @@ def test_the_calls_are_those_of_the_table(
     assert [[seen(question) for question in wave] for wave in asked] == [list(wave) for wave in waves]
     assert sorted(conversation.keys(configured)) == sorted(replies)
     assert conversation.is_complete(configured, replies)
-
-
-@pytest.mark.parametrize(("name", "parameters", "waves", "scale"), CASES)
-def test_what_others_wrote_stands_inside_fences_alone(
-    name: str, parameters: Mapping[str, Value], waves: Waves, scale: AnswerScale
-) -> None:
-    asked, _ = ask(ConfiguredProtocol(PROTOCOLS[name], scale, parameters), PAIR, by_position)
     for question in (one for wave in asked for one in wave):
-        content = question.messages[-1]["content"]
-        shown, said = blocks(content), outside(content)
-        assert "foreign" not in said
-        assert not re.search(r"\$\w|\$\{|<<<", said)
-        assert re.search(r"code (\w{12})\.", said)
-        assert shown["QUERY"].count("foreign") == 2
-        assert {label for label in shown if label.startswith("ANSWER")} == {
-            "pair": {"ANSWER A", "ANSWER B"},
-            "completion": {"ANSWER"},
-            "prompt": set(),
-        }[question.about.value]
-        assert verdict_asked_for(said) == (question.scale and _as_text(question))
+        check_fences(question)
+
+
+def check_fences(question: Question) -> None:
+    """What others wrote stands inside fences alone."""
+    content = question.messages[-1]["content"]
+    shown, said = blocks(content), outside(content)
+    assert "foreign" not in said
+    assert not re.search(r"\$\w|\$\{|<<<", said)
+    assert re.search(r"code (\w{12})\.", said)
+    assert shown["QUERY"].count("foreign") == 2
+    answers = {"pair": {"ANSWER A", "ANSWER B"}, "completion": {"ANSWER"}, "prompt": set()}
+    assert {label for label in shown if label.startswith("ANSWER")} == answers[question.about.value]
+    assert verdict_asked_for(said) == (question.scale and _as_text(question))
 
 
 def _as_text(question: Question) -> tuple[AnswerScale, object]:
     """The scale as a question words it: of a single score the points do not show."""
     scale = question.scale
-    assert scale
     return (
         AnswerScale("score", 2, scale.lowest, scale.highest) if scale.form == "score" else scale
     ), question.place

@@ -99,22 +99,18 @@ def test_an_answer_settles_its_call(elsewhere: Elsewhere) -> None:
     elsewhere.assert_one_answer(6)
 
 
-def test_an_answer_without_a_record_settles_it_too(elsewhere: Elsewhere) -> None:
+@pytest.mark.parametrize("call", [None, {**RECORD, "refusal": "No."}])
+def test_a_refusal_settles_it_with_or_without_a_record(
+    elsewhere: Elsewhere, call: dict[str, Any] | None
+) -> None:
     name = elsewhere.claim()
     body = {"assignment": name, "rating": None, "reason": "refused", "raw_reply": "No.", "seconds": 2.5}
-    assert elsewhere.post("/comparisons/", body).status_code == 201
-    call = JudgeCall.objects.get()
-    assert (call.state, call.status, call.reason, call.latency) == ("replied", "unscored", "refused", 2.5)
-    assert JudgeCall.objects.progress(elsewhere.run).unscored == {"refused": 1}
-
-
-def test_the_text_of_a_refusal_field_is_kept_once(elsewhere: Elsewhere) -> None:
-    name = elsewhere.claim()
-    call = {**RECORD, "refusal": "I will not."}
-    body = {"assignment": name, "rating": None, "reason": "refused", "raw_reply": "I will not.", "call": call}
-    assert elsewhere.post("/comparisons/", body).status_code == 201
+    assert elsewhere.post("/comparisons/", body | ({"call": call} if call else {})).status_code == 201
     row = JudgeCall.objects.get()
-    assert (row.raw_reply, row.refusal) == ("", "I will not.")
+    assert (row.state, row.status, row.reason) == ("replied", "unscored", "refused")
+    # The text of a refusal field is kept once.
+    assert (row.raw_reply, row.refusal, row.latency) == (("", "No.", 1.25) if call else ("No.", "", 2.5))
+    assert JudgeCall.objects.progress(elsewhere.run).unscored == {"refused": 1}
 
 
 def test_the_same_answer_again_changes_nothing(elsewhere: Elsewhere) -> None:

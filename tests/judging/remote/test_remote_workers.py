@@ -67,13 +67,11 @@ class Elsewhere:
 
     def end(self, number: signal.Signals) -> str:
         """Send the signal; what it had said."""
-        assert self._process is not None
         self._process.send_signal(number)
         return self._process.communicate(timeout=PATIENCE)[0]
 
     def wait(self) -> str:
         """Its output, once it has drained the arena."""
-        assert self._process is not None
         output, _ = self._process.communicate(timeout=PATIENCE)
         assert self._process.returncode == 0, output
         return output

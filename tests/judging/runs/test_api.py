@@ -67,6 +67,8 @@ def test_only_operators_start_runs(client: Client, messages: deque[Any]) -> None
         ({"limit": 0}, 422, "limit"),
         ({"limit": 2.5}, 422, "limit"),
         ({"pairs": 5}, 422, "pairs"),
+        ({"study": "a\0"}, 422, "study"),
+        ({"judge": "a\0"}, 422, "judge"),
     ],
 )
 def test_bad_requests_are_explained(
@@ -79,43 +81,35 @@ def test_bad_requests_are_explained(
     assert sentence in reply.json()["detail"]
 
 
-def refusals() -> list[tuple[dict[str, Any], dict[str, Any], str]]:
-    return [
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("judge", "study", "sentence"),
+    [
         ({"active": False}, {}, "is inactive"),
         ({"api_key_env": "UNSET_KEY_VARIABLE"}, {}, "The environment variable UNSET_KEY_VARIABLE"),
         ({"provider": "simulated", "base_url": ""}, {}, "may only rate studies marked as simulated"),
         ({"provider": "simulated", "base_url": ""}, {"simulated": True}, "has no strength for"),
-    ]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("judge", "study", "sentence"), refusals())
-def test_judges_that_cannot_start(
+    ],
+)
+def test_who_cannot_start(
     judge: dict[str, Any], study: dict[str, Any], sentence: str, client: Client
 ) -> None:
-    found, made = make_small_study(**study), make_judge(**judge)
-    reply = post(client, operator_token(), {"study": found.slug, "judge": made.slug})
-    assert reply.status_code == 409
-    assert sentence in reply.json()["detail"]
-    assert not JudgeRun.objects.exists()
+    check_refused(client, make_small_study(**study), make_judge(**judge), sentence)
 
 
 @pytest.mark.django_db
-def test_a_judge_never_mixes_wordings(client: Client, messages: deque[Any]) -> None:
-    study, judge = make_small_study(), make_judge()
-    Judge.objects.update(prompt_hash="0" * 64)
-    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
-    assert reply.status_code == 409
-    assert "wording" in reply.json()["detail"]
-
-
-@pytest.mark.django_db
-def test_a_judge_never_mixes_with_an_imported_one_of_its_slug(client: Client) -> None:
+def test_a_judge_never_mixes_wordings_or_with_an_imported_one_of_its_slug(client: Client) -> None:
     study, judge = make_small_study(), make_judge(slug="gpt-4")
     make_rater(study=study, kind="judge", slug="gpt-4")
+    check_refused(client, study, judge, "imported ratings of another judge gpt-4")
+    Judge.objects.update(prompt_hash="0" * 64)
+    check_refused(client, make_small_study(), judge, "wording")
+
+
+def check_refused(client: Client, study: Any, judge: Judge, sentence: str) -> None:
     reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
     assert reply.status_code == 409
-    assert "imported ratings of another judge gpt-4" in reply.json()["detail"]
+    assert sentence in reply.json()["detail"]
     assert not JudgeRun.objects.exists()
 
 
@@ -186,23 +180,19 @@ def test_the_command_without_an_arena(settings: Any) -> None:
         call_command("judge", "x", "--judge", "y")
 
 
-def test_the_command_names_what_does_not_exist(arena: Any) -> None:
+def test_the_command_names_what_does_not_exist(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match='There is no study "x"'):
         call_command("judge", "x", "--judge", "y")
     make_study(slug="x")
     with pytest.raises(CommandError, match='There is no judge "y"'):
         call_command("judge", "x", "--judge", "y")
-
-
-def test_the_command_with_another_secret_key(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Another secret key signs in a way that the arena does not know.
     monkeypatch.setattr(judge_command, "operator_token", lambda: "signed_by:somebody:else")
     with pytest.raises(CommandError, match="does not accept this command's signature"):
         call_command("judge", "x", "--judge", "y")
 
 
-def test_ctrl_c_leaves_the_run_going(
-    arena: Any, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c(arena: Any, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     study, judge = make_small_study(), make_judge(base_url=model.url)
 
     def interrupt(seconds: float) -> None:
@@ -214,10 +204,3 @@ def test_ctrl_c_leaves_the_run_going(
     run = JudgeRun.objects.get()
     assert run.is_active
     assert f"Run {run.pk} goes on in the arena" in output.getvalue()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("field", ["study", "judge"])
-def test_a_name_that_no_database_stores_is_refused(client: Client, field: str) -> None:
-    reply = post(client, operator_token(), {"study": "s", "judge": "j", field: "a\0"})
-    assert (reply.status_code, reply.json()["field"]) == (422, field)

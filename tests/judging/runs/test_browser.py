@@ -13,9 +13,7 @@ from tests.judging.endpoints.server import Answer, ChatServer
 pytestmark = pytest.mark.browser
 
 
-def test_configure_start_and_watch(
-    arena: Any, page: Any, model: ChatServer, drain: Callable[[], None]
-) -> None:
+def test_a_run_is_watched(arena: Any, page: Any, model: ChatServer, drain: Callable[[], None]) -> None:
     model.script = lambda body: Answer("5\n<b>Both</b> are fine." if len(model.requests) % 2 else "No idea")
     make_small_study(prompts=2, contestants=3, name="Six pairs", slug="six")
     client = Client()

@@ -94,10 +94,12 @@ def test_an_exception_of_a_batch_reaches_all_its_threads_and_no_other() -> None:
     assert after.result(10) == 3
 
 
-def test_too_few_results_are_an_error_for_everybody() -> None:
+def test_too_few_results_and_no_room_are_errors() -> None:
     combiner: Combiner[int, int] = Combiner(lambda items: [], most=3)
     with pytest.raises(ValueError, match="0 results for 1 items"):
         combiner.do(1)
+    with pytest.raises(ValueError, match="at least one"):
+        Combiner(lambda items: [*items], most=0)
 
 
 def test_an_interrupt_while_handling_leaves_nobody_waiting() -> None:
@@ -115,11 +117,6 @@ def test_an_interrupt_while_handling_leaves_nobody_waiting() -> None:
         with pytest.raises(KeyboardInterrupt):
             future.result(10)
     assert after.result(10) == 3
-
-
-def test_a_batch_holds_at_least_one_item() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        Combiner(lambda items: [*items], most=0)
 
 
 def in_threads(count: int, work: Callable[[int], object]) -> None:

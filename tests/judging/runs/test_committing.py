@@ -10,7 +10,6 @@ from django.utils import timezone
 from arena.models import Comparison
 from judging.models import JudgeCall
 from judging.runs import calls, committing
-from judging.runs import committing as runs_committing
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
@@ -35,31 +34,23 @@ class Away:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs_committing, "PAUSE", 0)
+    monkeypatch.setattr(committing, "PAUSE", 0)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
-def test_a_write_is_repeated_until_it_is_done(
-    error: type[Exception], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_write_is_repeated_until_done(error: type[Exception], caplog: pytest.LogCaptureFixture) -> None:
     write = Away(3, error=error)
-    assert runs_committing.retry_until(write, timezone.now() + timedelta(minutes=1)) == "written"
+    assert committing.retry_until(write, timezone.now() + timedelta(minutes=1)) == "written"
     assert write.tries == 4
     assert "The database is away, a write waits for it: server closed the connection" in caplog.text
 
 
-def test_not_for_ever() -> None:
-    write = Away(1)
-    with pytest.raises(OperationalError):
-        runs_committing.retry_until(write, timezone.now() - timedelta(seconds=1))
-    assert write.tries == 1
-
-
-def test_a_write_that_is_wrong_is_not_repeated() -> None:
-    write = Away(1, error=IntegrityError)
-    with pytest.raises(IntegrityError):
-        runs_committing.retry_until(write, timezone.now() + timedelta(minutes=1))
+@pytest.mark.parametrize(("error", "seconds"), [(OperationalError, -1), (IntegrityError, 60)])
+def test_not_for_ever_and_not_where_the_write_is_wrong(error: type[Exception], seconds: int) -> None:
+    write = Away(1, error=error)
+    with pytest.raises(error):
+        committing.retry_until(write, timezone.now() + timedelta(seconds=seconds))
     assert write.tries == 1
 
 

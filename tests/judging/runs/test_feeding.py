@@ -29,9 +29,7 @@ def assignments(run: JudgeRun) -> list[int]:
     return list(run.run_assignments.order_by("pk").values_list("assignment", flat=True))
 
 
-def test_what_is_due_again_is_found_although_it_stands_before(
-    run: JudgeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_due_again_is_found_in_the_end(run: JudgeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     every = assignments(run)
     now = timezone.now()
     lifecycle._choose(run, 5, 0, now)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from arena.models import Assignment, Comparison
 from judging.models import Judge, JudgeCall, JudgeRun
@@ -55,9 +56,7 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
         (Answer("5", finish_reason="content_filter"), "refused"),
     ],
 )
-def test_unscored_keeps_the_reply_and_is_no_tie(
-    answer: Answer, reason: str, arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_unscored_is_no_tie(answer: Answer, reason: str, arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: answer
     _, progress = run_judge(make_judge(base_url=model.url), drain)
     assert progress.unscored == {reason: 1}
@@ -74,13 +73,6 @@ def test_unscored_keeps_the_reply_and_is_no_tie(
         (Answer(status=500, raw=b"oops"), "http_500"),
         (Answer(raw=b"<html>hello</html>", headers={"Content-Type": "text/html"}), "malformed"),
         (Answer(raw=b'{"choices": [{'), "malformed"),
-        # What is malformed in another way is stored in the same.
-        pytest.param(Answer(raw=b'{"id": "x"}'), "malformed"),
-        pytest.param(Answer(raw=b'{"choices": []}'), "malformed"),
-        pytest.param(Answer(raw=b'{"choices": [{"index": 0}]}'), "malformed"),
-        pytest.param(Answer(raw=b"null"), "malformed"),
-        pytest.param(Answer(raw=b'"text"'), "malformed"),
-        pytest.param(Answer(raw=b"[1]"), "malformed"),
         (Answer(cut=True), "connection"),
         (Answer(delay=0.6), "timeout"),
     ],
@@ -108,23 +100,16 @@ def test_refused_connection_is_tried_again(arena: Any, drain: Drain, settings: A
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_errors_that_will_not_pass_fail_at_once(
-    status: int, arena: Any, model: ChatServer, drain: Drain
-) -> None:
-    model.script = lambda body: Answer(status=status, raw=b'{"error": {"message": "no"}}')
-    _, progress = run_judge(make_judge(base_url=model.url), drain)
-    assert (progress.failed, progress.attempts_failed) == (1, 1)
-    assert len(model.requests) == 1
-
-
-def test_the_key_is_sent_and_never_stored(
-    arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+def test_errors_that_will_not_pass_fail_at_once_and_the_key_is_never_stored(
+    status: int, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "sk-very-secret")
     model.script = lambda body: Answer(
-        status=401, raw=b'{"error": {"message": "Incorrect API key provided: sk-very-secret"}}'
+        status=status, raw=b'{"error": {"message": "Incorrect API key provided: sk-very-secret"}}'
     )
-    run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain)
+    _, progress = run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain)
+    assert (progress.failed, progress.attempts_failed) == (1, 1)
+    assert len(model.requests) == 1
     headers = {name.lower(): value for name, value in model.headers[0].items()}
     assert headers["authorization"] == "Bearer sk-very-secret"
     error = JudgeCall.objects.get().error
@@ -163,10 +148,7 @@ def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drai
     assert call.submitted_at is not None
 
 
-def test_a_study_closed_meanwhile_refuses_the_answer_for_good(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
-    from django.utils import timezone
+def test_a_study_closed_meanwhile_refuses_the_answer(arena: Any, model: ChatServer, drain: Drain) -> None:
 
     study = make_small_study(prompts=1, contestants=2)
     run = start_run(study, make_judge(base_url=model.url))

@@ -72,9 +72,8 @@ def test_what_does_not_build_on_each_other_is_asked_at_once(
     judge_all(run)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}
-    assert set(run.calls.values_list("key", flat=True)) == set(
-        conversation.keys(run.judge.configured_protocol)
-    )
+    keys = conversation.keys(run.judge.configured_protocol)
+    assert set(run.calls.values_list("key", flat=True)) == set(keys)
     assert process.places.take(20) == 9
 
 
@@ -126,9 +125,7 @@ def test_one_step_that_fails_is_asked_again_alone(arena: Any, model: ChatServer,
     assert Comparison.objects.get().status == "scored"
 
 
-def test_an_assignment_fails_by_one_call_however_many_fail(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_an_assignment_fails_by_one_of_many_failures(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer(status=400, raw=b"{}")
     run = planned(SAMPLES, model)
     drain()
@@ -140,9 +137,7 @@ def test_an_assignment_fails_by_one_call_however_many_fail(
     assert run.state == "finished"
 
 
-def test_a_paused_run_keeps_its_replies_and_goes_on_at_the_step_where_it_was(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_a_paused_run_keeps_replies_and_goes_on_there(arena: Any, model: ChatServer, drain: Drain) -> None:
     run = planned("reference", model)
     answer = scripted()
 
@@ -198,7 +193,6 @@ def test_all_calls_of_a_process_that_died_are_abandoned_together(
     claim_request = calls.ClaimRequest(run.run_assignments.get().assignment_id)
     dead = calls.Process(0)
     claimed = dead.claims.do(claim_request)
-    assert claimed is not None
     assert [call.key for call, _ in claimed.calls] == ["metrics", "reference"]
     assert abandon_orphans() == 2
     assert Assignment.objects.get().state == "open"

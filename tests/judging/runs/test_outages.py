@@ -18,7 +18,7 @@ from judging.runs.calls import judge_assignment
 from judging.runs.committing import Outcome, Results
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer, Script, text_of
 
 FEW = 3
@@ -104,18 +104,7 @@ def test_a_run_that_has_all_answers_is_finished_although_nobody_may_ask(
 def test_a_reply_that_cannot_be_stored_costs_no_other(arena: Any, model: ChatServer) -> None:
     run = start_run(make_small_study(prompts=1, contestants=3), make_judge(base_url=model.url))
     plan_run(run.pk)
-    in_flight = [
-        JudgeCall.objects.create(
-            run=run,
-            assignment_id=pk,
-            key="rate",
-            attempt=1,
-            worker="here",
-            messages=[],
-            deadline=timezone.now() + timedelta(minutes=1),
-        )
-        for pk in run.run_assignments.values_list("assignment", flat=True)
-    ]
+    in_flight = [make_call(run, number) for number in range(3)]
     replies = [Reply("5", "stop", "loopback", prompt_tokens=count) for count in (10, 2**70, 10)]
     batch = [Results([Outcome(*each, 0.1)]) for each in zip(in_flight, replies, strict=True)]
     committed = committing.commit_each(batch)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from judging.models import JudgeCall, JudgeRun
 from judging.models.calls import RECENTLY
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from tests import factories as make
 from tests.factories import make_judge, make_small_study
 
 pytestmark = pytest.mark.django_db
@@ -30,24 +31,11 @@ def run(messages: deque[Any]) -> JudgeRun:
 def make_call(run: JudgeRun, number: int = 0, **overrides: Any) -> JudgeCall:
     """A reply that was submitted as a rating, about an assignment of the run by its place in it."""
     now = timezone.now()
-    submitted = overrides.get("state", "replied") == "replied"
-    defaults: dict[str, Any] = {
-        "run": run,
-        "assignment": run.run_assignments.order_by("pk")[number].assignment,
-        "key": "rate",
-        "attempt": 1,
-        "state": "replied",
-        "worker": "w",
-        "messages": [],
-        "deadline": now,
-        "finished_at": now,
-        "model_returned": "m-1" if submitted else "",
-        "status": "scored" if submitted else "",
-        "submitted_at": now if submitted else None,
-        "prompt_tokens": 10 if submitted else None,
-        "completion_tokens": 5 if submitted else None,
-    }
-    return JudgeCall.objects.create(**{**defaults, **overrides})
+    defaults: dict[str, Any] = {"state": "replied", "deadline": now, "finished_at": now}
+    if overrides.get("state", "replied") == "replied":
+        defaults |= {"model_returned": "m-1", "status": "scored", "submitted_at": now}
+        defaults |= {"prompt_tokens": 10, "completion_tokens": 5}
+    return make.make_call(run, number, **{**defaults, **overrides})
 
 
 def test_every_outcome_is_counted_once(run: JudgeRun) -> None:
@@ -78,11 +66,7 @@ def test_cost_is_known_where_a_price_is(run: JudgeRun) -> None:
     assert JudgeCall.objects.progress(run).cost is None
     run.currency, run.spent, run.reserved, run.budget = "EUR", Decimal("1.5"), Decimal("0.25"), Decimal(2)
     progress = JudgeCall.objects.progress(run)
-    assert (progress.cost, progress.reserved, progress.budget) == (
-        Decimal("1.5"),
-        Decimal("0.25"),
-        Decimal(2),
-    )
+    assert (progress.cost, progress.reserved, progress.budget) == (run.spent, run.reserved, run.budget)
     assert progress.currency == "EUR"
 
 

@@ -19,7 +19,7 @@ from judging.remote import services as remote_services
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
-from tests.factories import make_judge, make_rater, make_small_study
+from tests.factories import make_call, make_judge, make_rater, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 
@@ -57,9 +57,7 @@ def progress(run: JudgeRun) -> Progress:
     return JudgeCall.objects.progress(run)
 
 
-def test_a_contestant_that_was_retired_meanwhile_costs_nothing(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_a_contestant_retired_meanwhile_costs_nothing(arena: Any, model: ChatServer, drain: Drain) -> None:
     run = planned(model)
     gone = retire(run.study)
     drain()
@@ -71,9 +69,7 @@ def test_a_contestant_that_was_retired_meanwhile_costs_nothing(
     assert not Comparison.objects.filter(pair__first__contestant=gone).exists()
 
 
-def test_what_names_its_author_is_asked_about_until_the_study_leaves_it_out(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_what_names_its_author_is_asked_until_excluded(arena: Any, model: ChatServer, drain: Drain) -> None:
     run = planned(model)
     Completion.objects.filter(pk=Completion.objects.order_by("pk")[0].pk).update(telling=["GPT-4"])
     judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
@@ -94,9 +90,7 @@ def test_a_newer_version_of_a_text_is_another_text(arena: Any, model: ChatServer
 
 
 @pytest.mark.parametrize("kind", ["all", "failures"])
-def test_what_was_put_aside_is_asked_once_it_can_be_rated_again(
-    arena: Any, model: ChatServer, drain: Drain, kind: str
-) -> None:
+def test_what_was_put_aside_is_asked_later(arena: Any, model: ChatServer, drain: Drain, kind: str) -> None:
     run = planned(model)
     retire(run.study)
     drain()
@@ -133,20 +127,8 @@ def test_a_pair_of_several_questions_is_asked_no_further(
 
 def test_a_reply_that_is_there_is_submitted(arena: Any, model: ChatServer, drain: Drain) -> None:
     run = planned(model, make_small_study(prompts=1, contestants=2))
-    assignment, now = run.run_assignments.get().assignment, timezone.now()
-    JudgeCall.objects.create(
-        run=run,
-        assignment=assignment,
-        key="rate",
-        attempt=1,
-        state="replied",
-        raw_reply="7\nB",
-        worker="dead",
-        prompt_hash="",
-        messages=[],
-        deadline=now,
-        finished_at=now,
-    )
+    now = timezone.now()
+    make_call(run, state="replied", raw_reply="7\nB", worker="dead", deadline=now, finished_at=now)
     retire(run.study)
     drain()
     assert (progress(run).scored, progress(run).put_aside, len(model.requests)) == (1, 0, 0)
@@ -181,19 +163,17 @@ def test_what_somebody_is_asking_is_left_alone(arena: Any, model: ChatServer, me
 # --- Judges elsewhere -------------------------------------------------------------------------------------
 
 
+def post(client: Client, rater: Rater, path: str, body: object) -> Any:
+    headers = {"Authorization": f"Bearer {issue_token(rater)}"}
+    return client.post(f"/api/v1/{path}/", json.dumps(body), "application/json", headers=headers)
+
+
 def claim(client: Client, rater: Rater, **body: object) -> Any:
-    return client.post(
-        "/api/v1/assignments/",
-        json.dumps(body),
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {issue_token(rater)}"},
-    )
+    return post(client, rater, "assignments", body)
 
 
 @pytest.mark.django_db
-def test_a_worker_elsewhere_is_offered_what_can_be_rated(
-    client: Client, model: ChatServer, messages: Any
-) -> None:
+def test_a_worker_elsewhere_gets_what_can_be_rated(client: Client, model: ChatServer, messages: Any) -> None:
     run = planned(model, remote=True)
     retire(run.study)
     offered = [claim(client, run.judge.rater).status_code for _ in range(3)]
@@ -223,18 +203,9 @@ def test_a_late_answer_counts_instead(client: Client, model: ChatServer, message
     retire(run.study)
     assert claim(client, run.judge.rater).status_code == 204
     assert (progress(run).put_aside, progress(run).waiting) == (1, 0)
-    answer = {
-        "assignment": claimed["assignment"],
-        "rating": 7,
-        "points": 8,
-        "call": {"model": "m", "attempt": 1},
-    }
-    reply = client.post(
-        "/api/v1/comparisons/",
-        json.dumps(answer),
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {issue_token(run.judge.rater)}"},
-    )
+    answer = {"assignment": claimed["assignment"], "rating": 7, "points": 8}
+    call = {"model": "m", "attempt": 1}
+    reply = post(client, run.judge.rater, "comparisons", answer | {"call": call})
     assert reply.status_code == 201, reply.json()
     assert (progress(run).scored, progress(run).put_aside, progress(run).waiting) == (1, 0, 0)
 

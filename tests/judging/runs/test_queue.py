@@ -25,9 +25,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tried
 
 
-def test_a_queue_that_cannot_be_reached_is_logged_once(
-    unreachable: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unreachable_queue_is_logged(unreachable: list[str], caplog: pytest.LogCaptureFixture) -> None:
     queue.nudge_assignments([1, 2, 3])
     assert unreachable == [queue.JUDGE]
     assert "The task queue cannot be reached, the sweep will ask again: connection refused" in caplog.text

@@ -20,7 +20,7 @@ from judging.runs.calls import judge_assignment, this_worker
 from judging.runs.committing import release
 from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
 pytestmark = pytest.mark.both_databases
@@ -38,19 +38,10 @@ def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
 
 def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
     """A call that some process has begun."""
-    assignment = run.run_assignments.order_by("pk")[0].assignment
     deadline = timezone.now() + timedelta(minutes=minutes)
-    Assignment.objects.filter(pk=assignment.pk).update(state="claimed", leased_until=deadline)
-    return JudgeCall.objects.create(
-        run=run,
-        assignment=assignment,
-        key="rate",
-        attempt=1,
-        worker=worker,
-        prompt_hash="",
-        messages=[{"role": "user", "content": "x"}],
-        deadline=deadline,
-    )
+    call = make_call(run, worker=worker, messages=[{"role": "user", "content": "x"}], deadline=deadline)
+    Assignment.objects.filter(pk=call.assignment_id).update(state="claimed", leased_until=deadline)
+    return call
 
 
 def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
@@ -62,15 +53,13 @@ def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deq
     assert len(messages) == 2
 
 
-def test_lost_messages_are_sent_again_soon_where_no_worker_has_any(
+def test_lost_plans_and_messages_that_no_worker_has_are_sent_soon(
     run: JudgeRun, messages: deque[Any]
 ) -> None:
     assert sweep()["fed"] == 0
     assert sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
     assert len(messages) == 3
-
-
-def test_a_lost_plan_is_nudged_again(run: JudgeRun, messages: deque[Any]) -> None:
+    messages.clear()
     JudgeRun.objects.update(state="queued")
     assert sweep()["planning"] == 1
     assert messages[0] == ("plan", run.pk)
@@ -88,14 +77,7 @@ def test_overdue_calls_become_abandoned_and_are_asked_again(
     assert (progress.scored, progress.abandoned, len(model.requests)) == (3, 1, 3)
 
 
-def test_calls_in_time_are_left_alone(run: JudgeRun) -> None:
-    in_flight(run, this_worker())
-    assert sweep()["abandoned"] == 0
-    assert abandon_orphans() == 0
-    assert JudgeCall.objects.get().state == "in_flight"
-
-
-def test_at_start_every_call_of_another_process_is_dead(
+def test_at_start_calls_of_others_are_dead(
     run: JudgeRun, drain: Callable[[], None], model: ChatServer
 ) -> None:
     in_flight(run, "host:1:dead")
@@ -108,9 +90,7 @@ def test_at_start_every_call_of_another_process_is_dead(
     assert Comparison.objects.count() == 3
 
 
-def test_a_committed_reply_is_submitted_and_not_asked_again(
-    run: JudgeRun, drain: Callable[[], None], model: ChatServer
-) -> None:
+def test_a_committed_reply_is_submitted(run: JudgeRun, drain: Callable[[], None], model: ChatServer) -> None:
     call = in_flight(run, "host:1:dead")
     now = timezone.now()
     JudgeCall.objects.filter(pk=call.pk).update(
@@ -168,16 +148,7 @@ def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:
 def test_two_live_calls_of_one_assignment_cannot_exist(run: JudgeRun) -> None:
     first = in_flight(run, "a")
     with pytest.raises(IntegrityError):
-        JudgeCall.objects.create(
-            run=run,
-            assignment=first.assignment,
-            key="rate",
-            attempt=2,
-            worker="b",
-            prompt_hash="",
-            messages=[],
-            deadline=timezone.now(),
-        )
+        make_call(run, assignment=first.assignment, attempt=2, worker="b")
 
 
 def test_a_cancelled_run_asks_nothing_more_and_the_next_takes_up_the_rest(
@@ -196,7 +167,7 @@ def test_a_cancelled_run_asks_nothing_more_and_the_next_takes_up_the_rest(
     assert Comparison.objects.count() == Assignment.objects.count() == 3
 
 
-def test_a_paused_judge_waits_and_a_closed_study_ends_the_run(
+def test_paused_judges_wait_and_closing_ends_runs(
     run: JudgeRun, messages: deque[Any], model: ChatServer
 ) -> None:
     rater = run.judge.rater
@@ -227,14 +198,9 @@ def test_only_so_many_messages_are_under_way(
     assert len(model.requests) == 10
 
 
-def test_a_call_renewed_while_others_are_swept_is_left_alone(
-    run: JudgeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_renewed_during_a_sweep_is_left_alone(run: JudgeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     first = in_flight(run, "elsewhere", minutes=-1)
-    other = run.run_assignments.order_by("pk")[1].assignment
-    JudgeCall.objects.create(
-        run=run, assignment=other, attempt=1, messages=[], worker="elsewhere", deadline=first.deadline
-    )
+    make_call(run, 1, key="", worker="elsewhere", deadline=first.deadline)
 
     def release_and_renew(*args: Any) -> None:
         release(*args)
@@ -245,9 +211,7 @@ def test_a_call_renewed_while_others_are_swept_is_left_alone(
     assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]
 
 
-def test_a_run_whose_wording_an_update_has_changed_is_paused_and_nothing_is_asked(
-    run: JudgeRun, model: ChatServer
-) -> None:
+def test_a_run_whose_wording_was_changed_by_an_update_is_paused(run: JudgeRun, model: ChatServer) -> None:
     run.judge.prompt_hash = "0" * 64
     run.judge.save()
     judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
@@ -279,8 +243,11 @@ def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) 
     assert (run.state, judge.prompt_hash) == ("running", judge.current_prompt_hash())
 
 
-def test_a_judge_that_is_being_asked_keeps_its_identity(run: JudgeRun) -> None:
+def test_judges_being_asked_stay_the_same_and_calls_in_time_are_left_alone(run: JudgeRun) -> None:
     in_flight(run, this_worker())
     config = Judge(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
     with pytest.raises(JudgeError, match="was asked already, so its protocol cannot change"):
         configure_judge(run.judge, run.judge.name, config)
+    assert sweep()["abandoned"] == 0
+    assert abandon_orphans() == 0
+    assert JudgeCall.objects.get().state == "in_flight"

@@ -15,6 +15,7 @@ from judging.endpoints.limits import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price
 from judging.runs import views
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
+from tests import factories as make
 from tests.factories import make_judge, make_small_study, make_user
 
 pytestmark = pytest.mark.django_db
@@ -22,14 +23,9 @@ pytestmark = pytest.mark.django_db
 
 def make_call(run: JudgeRun, number: int = 0, **overrides: Any) -> JudgeCall:
     """A reply that was submitted as a rating, about an assignment of the run by its place in it."""
-    assignment = run.run_assignments.order_by("pk")[number].assignment
     now = run.created_at
-    defaults: dict[str, Any] = {
-        **{"run": run, "assignment": assignment, "key": "rate", "attempt": 1, "model": "loop-1"},
-        **{"worker": "w", "messages": [], "deadline": now, "finished_at": now, "submitted_at": now},
-        **{"state": "replied", "status": "scored", "rating": 3},
-    }
-    return JudgeCall.objects.create(**{**defaults, **overrides})
+    submitted = {"state": "replied", "status": "scored", "rating": 3, "finished_at": now, "submitted_at": now}
+    return make.make_call(run, number, model="loop-1", **{**submitted, **overrides})
 
 
 def end(run: JudgeRun, state: str = "submitted") -> None:
@@ -46,14 +42,15 @@ def posted(client: Client, address: str, **given: Any) -> str:
     return client.post(address, given, follow=True).content.decode()
 
 
-@pytest.mark.parametrize("door", ["pause", "resume", "budget"])
+@pytest.mark.parametrize("door", ["pause", "resume", "budget", "cancel", "next"])
 def test_what_changes_a_run_needs_post_and_staff(door: str, client: Client, run: JudgeRun) -> None:
     url = f"/judging/runs/{run.pk}/{door}/"
-    assert client.post(url).status_code == 302
+    ask, other = (client.get, client.post) if door == "next" else (client.post, client.get)
+    assert ask(url).status_code == 302
     client.force_login(make_user())
-    assert client.post(url).status_code == 403
+    assert ask(url).status_code == 403
     client.force_login(make_user(is_staff=True))
-    assert client.get(url).status_code == 405
+    assert other(url).status_code == 405
     run.refresh_from_db()
     assert run.state == "running"
 
@@ -74,11 +71,6 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
     assert "is inactive" in posted(staff, f"{url}resume/")
 
 
-def test_why_a_run_is_paused_is_shown(staff: Client, run: JudgeRun) -> None:
-    pause_run(run, "The budget is used up.")
-    assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
-
-
 def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     url = f"/judging/runs/{run.pk}/budget/"
     assert "No price is known for loopback" in posted(staff, url, budget="5")
@@ -92,19 +84,15 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
 
 
 def test_the_preview_says_what_it_costs_and_when_a_budget_cannot_be_kept(staff: Client) -> None:
-    study, judge = make_small_study(prompts=2, contestants=3), make_judge()
+    study, judge = make_small_study(prompts=2, contestants=3, name="Small"), make_judge(name="Loop")
     asked = {"study": study.slug, "judge": judge.pk, "budget": "1"}
     assert "No price is known" in text(staff, "/judging/runs/preview/", **asked)
     Price.objects.create(model="loopback", prompt=1, completion=2)
     page = text(staff, "/judging/runs/preview/", **asked)
     assert "<dt>Budget 1.00 USD</dt><dd>about enough for all</dd>" in page
     assert "<dt>Cost</dt>" in page
-
-
-def test_the_preview_says_why_there_is_nothing_to_do(staff: Client) -> None:
-    study, judge = make_small_study(name="Small"), make_judge(name="Loop")
-    page = text(staff, "/judging/runs/preview/", study=study.slug, judge=judge.pk, kind="failures")
-    assert "No question to Loop about Small failed or was left over." in page
+    nothing = text(staff, "/judging/runs/preview/", study=study.slug, judge=judge.pk, kind="failures")
+    assert "No question to Loop about Small failed or was left over." in nothing
 
 
 def test_the_form_starts_runs_of_every_kind_with_a_budget(staff: Client, messages: deque[Any]) -> None:
@@ -143,11 +131,6 @@ def test_the_page_says_when_a_run_began_and_ended(staff: Client, run: JudgeRun) 
     assert "begun 1 Mar 2026, 09:30, ended 1 Mar 2026, 10:30 UTC" in page
 
 
-def test_the_part_about_what_is_left_is_for_operators(client: Client, run: JudgeRun) -> None:
-    client.force_login(make_user())
-    assert client.get(f"/judging/runs/{run.pk}/next/").status_code == 403
-
-
 def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Client, run: JudgeRun) -> None:
     JudgeRun.objects.update(currency="USD")
     asked = make_call(run, 0, cost=Decimal("0.0125"), expected=3.25)
@@ -166,7 +149,7 @@ def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Clien
     assert "1.25 EUR" in page
 
 
-def test_an_endpoint_that_does_not_answer_is_named(
+def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
     staff: Client, run: JudgeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time()
@@ -174,5 +157,6 @@ def test_an_endpoint_that_does_not_answer_is_named(
     monkeypatch.setattr(views, "outage_of", lambda judge: silent)
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "has not answered for 10 min. It is tried again in 4" in page
-    pause_run(run)
+    pause_run(run, "The budget is used up.")
     assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")
+    assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")

@@ -17,10 +17,6 @@ from tests.judging.endpoints.server import Answer, ChatServer
 Drain = Callable[[], None]
 
 
-def start(study: Study, judge: Judge, **wanted: Any) -> JudgeRun:
-    return start_run(study, judge, **wanted)
-
-
 def progress_of(run: JudgeRun) -> Any:
     run.refresh_from_db()
     return JudgeCall.objects.progress(run)
@@ -47,7 +43,7 @@ def make_identical(study: Study) -> None:
 def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
     study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
 ) -> None:
-    run = start(study, judge)
+    run = start_run(study, judge)
     tasks.plan_run(messages.popleft()[1])
     tasks.judge_assignment(messages.popleft()[1])
     assert pause_run(run)
@@ -56,7 +52,7 @@ def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
     assert len(model.requests) == 1
     assert (progress_of(run).scored, run.state) == (1, "paused")
     with pytest.raises(JudgeError, match="is running over"):
-        start(study, judge)
+        start_run(study, judge)
     assert resume_run(run)
     assert not resume_run(run)
     drain()
@@ -67,7 +63,7 @@ def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
 def test_a_call_in_flight_counts_although_its_run_is_paused_or_cancelled_meanwhile(
     study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
 ) -> None:
-    run = start(study, judge)
+    run = start_run(study, judge)
     tasks.plan_run(messages.popleft()[1])
 
     def answered_late(body: dict[str, Any]) -> Answer:
@@ -84,73 +80,55 @@ def test_a_call_in_flight_counts_although_its_run_is_paused_or_cancelled_meanwhi
 def test_a_run_paused_before_it_was_planned_is_planned_when_it_is_resumed(
     study: Study, judge: Judge, messages: deque[Any], drain: Drain
 ) -> None:
-    run = start(study, judge)
+    run = start_run(study, judge)
     pause_run(run)
     drain()
     assert not RunAssignment.objects.exists()
-    resume_run(run)
+    Judge.objects.update(active=False)
+    with pytest.raises(JudgeError, match="Loop is inactive"):
+        resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
+    Judge.objects.update(active=True)
+    resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
     drain()
     assert (progress_of(run).scored, run.state) == (3, "finished")
 
 
-def test_a_run_is_resumed_only_while_its_judge_can_be_asked(study: Study, judge: Judge) -> None:
-    run = start(study, judge)
-    pause_run(run)
-    Judge.objects.update(active=False)
-    run.refresh_from_db()
-    with pytest.raises(JudgeError, match="Loop is inactive"):
-        resume_run(JudgeRun.objects.select_related("judge__rater", "study").get())
-
-
-@pytest.mark.parametrize(
-    ("kind", "sentence"),
-    [
+def test_a_run_with_nothing_to_do_is_not_started(study: Study, judge: Judge, drain: Drain) -> None:
+    start_run(study, judge)
+    drain()
+    for kind, sentence in (
         ("all", "Loop has answered every pair"),
         ("extend", "Loop was never asked about"),
         ("failures", "failed or was left over"),
         ("unscored", "No answer of Loop"),
-    ],
-)
-def test_a_run_with_nothing_to_do_is_not_started(
-    kind: str, sentence: str, study: Study, judge: Judge, drain: Drain
-) -> None:
-    start(study, judge)
-    drain()
-    with pytest.raises(JudgeError, match=sentence):
-        start(study, judge, kind=kind)
+    ):
+        with pytest.raises(JudgeError, match=sentence):
+            start_run(study, judge, kind=kind)
     assert JudgeRun.objects.count() == 1
 
 
-def test_retrying_asks_only_what_failed(study: Study, judge: Judge, model: ChatServer, drain: Drain) -> None:
+@pytest.mark.parametrize(("kind", "asked"), [("failures", 2), ("extend", 1)])
+def test_retrying_asks_only_what_failed_and_extending_only_new_pairs(
+    study: Study, judge: Judge, model: ChatServer, drain: Drain, kind: str, asked: int
+) -> None:
     model.script = lambda body: Answer("2") if len(model.requests) > 2 else Answer(status=400)
-    first = start(study, judge, limit=2)
+    first = start_run(study, judge, limit=2)
     drain()
     assert progress_of(first).failed == 2
-    retry = start(study, judge, kind="failures")
+    again = start_run(study, judge, kind=kind)
     drain()
-    done = progress_of(retry)
-    assert (done.assigned, done.scored, done.retried) == (2, 2, 2)
-    assert len(model.requests) == 4
+    done = progress_of(again)
+    assert (done.assigned, done.scored, done.retried) == (asked, asked, 2 * (kind == "failures"))
+    assert len(model.requests) == 2 + asked
+    assert Assignment.objects.filter(state="failed").count() == 2 * (kind == "extend")
 
 
-def test_extending_asks_only_new_pairs(study: Study, judge: Judge, model: ChatServer, drain: Drain) -> None:
-    model.script = lambda body: Answer("2") if len(model.requests) > 1 else Answer(status=400)
-    start(study, judge, limit=1)
-    drain()
-    extended = start(study, judge, kind="extend")
-    drain()
-    assert progress_of(extended).scored == 2
-    assert Assignment.objects.filter(state="failed").count() == 1
-
-
-def test_asking_the_unscored_anew_revises_them_and_keeps_what_has_a_rating(
-    study: Study, judge: Judge, model: ChatServer, drain: Drain
-) -> None:
+def test_the_unscored_are_revised(study: Study, judge: Judge, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer("7" if len(model.requests) != 1 else "I cannot say.")
-    start(study, judge)
+    start_run(study, judge)
     drain()
     (lacking,) = Comparison.objects.filter(status="unscored")
-    again = start(study, judge, kind="unscored")
+    again = start_run(study, judge, kind="unscored")
     drain()
     assert progress_of(again).scored == 1
     lacking.refresh_from_db()
@@ -167,39 +145,32 @@ def test_an_unscored_answer_stands_until_there_is_another(
     study: Study, judge: Judge, model: ChatServer, messages: deque[Any], drain: Drain
 ) -> None:
     model.script = lambda body: Answer("I cannot say.")
-    start(study, judge, limit=1)
+    start_run(study, judge, limit=1)
     drain()
-    again = start(study, judge, kind="unscored")
+    again = start_run(study, judge, kind="unscored")
     tasks.plan_run(again.pk)
     assert Comparison.objects.current().get().status == "unscored"
     cancel_run(again)
     assert Comparison.objects.current().get().status == "unscored"
     model.script = lambda body: Answer("4")
-    start(study, judge, kind="unscored")
+    start_run(study, judge, kind="unscored")
     drain()
     assert [one.rating for one in Comparison.objects.order_by("pk")] == [None, 4]
     assert set(JudgeCall.objects.values_list("round", flat=True)) == {0, 1}
 
 
-def test_identical_pairs_are_counted_and_not_asked(
+def test_identical_pairs_are_counted_and_asked_as_controls_alone(
     study: Study, judge: Judge, model: ChatServer, drain: Drain
 ) -> None:
     make_identical(study)
-    run = start(study, judge)
+    run = start_run(study, judge)
     drain()
     done = progress_of(run)
     assert (done.assigned, done.scored, done.identical, run.state) == (4, 3, 1, "finished")
     assert len(model.requests) == 3
     assert Counter(Comparison.objects.values_list("status", flat=True)) == {"scored": 3, "identical": 1}
-
-
-def test_a_control_keeps_its_rating_and_is_no_game(
-    study: Study, judge: Judge, model: ChatServer, drain: Drain
-) -> None:
-    make_identical(study)
-    start(study, judge)
-    drain()
-    run = start(study, judge, controls=True)
+    # A control keeps its rating and is no game.
+    run = start_run(study, judge, controls=True)
     drain()
     done = progress_of(run)
     assert (done.assigned, done.identical, done.scored) == (1, 1, 0)
@@ -207,28 +178,6 @@ def test_a_control_keeps_its_rating_and_is_no_game(
     assert (control.rating, control.source) == (5, "api")
     assert control.revises is not None
     assert JudgeCall.objects.get(run=run).status == "identical"
-
-
-def test_a_run_paused_between_two_steps_goes_on_at_the_second(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
-    study = make_small_study(prompts=1, contestants=2)
-    judge = make_judge(base_url=model.url, protocol="reference")
-
-    def pauses(body: dict[str, Any]) -> Answer:
-        pause_run(JudgeRun.objects.get())
-        return Answer("A reference answer.")
-
-    model.script = pauses
-    run = start(study, judge)
-    drain()
-    assert len(model.requests) == 1
-    assert (progress_of(run).scored, run.state) == (0, "paused")
-    model.script = lambda body: Answer("6")
-    resume_run(run)
-    drain()
-    assert len(model.requests) == 2
-    assert (progress_of(run).scored, run.state) == (1, "finished")
 
 
 def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
@@ -240,8 +189,8 @@ def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
         for author in ("judge:strong", "judge:nobody")
     )
     with pytest.raises(JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
-        start(study, one)
+        start_run(study, one)
     with pytest.raises(JudgeError, match="there is no such judge"):
-        start(study, lonely)
+        start_run(study, lonely)
     monkeypatch.setenv("STRONG_KEY", "secret")
-    assert start(study, one).state == "queued"
+    assert start_run(study, one).state == "queued"

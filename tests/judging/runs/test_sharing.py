@@ -45,10 +45,11 @@ def assignments(run: JudgeRun) -> list[int]:
 judge_and_leave = releasing(judge_assignment)
 
 
-def test_a_reference_is_asked_for_once_per_prompt(arena: Any, model: ChatServer, drain: Drain) -> None:
+def test_a_reference_is_asked_for_once_and_copies_cost_nothing(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
     judge = make_judge(base_url=model.url, protocol="reference")
-    study = make_small_study(prompts=2, contestants=3)
-    run = planned(judge, study, both_orders=True)
+    run = planned(judge, make_small_study(prompts=2, contestants=3), both_orders=True)
     drain()
     assert len(assignments(run)) == 12
     assert Comparison.objects.filter(status="scored").count() == 12
@@ -58,23 +59,13 @@ def test_a_reference_is_asked_for_once_per_prompt(arena: Any, model: ChatServer,
     assert (own.count(), reused.count()) == (2, 10)
     assert len(model.requests) == 2 + 12
     assert max(model.answered().values()) == 1
-
-
-def test_a_reused_reply_costs_nothing_and_names_its_source(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
-    planned(make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3))
-    drain()
-    [source] = JudgeCall.objects.filter(key="reference", cached_from=None)
-    for copy in JudgeCall.objects.filter(key="reference").exclude(pk=source.pk):
-        assert copy.cached_from == source
-        assert (copy.raw_reply, copy.messages) == (source.raw_reply, source.messages)
+    for copy in reused:
+        assert copy.cached_from in own
+        assert (copy.raw_reply, copy.messages) == (copy.cached_from.raw_reply, copy.cached_from.messages)
         assert (copy.state, copy.cost, copy.latency, copy.prompt_tokens) == ("replied", 0, None, None)
 
 
-def test_scores_of_single_answers_are_shared_by_all_pairs(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_scores_of_single_answers_are_shared_by_pairs(arena: Any, model: ChatServer, drain: Drain) -> None:
     judge = make_judge(base_url=model.url, protocol="rating", form="scores", points=3)
     planned(judge, make_small_study(prompts=1, contestants=4), both_orders=True)
     drain()
@@ -99,9 +90,7 @@ def test_judges_of_one_model_share_what_they_ask_alike(arena: Any, model: ChatSe
 @pytest.mark.parametrize(
     "other", [{"model": "another"}, {"temperature": 0.5}, {"max_tokens": 7}, {"options": {"top_p": 0.5}}]
 )
-def test_what_shapes_a_reply_keeps_judges_apart(
-    other: dict[str, Any], arena: Any, model: ChatServer, drain: Drain
-) -> None:
+def test_judges_are_kept_apart(other: dict[str, Any], arena: Any, model: ChatServer, drain: Drain) -> None:
     study = make_small_study(prompts=1, contestants=2)
     planned(make_judge(base_url=model.url), study, both_orders=True)
     drain()
@@ -116,10 +105,8 @@ def test_a_deliberate_repeat_is_really_asked_again(arena: Any, model: ChatServer
     planned(make_judge(base_url=model.url, protocol="reference"), study)
     drain()
     assert Comparison.objects.count() == 4
-    assert Counter(JudgeCall.objects.filter(cached_from=None).values_list("key", flat=True)) == {
-        "reference": 1,
-        "compare": 4,
-    }
+    keys = JudgeCall.objects.filter(cached_from=None).values_list("key", flat=True)
+    assert Counter(keys) == {"reference": 1, "compare": 4}
 
 
 def test_an_unusable_reply_is_asked_for_anew_by_the_next(arena: Any, model: ChatServer, drain: Drain) -> None:
@@ -131,12 +118,9 @@ def test_an_unusable_reply_is_asked_for_anew_by_the_next(arena: Any, model: Chat
     assert JudgeCall.objects.filter(key="reference", cached_from=None).count() == 2
 
 
-def test_what_somebody_else_is_asking_is_waited_for(
-    arena: Any, model: ChatServer, messages: deque[Any]
-) -> None:
-    run = planned(
-        make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3)
-    )
+def test_what_others_are_asking_is_waited_for(arena: Any, model: ChatServer, messages: deque[Any]) -> None:
+    judge = make_judge(base_url=model.url, protocol="reference")
+    run = planned(judge, make_small_study(prompts=1, contestants=3))
     first, second, third = assignments(run)
     answer = scripted()
     seen: list[RunAssignment] = []
@@ -171,9 +155,8 @@ def test_what_somebody_else_is_asking_is_waited_for(
 def test_those_who_wait_are_sent_for_however_the_call_ends(
     ending: str, arena: Any, model: ChatServer, messages: deque[Any], drain: Drain
 ) -> None:
-    run = planned(
-        make_judge(base_url=model.url, protocol="reference"), make_small_study(prompts=1, contestants=3)
-    )
+    judge = make_judge(base_url=model.url, protocol="reference")
+    run = planned(judge, make_small_study(prompts=1, contestants=3))
     first, second, _ = assignments(run)
     answer = scripted()
 

@@ -111,7 +111,7 @@ def test_what_nobody_knows_counts_as_the_most_it_can_have_been(ended: dict[str, 
 
 
 @pytest.mark.django_db
-def test_thinking_costs_like_a_reply() -> None:
+def test_thinking_costs_like_a_reply_and_a_cached_reply_nothing() -> None:
     make_price()
     run = make_run()
     among, apart = make_call(run), make_call(run)
@@ -119,6 +119,11 @@ def test_thinking_costs_like_a_reply() -> None:
     settle(among, state="replied", prompt_tokens=100, completion_tokens=50, reasoning_tokens=40)
     settle(apart, state="replied", prompt_tokens=100, completion_tokens=10, reasoning_tokens=40)
     assert among.cost == apart.cost == Decimal("0.0006")
+    spent = money(run)
+    cached = make_call(run, state="replied", prompt_tokens=100, completion_tokens=10, cached_from_id=1)
+    settle(cached)
+    assert cached.cost == 0
+    assert money(run) == spent
 
 
 @pytest.mark.django_db
@@ -190,16 +195,6 @@ def test_a_run_without_budget_counts_what_it_spends_where_a_price_is_known() -> 
 
 
 @pytest.mark.django_db
-def test_a_cached_reply_costs_nothing() -> None:
-    make_price()
-    run = make_run()
-    call = make_call(run, state="replied", prompt_tokens=100, completion_tokens=10, cached_from_id=1)
-    settle(call)
-    assert call.cost == 0
-    assert money(run) == (0, 0)
-
-
-@pytest.mark.django_db
 def test_a_price_that_is_taken_away_stops_a_run_with_a_budget() -> None:
     price = make_price()
     run = make_run(budget=Decimal(1))
@@ -229,6 +224,10 @@ def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
     [
         ({}, {"model": "other"}, "No price is known for loopback at http://127.0.0.1:9/v1"),
         ({"max_tokens": None}, {}, "No longest reply"),
+        *[
+            ({"max_tokens": 100, "options": {"max_completion_tokens": limit}}, {}, "No longest reply")
+            for limit in ("5000", 5000.0, True, [5000])
+        ],
         ({"provider": "simulated", "base_url": ""}, {}, "asks no model"),
     ],
 )
@@ -252,15 +251,6 @@ def test_the_limit_of_newer_endpoints_stands_among_the_options() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("limit", ["5000", 5000.0, True, [5000]])
-def test_no_budget_where_the_longest_reply_cannot_be_read(limit: object) -> None:
-    make_price()
-    judge = make_judge(max_tokens=100, options={"max_completion_tokens": limit})
-    with pytest.raises(JudgeError, match="No longest reply"):
-        spending.check_budget(judge, Decimal(1))
-
-
-@pytest.mark.django_db
 def test_amounts_can_be_as_large_as_prices_and_tokens() -> None:
     """Endpoints can say what they like; what they say must not keep a reply from being stored."""
     make_price(prompt=Decimal("999999.999999"), completion=Decimal("999999.999999"))
@@ -270,7 +260,6 @@ def test_amounts_can_be_as_large_as_prices_and_tokens() -> None:
     settle(call, state="replied", prompt_tokens=2**31 - 1, completion_tokens=2**31 - 1)
     call.finished_at = timezone.now()
     call.save()
-    assert call.cost
     assert money(run)[0] == pytest.approx(call.cost)
     assert call.cost > 4_294_967_000
 
@@ -302,9 +291,7 @@ def test_no_budget_for_a_run_that_has_made_calls_of_unknown_price() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("ended", [None, {"state": "replied", "prompt_tokens": None}])
-def test_no_budget_for_a_run_that_has_made_calls_without_a_longest_reply(
-    ended: dict[str, Any] | None,
-) -> None:
+def test_no_budget_for_a_run_with_calls_without_a_longest_reply(ended: dict[str, Any] | None) -> None:
     make_price()
     judge = make_judge(max_tokens=None)
     run = make_run(judge=judge)

@@ -28,9 +28,7 @@ def run(arena: Any, settings: Any, model: ChatServer, messages: deque[Any]) -> J
     return started
 
 
-def test_a_task_goes_on_with_what_no_message_tells_of(
-    run: JudgeRun, model: ChatServer, messages: deque[Any]
-) -> None:
+def test_a_task_goes_on_without_a_message(run: JudgeRun, model: ChatServer, messages: deque[Any]) -> None:
     assert len(messages) == AHEAD
     tasks.judge_assignment(messages.popleft()[1])
     asked = len(model.requests)
@@ -41,36 +39,22 @@ def test_a_task_goes_on_with_what_no_message_tells_of(
     assert (len(model.requests), run.state) == (PAIRS, "finished")
 
 
-def test_a_task_gives_its_thread_back_after_a_while(
-    run: JudgeRun, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("why", ["its time is over", "its worker stops", "its call failed"])
+def test_a_task_gives_its_thread_back(
+    run: JudgeRun, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    monkeypatch.setattr(tasks, "IN_A_ROW", 0.0)
+    if why == "its time is over":
+        monkeypatch.setattr(tasks, "IN_A_ROW", 0.0)
+    elif why == "its worker stops":
+        monkeypatch.setattr(state, "should_stop", 0)
+    else:
+        model.script = lambda body: Answer(status=503)
     tasks.judge_assignment(messages.popleft()[1])
     assert len(model.requests) == 1
     assert messages
 
 
-def test_a_task_does_not_go_on_while_its_worker_stops(
-    run: JudgeRun, model: ChatServer, messages: deque[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "should_stop", 0)
-    tasks.judge_assignment(messages.popleft()[1])
-    assert len(model.requests) == 1
-    assert messages
-
-
-def test_a_task_does_not_go_on_after_a_call_that_failed(
-    run: JudgeRun, model: ChatServer, messages: deque[Any]
-) -> None:
-    model.script = lambda body: Answer(status=503)
-    tasks.judge_assignment(messages.popleft()[1])
-    assert len(model.requests) == 1
-    assert messages
-
-
-def test_a_task_goes_on_with_nothing_of_a_run_that_was_paused(
-    run: JudgeRun, model: ChatServer, messages: deque[Any]
-) -> None:
+def test_a_task_goes_on_with_no_paused_run(run: JudgeRun, model: ChatServer, messages: deque[Any]) -> None:
     def answered_late(body: dict[str, Any]) -> Answer:
         pause_run(run)
         return Answer("3")

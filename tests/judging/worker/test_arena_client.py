@@ -11,7 +11,7 @@ import pytest
 
 from judging.worker import arena_client
 from judging.worker.arena import Arena, ArenaBusyError
-from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
 from judging.worker.journal import Entry
 
 ENTRY = Entry("Tf0vEjYz3sOeVQwK", 1, "rate", "likert", "0" * 64, "likert", 8, "far-1")
@@ -150,30 +150,27 @@ def test_connections_are_used_again_unless_the_server_closed_them(arena: FakeAre
 
 def test_many_answers_go_in_few_requests(arena: FakeArena) -> None:
     replies = ArenaClient("arena_x", arena.url).submit([{"assignment": str(n)} for n in range(205)])
-    assert [reply.body for reply in replies if isinstance(reply, ArenaReply)] == [
-        {"assignment": str(n)} for n in range(205)
-    ]
+    assert [reply.body for reply in replies] == [{"assignment": str(n)} for n in range(205)]
     assert [len(batch) for batch in arena.batches] == [100, 100, 5]
 
 
 def test_no_request_is_longer_than_the_arena_reads(arena: FakeArena) -> None:
     replies = ArenaClient("arena_x", arena.url).submit([{"raw_reply": "x" * 900_000}] * 5)
-    assert [reply.status for reply in replies if isinstance(reply, ArenaReply)] == [201] * 5
+    assert [reply.status for reply in replies] == [201] * 5
     assert [len(batch) for batch in arena.batches] == [2, 2, 1]
 
 
-def test_a_batch_that_is_refused_as_a_whole_is_sent_one_by_one(arena: FakeArena) -> None:
-    arena.refuses = 413
+@pytest.mark.parametrize(
+    ("refuses", "statuses", "batches"), [(413, [201, 201], [2, 1, 1]), (503, [503, 503], [2])]
+)
+def test_a_batch_that_is_refused_as_a_whole_is_sent_one_by_one_unless_the_moment_was_bad(
+    arena: FakeArena, refuses: int, statuses: list[int], batches: list[int]
+) -> None:
+    arena.refuses = refuses
     replies = ArenaClient("arena_x", arena.url).submit([{"assignment": "a"}, {"assignment": "b"}])
-    assert [reply.status for reply in replies if isinstance(reply, ArenaReply)] == [201, 201]
-    assert [len(batch) for batch in arena.batches] == [2, 1, 1]
-
-
-def test_a_batch_that_came_at_a_bad_moment_says_nothing_of_its_answers(arena: FakeArena) -> None:
-    arena.refuses = 503
-    replies = ArenaClient("arena_x", arena.url).submit([{"assignment": "a"}, {"assignment": "b"}])
-    assert [reply.status for reply in replies if isinstance(reply, ArenaReply)] == [503, 503]
-    assert not any(reply.refuses_answer for reply in replies if isinstance(reply, ArenaReply))
+    assert [reply.status for reply in replies] == statuses
+    assert not any(reply.refuses_answer for reply in replies)
+    assert [len(batch) for batch in arena.batches] == batches
 
 
 def test_every_answer_of_a_batch_learns_that_there_is_no_arena() -> None:
@@ -187,9 +184,7 @@ def test_a_long_sentence_is_cut(answering: Callable[[bytes], ArenaClient]) -> No
 
 
 @pytest.mark.parametrize("lease", [None, "soon", [], {}, 10**400])
-def test_an_odd_lease_does_not_end_the_worker(
-    answering: Callable[[bytes], ArenaClient], lease: object
-) -> None:
+def test_odd_leases_do_not_end_the_worker(answering: Callable[[bytes], ArenaClient], lease: object) -> None:
     body = json.dumps({"assignment": ENTRY.assignment, "lease_seconds": lease}).encode()
     with pytest.raises(ArenaBusyError, match="renews a lease in a way unknown here"):
         Arena(answering(body), "far", "box").renew(ENTRY)

@@ -40,35 +40,37 @@ def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> s
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("arguments", "options", "token", "sentence"),
     [
-        ({"judge": "../far"}, '"../far" is no slug of a judge.'),
-        ({"url": "arena.org"}, '"arena.org" is no address of an arena; use one like https://arena.org.'),
-        ({"url": "ftp://arena.org"}, '"ftp://arena.org" is no address'),
-        ({"url": "http://arena.org:99999"}, '"http://arena.org:99999" is no address'),
-        ({"url": "http://arena.org/ü"}, '"http://arena.org/ü" is no address'),
-        ({"url": "http://arena.org/a b"}, '"http://arena.org/a b" is no address'),
+        ((), {"judge": "../far"}, "x", '"../far" is no slug of a judge.'),
+        (
+            (),
+            {"url": "arena.org"},
+            "x",
+            '"arena.org" is no address of an arena; use one like https://arena.org.',
+        ),
+        *[
+            ((), {"url": url}, "x", f'"{url}" is no address')
+            for url in (
+                "ftp://arena.org",
+                "http://arena.org:99999",
+                "http://arena.org/ü",
+                "http://arena.org/a b",
+            )
+        ],
+        *[
+            ((f"--concurrency={number}",), {}, "x", "The concurrency must lie between 1 and 256")
+            for number in (0, -1, 257)
+        ],
+        ((), {}, "", "ARENA_TOKEN is not set"),
     ],
 )
-def test_options_that_cannot_work(options: dict[str, str], sentence: str, settings: Any) -> None:
-    settings.ARENA_TOKEN = "arena_x"
+def test_options_that_cannot_work(
+    arguments: tuple[str, ...], options: dict[str, str], token: str, sentence: str, settings: Any
+) -> None:
+    settings.ARENA_TOKEN = token
     with pytest.raises(CommandError, match=re.escape(sentence)):
-        run(**options)
-
-
-@pytest.mark.parametrize("number", ["0", "-1", "257"])
-def test_a_concurrency_that_cannot_be(number: str, settings: Any) -> None:
-    settings.ARENA_TOKEN = "arena_x"
-    with pytest.raises(CommandError, match="The concurrency must lie between 1 and 256"):
-        run(f"--concurrency={number}")
-
-
-def test_without_a_token(settings: Any) -> None:
-    settings.ARENA_TOKEN = ""
-    with pytest.raises(
-        CommandError, match=r"ARENA_TOKEN is not set: .* manage.py api_token far --label WHERE"
-    ):
-        run()
+        run(*arguments, **options)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", " x", "€"])
@@ -99,9 +101,8 @@ def test_it_says_what_it_asks_and_what_came_of_it(
     )
     assert said.splitlines()[-1] == "Done: 3 scored."
     assert "sk-mine" not in said
-    assert {name.lower(): value for name, value in model.headers[0].items()}[
-        "authorization"
-    ] == "Bearer sk-mine"
+    headers = {name.lower(): value for name, value in model.headers[0].items()}
+    assert headers["authorization"] == "Bearer sk-mine"
     assert Comparison.objects.count() == 3
 
 
@@ -123,7 +124,7 @@ def test_another_version_refuses(arena: Any, judge: Judge, monkeypatch: pytest.M
         run("--drain", url=arena.url)
 
 
-def test_it_waits_for_an_arena_that_is_away(
+def test_it_waits_for_an_arena(
     arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
 
@@ -153,7 +154,6 @@ def test_it_needs_no_database_and_ends_at_sigterm(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline().startswith("Far asks far-1")
         for _ in range(600):
             if Comparison.objects.count() == 3:

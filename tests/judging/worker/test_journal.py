@@ -57,16 +57,12 @@ def test_the_next_process_finds_it_and_two_at_a_time_do_not(tmp_path: Path) -> N
     assert list(Journal(tmp_path).entries()) == [ENTRY]
 
 
-def test_a_write_that_was_cut_off_leaves_the_earlier_entry(journal: Journal) -> None:
-    journal.write(ENTRY)
-    (journal.folder / "Tf0vEjYz3sOeVQwK.1.draft").write_text('{"assignment": "Tf0')
-    assert list(journal.entries()) == [ENTRY]
-
-
-def test_replies_and_their_folder_are_nobody_elses(journal: Journal) -> None:
+def test_a_write_that_was_cut_off_leaves_the_earlier_entry_which_is_nobody_elses(journal: Journal) -> None:
     journal.write(ENTRY)
     assert journal.folder.stat().st_mode & 0o077 == 0
     assert next(journal.folder.glob("*.json")).stat().st_mode & 0o077 == 0
+    (journal.folder / "Tf0vEjYz3sOeVQwK.1.draft").write_text('{"assignment": "Tf0')
+    assert list(journal.entries()) == [ENTRY]
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "x" * 25, "a\0b"])
@@ -92,13 +88,13 @@ def test_a_refused_reply_is_set_aside(journal: Journal) -> None:
         journal.refuse(ENTRY)
 
 
-def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_and_a_full_disk_are_told(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(JournalError, match=r"Cannot write to .*file/far \(Not a directory\)"):
         Journal(tmp_path / "file" / "far")
 
-
-def test_a_full_disk_is_told(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 

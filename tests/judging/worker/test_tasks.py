@@ -57,15 +57,12 @@ def test_an_odd_claim_is_refused(change: dict[str, Any]) -> None:
         Task.of({**CLAIM, **change})
 
 
-def test_an_odd_judge_is_refused() -> None:
+def test_an_odd_judge_is_refused_and_only_the_very_wording_will_do() -> None:
     assert JudgeInfo.of({**asdict(JUDGE), "news": 1}) == JUDGE
     with pytest.raises(WorkerError, match="describes the judge in a way unknown here: model, points"):
         JudgeInfo.of({**asdict(JUDGE), "model": None, "points": "8"})
     with pytest.raises(WorkerError, match="The judge far has no endpoint that could be asked"):
         JudgeInfo.of({**asdict(JUDGE), "base_url": ""})
-
-
-def test_only_the_very_wording_of_the_arena_will_do() -> None:
     check_wording(JUDGE)
     changes: list[dict[str, Any]] = [{"points": 5}, {"wording": {"rate": "$query $answers $verdict"}}]
     for change in changes:
@@ -75,16 +72,13 @@ def test_only_the_very_wording_of_the_arena_will_do() -> None:
         check_wording(replace(JUDGE, protocol="future"))
 
 
-def test_the_key_comes_from_the_variable_the_judge_names_or_another() -> None:
+def test_the_key_comes_from_a_variable_and_is_not_shown() -> None:
     environment = {"FAR_KEY": "a", "OTHER_KEY": "b", "SECRET_KEY": "c", "ARENA_TOKEN": "d"}
     assert key_of(JUDGE, environment) == ("FAR_KEY", "a")
     assert key_of(JUDGE, environment, "OTHER_KEY") == ("OTHER_KEY", "b")
     assert key_of(replace(JUDGE, key_variable=""), environment) == ("", "none")
     with pytest.raises(WorkerError, match=r"FAR_KEY, which holds the key of Far, is not set on this machine"):
         key_of(JUDGE, {})
-
-
-def test_a_key_that_cannot_be_sent_is_not_shown() -> None:
     with pytest.raises(
         WorkerError, match="The value of FAR_KEY cannot be sent: it holds a line break"
     ) as odd:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, Note, PromptRecord
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, PromptRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 INSTRUCTION = "Name a bird that sings at night."
@@ -30,68 +30,54 @@ def annotated(folder: Path, **changes: Any) -> ComparisonRecord:
 
 def test_outputs(tmp_path: Path) -> None:
     prompt, completion = read(write_lines(tmp_path, "model_outputs.jsonl", {**OUTPUT, "samples": 1}))
-    assert isinstance(prompt, PromptRecord)
     assert prompt.id == hashlib.sha256(INSTRUCTION.encode()).hexdigest()[:12]
     assert (prompt.turns, prompt.category, prompt.subset) == ((INSTRUCTION,), "koala", "")
-    assert isinstance(completion, CompletionRecord)
     assert (completion.prompt, completion.contestant) == (prompt.id, "lark-7b")
     assert (completion.turns, completion.extra) == (("A nightingale.",), {"samples": 1})
     assert not completion.implied
 
 
-def test_outputs_as_a_list(tmp_path: Path) -> None:
+def test_instruction_and_input_are_one_text_also_in_a_list(tmp_path: Path) -> None:
     path = tmp_path / "model_outputs.json"
-    path.write_text(json.dumps([OUTPUT, {**OUTPUT, "instruction": "Another."}], indent=2))
-    assert [type(item) for item in read(path)] == [PromptRecord, CompletionRecord] * 2
-
-
-def test_instruction_and_input_are_one_text(tmp_path: Path) -> None:
-    apart = read(write_lines(tmp_path, "a.jsonl", {**OUTPUT, "input": "In Europe."}))[0]
-    joined = read(
-        write_lines(tmp_path, "b.jsonl", {**OUTPUT, "instruction": f"{INSTRUCTION}\n\nIn Europe."})
-    )[0]
-    assert isinstance(apart, PromptRecord)
-    assert isinstance(joined, PromptRecord)
-    assert (
-        (apart.id, apart.turns) == (joined.id, joined.turns) == (joined.id, (f"{INSTRUCTION}\n\nIn Europe.",))
-    )
+    whole = f"{INSTRUCTION}\n\nIn Europe."
+    rows = [{**OUTPUT, "input": "In Europe."}, {**OUTPUT, "instruction": whole, "generator": "owl"}]
+    path.write_text(json.dumps(rows, indent=2))
+    items = read(path)
+    assert [type(item) for item in items] == [PromptRecord, CompletionRecord] * 2
+    assert items[0].turns == items[2].turns == (whole,)
+    assert items[0].id == items[2].id
 
 
 def test_an_annotation_names_its_texts_in_passing(tmp_path: Path) -> None:
     note, prompt, first, second, comparison = read(write_lines(tmp_path, "annotations.jsonl", ANNOTATION))
-    assert isinstance(note, Note)
     assert (note.place.line, note.text) == (
         0,
         "the order in which two outputs were shown is not in the file; read no position bias from it",
     )
-    assert isinstance(prompt, PromptRecord)
-    assert isinstance(first, CompletionRecord)
-    assert isinstance(second, CompletionRecord)
     assert prompt.implied
     assert first.implied
     assert (first.contestant, first.turns) == ("lark-7b", ("A nightingale.",))
     assert (second.contestant, second.turns) == ("wren-13b", ("An owl.",))
-    assert isinstance(comparison, ComparisonRecord)
     assert (comparison.prompt, comparison.first, comparison.second) == (prompt.id, "lark-7b", "wren-13b")
     assert (comparison.rater, comparison.rater_kind, comparison.points) == ("alpaca_eval_gpt4", "judge", 3)
 
 
-@pytest.mark.parametrize(("preference", "rating"), [(1, 1), (1.0, 1), (2, 3), (1.5, 2), (0, 2)])
-def test_whole_preferences(tmp_path: Path, preference: float, rating: int) -> None:
-    record = annotated(tmp_path, preference=preference)
-    assert (record.rating, record.reason, record.scores, dict(record.extra)) == (rating, "", None, {})
-
-
 @pytest.mark.parametrize(
     ("preference", "rating", "scores"),
-    [(1.0000048889, 1, ("1.000", "0.000")), (1.25, 1, ("0.750", "0.250")), (1.75, 3, ("0.250", "0.750"))],
+    [
+        *[(preference, rating, ()) for preference, rating in [(1, 1), (1.0, 1), (2, 3), (1.5, 2), (0, 2)]],
+        (1.0000048889, 1, ("1.000", "0.000")),
+        (1.25, 1, ("0.750", "0.250")),
+        (1.75, 3, ("0.250", "0.750")),
+    ],
 )
-def test_a_weighted_preference_is_rated_by_its_side(
-    tmp_path: Path, preference: float, rating: int, scores: tuple[str, str]
+def test_a_preference_is_rated_by_its_side_and_a_weighted_one_scored(
+    tmp_path: Path, preference: float, rating: int, scores: tuple[str, ...]
 ) -> None:
     record = annotated(tmp_path, preference=preference)
-    assert (record.rating, record.scores) == (rating, tuple(map(Decimal, scores)))
-    assert record.extra == {"preference": preference}
+    assert (record.rating, record.reason) == (rating, "")
+    assert record.scores == (tuple(map(Decimal, scores)) or None)
+    assert record.extra == ({"preference": preference} if scores else {})
 
 
 @pytest.mark.parametrize("preference", [None, -1])
@@ -110,44 +96,42 @@ def test_what_else_an_annotation_says(tmp_path: Path) -> None:
     assert (record.first, record.rating) == ("lark-7b", 1)
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "reason"),
-    [
-        ({"preference": 3}, "preference", "3 is not between 1 and 2; 0 is a tie, -1 and null no answer"),
-        ({"preference": 0.5}, "preference", "0.5 is not between 1 and 2; 0 is a tie, -1 and null no answer"),
-        ({"preference": "1"}, "preference", "expected a number, found a text"),
-        ({"instruction": " "}, "instruction", "missing"),
-        ({"instruction": ["x"]}, "instruction", "expected a text, found a list"),
-        ({"input": {}}, "input", "expected a text, found an object"),
-        ({"dataset": []}, "dataset", "expected a text, found a list"),
-        ({"output_1": None}, "output_1", "expected a text, found null"),
-        ({"output_2": {}}, "output_2", "expected a text, found an object"),
-        ({"generator_1": None}, "generator_1", "missing"),
-        ({"generator_2": ""}, "generator_2", "missing"),
-        ({"generator_2": "lark-7b"}, "generator_2", 'the same generator as generator_1 ("lark-7b")'),
-        ({"annotator": None}, "annotator", "missing"),
-        ({"time_per_example": -1}, "time_per_example", "-1 is not between 0 and 1e+09"),
-        ({"concise_explanation": []}, "concise_explanation", "expected a text, found a list"),
-    ],
-)
-def test_what_is_wrong_with_an_annotation(
-    tmp_path: Path, changes: dict[str, Any], field: str, reason: str
-) -> None:
-    path = write_lines(tmp_path, "annotations.jsonl", ANNOTATION, {**ANNOTATION, **changes})
-    assert problems(path) == [(2, field, reason)]
+MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
+    (
+        ANNOTATION,
+        {"preference": 3},
+        "preference",
+        "3 is not between 1 and 2; 0 is a tie, -1 and null no answer",
+    ),
+    (
+        ANNOTATION,
+        {"preference": 0.5},
+        "preference",
+        "0.5 is not between 1 and 2; 0 is a tie, -1 and null no answer",
+    ),
+    (ANNOTATION, {"preference": "1"}, "preference", "expected a number, found a text"),
+    (ANNOTATION, {"instruction": " "}, "instruction", "missing"),
+    (ANNOTATION, {"instruction": ["x"]}, "instruction", "expected a text, found a list"),
+    (ANNOTATION, {"input": {}}, "input", "expected a text, found an object"),
+    (ANNOTATION, {"dataset": []}, "dataset", "expected a text, found a list"),
+    (ANNOTATION, {"output_1": None}, "output_1", "expected a text, found null"),
+    (ANNOTATION, {"output_2": {}}, "output_2", "expected a text, found an object"),
+    (ANNOTATION, {"generator_1": None}, "generator_1", "missing"),
+    (ANNOTATION, {"generator_2": ""}, "generator_2", "missing"),
+    (ANNOTATION, {"generator_2": "lark-7b"}, "generator_2", 'the same generator as generator_1 ("lark-7b")'),
+    (ANNOTATION, {"annotator": None}, "annotator", "missing"),
+    (ANNOTATION, {"time_per_example": -1}, "time_per_example", "-1 is not between 0 and 1e+09"),
+    (ANNOTATION, {"concise_explanation": []}, "concise_explanation", "expected a text, found a list"),
+    (OUTPUT, {"instruction": ""}, "instruction", "missing"),
+    (OUTPUT, {"output": None}, "output", "expected a text, found null"),
+    (OUTPUT, {"output": 7.5}, "output", "expected a text, found a number"),
+    (OUTPUT, {"generator": " "}, "generator", "missing"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "reason"),
-    [
-        ({"instruction": ""}, "instruction", "missing"),
-        ({"output": None}, "output", "expected a text, found null"),
-        ({"output": 7.5}, "output", "expected a text, found a number"),
-        ({"generator": " "}, "generator", "missing"),
-    ],
-)
-def test_what_is_wrong_with_an_output(
-    tmp_path: Path, changes: dict[str, Any], field: str, reason: str
+@pytest.mark.parametrize(("good", "changes", "field", "reason"), MALFORMED)
+def test_what_is_wrong(
+    tmp_path: Path, good: dict[str, Any], changes: dict[str, Any], field: str, reason: str
 ) -> None:
-    path = write_lines(tmp_path, "model_outputs.jsonl", OUTPUT, {**OUTPUT, **changes})
+    path = write_lines(tmp_path, "file.jsonl", good, {**good, **changes})
     assert problems(path) == [(2, field, reason)]

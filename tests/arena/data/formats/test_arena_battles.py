@@ -77,19 +77,10 @@ def test_each_thing_is_named_once(tmp_path: Path) -> None:
         "q1,B,A,tie (bothbad),user_2,1,English,1700000001",
     )
     items = read(path)
-    assert [type(item) for item in items] == [
-        PromptRecord,
-        ContestantRecord,
-        CompletionRecord,
-        ContestantRecord,
-        CompletionRecord,
-        ComparisonRecord,
-        ComparisonRecord,
-    ]
+    answers = [ContestantRecord, CompletionRecord] * 2
+    assert [type(item) for item in items] == [PromptRecord, *answers, *[ComparisonRecord] * 2]
     assert all(item.implied and item.turns == () for item in items if isinstance(item, CompletionRecord))
     first, second = items[-2:]
-    assert isinstance(first, ComparisonRecord)
-    assert isinstance(second, ComparisonRecord)
     assert (first.first, first.second, first.rating, first.points) == ("A", "B", 1, 3)
     assert (first.prompt, first.rater, first.rater_kind) == ("q1", "user_1", "person")
     assert first.created_at == datetime(2023, 11, 14, 22, 13, 20, 500000, tzinfo=UTC)
@@ -101,7 +92,6 @@ def test_each_thing_is_named_once(tmp_path: Path) -> None:
 def test_winners_without_question_or_judge(tmp_path: Path, winner: str, rating: int) -> None:
     row = {"model_a": "A", "model_b": "B", "winner": winner}
     record = read(write_lines(tmp_path, "battles.jsonl", row))[-1]
-    assert isinstance(record, ComparisonRecord)
     assert (record.prompt, record.rater, record.rating) == ("battles", "anonymous", rating)
 
 
@@ -118,14 +108,18 @@ def test_an_unknown_winner_is_never_a_tie(tmp_path: Path) -> None:
 TALKED = {None: ("Hi.", "Bye."), "lark": ("Hello.", "So long."), "wren": ("Hey.", "Ciao.")}
 
 
-def test_conversations(tmp_path: Path) -> None:
+def test_conversations_and_the_parts_of_a_turn(tmp_path: Path) -> None:
     kept = {"category": "greeting", "language": "English", "full_conversation": []}
     items = read(write_lines(tmp_path, "battles.jsonl", {**BATTLE, **kept}))
     assert texts(items) == TALKED
     comparison = items[-1]
-    assert isinstance(comparison, ComparisonRecord)
     assert (comparison.prompt, comparison.first, comparison.rating) == ("q1", "lark", 1)
     assert comparison.extra == {"category": "greeting", "language": "English"}
+    # A turn may have parts.
+    parts = [{"type": "text", "text": "Hello.", "image": None}, {"type": "text", "text": "There."}]
+    row = {**BATTLE, "conversation_a": talk("Hi.", parts), "conversation_b": talk("Hi.", None)}
+    expected = {None: ("Hi.",), "lark": ("Hello.\n\nThere.",), "wren": ("",)}
+    assert texts(read(write_lines(tmp_path, "battles.jsonl", row))) == expected
 
 
 @pytest.mark.parametrize("written", [json.dumps, str])
@@ -139,18 +133,7 @@ def test_conversations_in_parquet(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist([{**BATTLE, "turn": 2}]), path)
     items = read(path)
     assert texts(items) == TALKED
-    assert isinstance(items[-1], ComparisonRecord)
     assert items[-1].extra == {"turn": 2}
-
-
-def test_parts_of_a_turn(tmp_path: Path) -> None:
-    parts = [{"type": "text", "text": "Hello.", "image": None}, {"type": "text", "text": "There."}]
-    row = {**BATTLE, "conversation_a": talk("Hi.", parts), "conversation_b": talk("Hi.", None)}
-    assert texts(read(write_lines(tmp_path, "battles.jsonl", row))) == {
-        None: ("Hi.",),
-        "lark": ("Hello.\n\nThere.",),
-        "wren": ("",),
-    }
 
 
 @pytest.mark.parametrize("in_table", [True, False])
@@ -158,33 +141,22 @@ def test_prompt_and_responses_with_winner_columns(tmp_path: Path, in_table: bool
     path = write_table(tmp_path, PREFERENCE) if in_table else write_lines(tmp_path, "b.jsonl", PREFERENCE)
     items = read(path)
     assert texts(items) == {None: ("Hi.", "Bye."), "lark": ("Hello.", "So long."), "wren": ("Hey.", "")}
-    assert isinstance(items[-1], ComparisonRecord)
     assert (items[-1].prompt, items[-1].rating, dict(items[-1].extra)) == ("30192", 3, {})
 
 
-def test_a_battle_without_an_id_is_known_by_its_question(tmp_path: Path) -> None:
-    row = {name: value for name, value in BATTLE.items() if name != "question_id"}
+def test_a_battle_without_an_id_is_known_by_its_question_and_its_judge_may_be_a_hash(tmp_path: Path) -> None:
+    row = {name: value for name, value in BATTLE.items() if name != "question_id"} | {"judge_hash": "ab12"}
     comparison = read(write_lines(tmp_path, "battles.jsonl", row))[-1]
-    assert isinstance(comparison, ComparisonRecord)
     assert comparison.prompt == hashlib.sha256(b"Hi.\n\nBye.").hexdigest()[:12]
-
-
-def test_the_judge_may_be_a_hash(tmp_path: Path) -> None:
-    comparison = read(write_lines(tmp_path, "battles.jsonl", {**BATTLE, "judge_hash": "ab12"}))[-1]
-    assert isinstance(comparison, ComparisonRecord)
     assert comparison.rater == "ab12"
 
 
-def test_the_same_text_again_is_the_same_completion(tmp_path: Path) -> None:
+def test_the_same_text_again_is_the_same_completion_and_may_come_later(tmp_path: Path) -> None:
     plain = {name: BATTLE[name] for name in ("question_id", "model_a", "model_b", "winner")}
     items = read(write_lines(tmp_path, "battles.jsonl", BATTLE, BATTLE, plain))
     assert [type(item) for item in items].count(CompletionRecord) == 2
     assert [type(item) for item in items].count(ComparisonRecord) == 3
-
-
-def test_a_text_comes_after_a_battle_without_texts(tmp_path: Path) -> None:
-    plain = {name: BATTLE[name] for name in ("question_id", "model_a", "model_b", "winner")}
-    items = read(write_lines(tmp_path, "battles.jsonl", plain, BATTLE))
+    items = read(write_lines(tmp_path, "later.jsonl", plain, BATTLE))
     assert [item.turns for item in items if isinstance(item, PromptRecord)] == [(), ("Hi.", "Bye.")]
     assert texts(items) == TALKED
 

@@ -68,8 +68,6 @@ def test_questions(tmp_path: Path) -> None:
         {"question_id": "x", "text": "Old?", "category": "c"},
     ]
     first, second = read(write_lines(tmp_path, "question.jsonl", *rows))
-    assert isinstance(first, PromptRecord)
-    assert isinstance(second, PromptRecord)
     assert (first.id, first.turns, first.category) == ("81", ("Write a post.", "Rewrite it."), "writing")
     assert first.references == (ReferenceRecord("reference", ("A fine post.", "")),)
     assert (second.id, second.turns, second.references) == ("x", ("Old?",), ())
@@ -79,25 +77,16 @@ def test_versions_of_a_model_are_contestants_of_their_own(tmp_path: Path) -> Non
     row = {"model_name": "lark", "model_metadata": "m"}
     rows = [{**row, "model_id": f"lark:{version}", "model_version": version} for version in ("v1", "v2")]
     records = read(write_lines(tmp_path, "model.jsonl", *rows))
-    assert [(r.name, r.family) for r in records if isinstance(r, ContestantRecord)] == [
-        ("lark:v1", "lark"),
-        ("lark:v2", "lark"),
-    ]
+    assert [(r.name, r.family) for r in records] == [("lark:v1", "lark"), ("lark:v2", "lark")]
 
 
-def test_answers_keep_their_turns(tmp_path: Path) -> None:
+def test_answers_keep_their_turns_of_the_first_choice(tmp_path: Path) -> None:
     old, new = read(write_lines(tmp_path, "answer.jsonl", ANSWER, CHOICES))
-    assert isinstance(old, CompletionRecord)
-    assert isinstance(new, CompletionRecord)
     assert (old.prompt, old.contestant, old.id, old.turns) == ("81", "lark-7b:v1", "a1", ("A post.",))
     assert (new.contestant, new.turns) == ("wren-13b", ("A post.", "Another."))
     assert new.extra == {"tstamp": 1686286924.8}
-
-
-def test_the_first_of_several_choices_is_read(tmp_path: Path) -> None:
     choices = [{"index": 1, "turns": ["Second."]}, {"index": 0, "turns": ["First."]}]
     completion, note = read(write_lines(tmp_path, "answer.jsonl", {**CHOICES, "choices": choices}))
-    assert isinstance(completion, CompletionRecord)
     assert completion.turns == ("First.",)
     assert isinstance(note, Note)
     assert str(note).endswith("line 1: 1 answer(s) with several choices; the first of each is imported")
@@ -107,12 +96,9 @@ def test_the_first_of_several_choices_is_read(tmp_path: Path) -> None:
 def test_reference_answers_go_to_the_question(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (prompt,) = read(write_lines(tmp_path, name, CHOICES))
-    assert isinstance(prompt, PromptRecord)
     assert (prompt.id, prompt.turns, prompt.implied) == ("81", (), True)
     assert prompt.references == (ReferenceRecord("wren-13b", ("A post.", "Another.")),)
-
-
-def test_a_folder_of_another_name_tells_nothing(tmp_path: Path) -> None:
+    # A folder of another name tells nothing.
     (tmp_path / "references").mkdir()
     (completion,) = read(write_lines(tmp_path, "references/answer.jsonl", CHOICES))
     assert isinstance(completion, CompletionRecord)
@@ -135,15 +121,11 @@ def test_the_higher_score_wins(tmp_path: Path, score: list[float], rating: int) 
     assert reviewed(tmp_path, score=score).rating == rating
 
 
-def test_a_reply_that_fastchat_could_not_read(tmp_path: Path) -> None:
+def test_a_reply_that_fastchat_could_not_read_and_a_file_of_another_judge(tmp_path: Path) -> None:
     record = reviewed(tmp_path, score=[-1, -1], text="error")
     assert (record.rating, record.reason, record.scores) == (None, "unparsable", None)
     assert record.raw_reply == "error"
-
-
-def test_the_file_may_name_another_judge(tmp_path: Path) -> None:
     (record,) = read(write_lines(tmp_path, "gpt-3.5-turbo_review_lark_wren.jsonl", REVIEW))
-    assert isinstance(record, ComparisonRecord)
     assert record.rater == "gpt-3.5-turbo"
 
 
@@ -163,27 +145,17 @@ def test_winners_are_mapped_to_the_order_shown(tmp_path: Path, winner: str, rati
     assert (first.rating, second.rating) == ratings
 
 
-def test_a_judgment_that_could_not_be_read(tmp_path: Path) -> None:
-    first, second = judged(tmp_path, g1_winner="error", g1_judgment="Hmm.")
+def test_a_judgment_of_the_second_turn_that_could_not_be_read(tmp_path: Path) -> None:
+    first, second = judged(tmp_path, turn=2, g1_winner="error", g1_judgment="Hmm.")
     assert (first.rating, first.reason, first.raw_reply) == (None, "unparsable", "Hmm.")
     assert (second.rating, second.reason) == (2, "")
-
-
-def test_the_second_turn_has_a_rater_of_its_own(tmp_path: Path) -> None:
-    assert {record.rater for record in judged(tmp_path, turn=2)} == {"gpt-4-turn-2"}
+    assert first.rater == second.rater == "gpt-4-turn-2"
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        {
-            "question_id": 81,
-            "model": "m",
-            "judge": ["gpt-4", "s"],
-            "judgment": "[[9]]",
-            "score": 9,
-            "turn": 1,
-        },
+        {"question_id": 1, "model": "m", "judge": ["j", "s"], "judgment": "[[9]]", "score": 9, "turn": 1},
         {"reviewer_id": "gpt-4-0328-default", "prompt_id": 1, "metadata": {}, "category": "general"},
         {"prompt_id": 1, "system_prompt": "s", "prompt_template": "{question}", "defaults": {}},
         {"name": "pair-v2", "type": "pairwise", "system_prompt": "s", "prompt_template": "t"},
@@ -194,7 +166,6 @@ def test_what_is_left_out(tmp_path: Path, row: dict[str, Any]) -> None:
     path = write_lines(tmp_path, "file.jsonl", row)
     assert [source.kind for source in gather([path]).sources] == [Kind.NOTHING]
     (note,) = read(path)
-    assert isinstance(note, Note)
     assert note.text == "left out: no comparisons, but grades of single answers or texts for judges"
 
 
@@ -257,13 +228,8 @@ def test_reference_data_of_vicuna(reference_data: Path) -> None:
     folder = reference_data / "vicuna-blog-eval"
     items = read(folder, folder / "answer", folder / "review")
     kinds = Counter(type(item) for item in items)
-    assert kinds == {
-        ContestantRecord: 7,
-        PromptRecord: 80,
-        CompletionRecord: 400,
-        ComparisonRecord: 400,
-        Note: 1,
-    }
+    rows = {ContestantRecord: 7, PromptRecord: 80, CompletionRecord: 400, ComparisonRecord: 400}
+    assert kinds == rows | {Note: 1}
     answers = {item.id: item for item in items if isinstance(item, CompletionRecord)}
     reviews = [item for item in items if isinstance(item, ComparisonRecord)]
     assert {answers[review.first_id].prompt for review in reviews} == {str(number) for number in range(1, 81)}

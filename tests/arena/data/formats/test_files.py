@@ -21,23 +21,19 @@ def prompts_file(folder: Path, content: bytes, name: str = "prompts.jsonl") -> P
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "line"),
     [
-        pytest.param(b"\xef\xbb\xbf" + PROMPT, id="byte order mark"),
-        pytest.param(PROMPT.replace(b"\n", b"\r\n"), id="CRLF"),
-        pytest.param(b"\n  \n" + PROMPT + b"\n\n", id="blank lines"),
-        pytest.param(PROMPT.strip(), id="no final line break"),
-        pytest.param(gzip.compress(PROMPT), id="gzip"),
+        pytest.param(b"\xef\xbb\xbf" + PROMPT, 1, id="byte order mark"),
+        pytest.param(PROMPT.replace(b"\n", b"\r\n"), 1, id="CRLF"),
+        pytest.param(b"\n  \n" + PROMPT + b"\n\n", 3, id="blank lines"),
+        pytest.param(PROMPT.strip(), 1, id="no final line break"),
+        pytest.param(gzip.compress(PROMPT), 1, id="gzip"),
+        pytest.param(b"[\r" + PROMPT.replace(b"\n", b"\r") + b"]\r", 1, id="a list with any blanks"),
     ],
 )
-def test_harmless_variations_are_read(tmp_path: Path, content: bytes) -> None:
+def test_harmless_variations_are_read(tmp_path: Path, content: bytes, line: int) -> None:
     (record,) = read(prompts_file(tmp_path, content))
-    assert (record.id, record.turns) == ("p1", ("Say hello.",))
-
-
-def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
-    (record,) = read(prompts_file(tmp_path, b"\n\n" + PROMPT))
-    assert record.place.line == 3
+    assert (record.id, record.turns, record.place.line) == ("p1", ("Say hello.",), line)
 
 
 @pytest.mark.parametrize(
@@ -87,36 +83,37 @@ def test_lines_that_end_in_cr_alone(tmp_path: Path, content: bytes) -> None:
     assert problems(path) == [(1, "", reason)]
 
 
-def test_a_list_may_have_any_blanks(tmp_path: Path) -> None:
-    (record,) = read(prompts_file(tmp_path, b"[\r" + PROMPT.replace(b"\n", b"\r") + b"]\r"))
-    assert record.id == "p1"
-
-
-def test_utf16_is_told_from_other_bytes(tmp_path: Path) -> None:
-    path = prompts_file(tmp_path, PROMPT.decode().encode("utf-16"))
-    assert problems(path) == [(1, "", "the file is UTF-16; please save it as UTF-8")]
-
-
-def test_truncated_gzip(tmp_path: Path) -> None:
-    content = gzip.compress(b"".join(PROMPT.replace(b"p1", b"p%d" % n) for n in range(5000)))
-    found = problems(prompts_file(tmp_path, content[:-20], "prompts.jsonl.gz"))
-    assert [reason for _, _, reason in found] == ["the gzip file ends too early; it was cut off"]
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        (PROMPT.decode().encode("utf-16"), 1, "the file is UTF-16; please save it as UTF-8"),
+        (
+            b'{\n  "id": "p1"\n}\n',
+            1,
+            "the JSON is one object spread over lines; write one object per line, or a list of objects",
+        ),
+        (b"[\n]\n", 0, "the file is empty"),
+        (b"", 0, "the file is empty"),
+    ],
+)
+def test_a_file_that_holds_no_rows(tmp_path: Path, content: bytes, line: int, reason: str) -> None:
+    assert problems(prompts_file(tmp_path, content)) == [(line, "", reason)]
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:
-    content = bytearray(gzip.compress(PROMPT * 50))
-    content[20] ^= 0xFF
-    ((_, _, reason),) = problems(prompts_file(tmp_path, bytes(content)))
+    content = gzip.compress(b"".join(PROMPT.replace(b"p1", b"p%d" % n) for n in range(5000)))
+    found = problems(prompts_file(tmp_path, content[:-20], "prompts.jsonl.gz"))
+    assert [reason for _, _, reason in found] == ["the gzip file ends too early; it was cut off"]
+    damaged = bytearray(gzip.compress(PROMPT * 50))
+    damaged[20] ^= 0xFF
+    ((_, _, reason),) = problems(prompts_file(tmp_path, bytes(damaged)))
     assert reason.startswith("the gzip file is damaged")
 
 
-def test_a_line_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_and_a_file_have_a_greatest_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_LINE", 1024 * 1024)
     long = b'{"id": "p2", "instruction": "' + b"x" * 2 * 1024 * 1024 + b'"}\n'
     assert problems(prompts_file(tmp_path, PROMPT + long)) == [(2, "", "the line is longer than 1 MiB")]
-
-
-def test_a_file_has_a_greatest_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_FILE", 1000)
     path = prompts_file(tmp_path, gzip.compress(PROMPT + b"\n" * 2000))
     assert [reason for _, _, reason in problems(path)] == ["the file is longer than 2 GiB"]
@@ -168,25 +165,13 @@ def test_what_is_wrong_with_a_list(tmp_path: Path, content: bytes, line: int, re
     assert said.startswith(reason)
 
 
-def test_one_object_over_many_lines(tmp_path: Path) -> None:
-    reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
-    path = prompts_file(tmp_path, b'{\n  "id": "p1"\n}\n', "prompts.json")
-    assert problems(path) == [(1, "", reason)]
-
-
-def test_a_list_of_nothing(tmp_path: Path) -> None:
-    assert problems(prompts_file(tmp_path, b"[\n]\n")) == [(0, "", "the file is empty")]
-
-
 @pytest.mark.parametrize(
     "start", [b'{"id": "p1", "instruction": "', b'[{"id": "p1", "instruction": "', b"id,"]
 )
 def test_a_line_of_a_gigabyte_is_not_read_to_its_end(tmp_path: Path, start: bytes) -> None:
     path = tmp_path / "prompts.csv.gz"
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(start)
-        for _ in range(64):
-            file.write(b"x" * 16 * 1024 * 1024)
+    # A file of many gzip members is one: sixteen packed megabytes, 64 times.
+    path.write_bytes(gzip.compress(start) + gzip.compress(b"x" * 16 * 1024 * 1024, 1) * 64)
     tracemalloc.start()
     found = problems(path)
     _, peak = tracemalloc.get_traced_memory()
@@ -195,19 +180,12 @@ def test_a_line_of_a_gigabyte_is_not_read_to_its_end(tmp_path: Path, start: byte
     assert peak < 130 * 1024 * 1024
 
 
-def test_empty_file(tmp_path: Path) -> None:
-    assert problems(prompts_file(tmp_path, b"")) == [(0, "", "the file is empty")]
-
-
-def test_missing_path_and_empty_folder(tmp_path: Path) -> None:
+def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: Path) -> None:
     found = gather([tmp_path / "nowhere.jsonl", tmp_path]).problems
     assert [problem.reason for problem in found] == [
         "there is no such file or folder",
         "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .parquet",
     ]
-
-
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (problem,) = gather([tmp_path / "pipe.jsonl"]).problems
     assert problem.reason == "is no file that can be read twice, but a pipe or a device"
@@ -223,13 +201,9 @@ def test_a_folder_leaves_other_files_alone_but_not_data(tmp_path: Path) -> None:
     assert reason.startswith("cannot tell what the file holds. Its fields: question. Needed: prompts: id")
 
 
-def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
-    path = prompts_file(tmp_path, PROMPT)
-    assert len(read(path, tmp_path, tmp_path / "." / "prompts.jsonl")) == 1
-
-
-def test_progress_is_the_share_of_bytes_read(tmp_path: Path) -> None:
-    sources = gather([prompts_file(tmp_path, PROMPT), prompts_file(tmp_path, PROMPT, "more.jsonl")])
+def test_progress_is_the_share_of_bytes_read_of_each_file_once(tmp_path: Path) -> None:
+    path, more = prompts_file(tmp_path, PROMPT), prompts_file(tmp_path, PROMPT, "more.jsonl")
+    sources = gather([path, more, tmp_path, tmp_path / "." / "prompts.jsonl"])
     items = sources.items()
     next(items)
     assert sources.progress == pytest.approx(0.5, abs=0.5)
@@ -267,15 +241,12 @@ def test_a_first_line_can_name_the_separator(tmp_path: Path, first: str) -> None
     assert (record.id, record.turns, record.place.line) == ("p1", ("Say hello.",), 3)
 
 
-def test_columns_without_a_name_keep_what_they_hold(tmp_path: Path) -> None:
+def test_columns_without_a_name_keep_what_they_hold_and_too_many_are_refused(tmp_path: Path) -> None:
     (record,) = read(prompts_file(tmp_path, b",id,instruction,,\n0,p1,Say hello.,,x\n", "prompts.csv"))
     assert {name: value for name, value in record.extra.items() if value} == {
         "column 1": "0",
         "column 5": "x",
     }
-
-
-def test_too_many_columns_are_refused(tmp_path: Path) -> None:
     content = ",".join(f"c{number}" for number in range(50_000)).encode()
     reason = "the header has 50,000 columns; at most 16,384 can be read"
     assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", reason)]

@@ -85,12 +85,7 @@ NESTED = st.lists(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=3), m
 @settings(max_examples=40, deadline=None)
 def test_any_value_in_any_field(row: Mapping[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(row)))
-    changed = {**row, name: data.draw(VALUES | WRITTEN | NESTED)}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "file.jsonl"
-        path.write_text(f"{json.dumps(row)}\n{json.dumps(changed)}\n")
-        items = list(gather([path]).items())
-    for item in items:
+    for item in items(lines([row, {**row, name: data.draw(VALUES | WRITTEN | NESTED)}]), "file.jsonl"):
         if isinstance(item, ComparisonRecord):
             assert (item.rating is None) != (item.reason == "")
             assert not unstorable([item.prompt, item.first, item.rater, item.raw_reply, dict(item.extra)])

@@ -33,26 +33,18 @@ def _small_chunks() -> Iterator[None]:
 
 
 @given(st.lists(values, max_size=4), st.integers(1, 7), st.sampled_from([None, 1]), st.booleans())
-def test_a_list_in_pieces_is_the_list(
-    found: list[object], size: int, indent: int | None, ascii: bool
-) -> None:
+def test_a_list_in_pieces_is_whole(found: list[object], size: int, indent: int | None, ascii: bool) -> None:
     text = json.dumps(found, indent=indent, ensure_ascii=ascii)
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
     assert [element.value for element in elements(*pieces)] == found
 
 
-def test_elements_are_numbered_and_know_their_line() -> None:
+def test_elements_know_their_line_and_a_faulty_one_does_not_end_the_list() -> None:
     read = elements('\n[{"a":\n 1},\n\n{"a": 2}, {"a": 3}\n]\n')
     assert [(element.number, element.line) for element in read] == [(1, 2), (2, 5), (3, 5)]
-
-
-def test_a_faulty_element_does_not_end_the_list() -> None:
     read = elements('[{"a": NaN}, {"b": 1, "b": 2}, {"c": 3}]')
-    assert [element.fault for element in read] == [
-        "NaN is not a number that can be stored",
-        'the key "b" stands twice in one object',
-        "",
-    ]
+    expected = ["NaN is not a number that can be stored", 'the key "b" stands twice in one object', ""]
+    assert [element.fault for element in read] == expected
 
 
 @pytest.mark.parametrize(

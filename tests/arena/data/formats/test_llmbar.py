@@ -6,7 +6,6 @@ from typing import Any
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
-    GoldRecord,
     PromptRecord,
     RaterRecord,
 )
@@ -33,20 +32,12 @@ def write(
 
 def test_an_item_is_a_prompt_with_two_completions_and_a_label(tmp_path: Path) -> None:
     prompt, one, two, gold = read(write(tmp_path, make_item(label=2)))
-    assert isinstance(prompt, PromptRecord)
     assert (prompt.turns, prompt.category, prompt.implied) == (("Name a wader.",), "Natural", False)
-    assert [(c.prompt, c.id, c.contestant, c.turns) for c in (one, two)] == [
-        (prompt.id, "1", None, ("Dunlin",)),
-        (prompt.id, "2", None, ("A duck",)),
-    ]
-    assert isinstance(gold, GoldRecord)
-    assert (gold.prompt, gold.first_id, gold.second_id, gold.gold, gold.source) == (
-        prompt.id,
-        "1",
-        "2",
-        "second",
-        "LLMBar",
-    )
+    for completion, own_id, text in ((one, "1", "Dunlin"), (two, "2", "A duck")):
+        assert (completion.prompt, completion.id, completion.contestant) == (prompt.id, own_id, None)
+        assert completion.turns == (text,)
+    assert (gold.prompt, gold.first_id, gold.second_id) == (prompt.id, "1", "2")
+    assert (gold.gold, gold.source) == ("second", "LLMBar")
 
 
 def test_results_are_comparisons_in_the_order_shown(tmp_path: Path) -> None:
@@ -78,11 +69,8 @@ def test_no_winner_is_unscored_with_its_reason(tmp_path: Path) -> None:
     ]
     items = [make_item(input=str(number), results=result) for number, result in enumerate(results)]
     said = [item for item in read(write(tmp_path, *items)) if isinstance(item, ComparisonRecord)]
-    assert [(item.rating, item.reason) for item in said[::2]] == [
-        (None, "unparsable"),
-        (None, "empty"),
-        (None, "truncated"),
-    ]
+    assert [item.rating for item in said[::2]] == [None] * 3
+    assert [item.reason for item in said[::2]] == ["unparsable", "empty", "truncated"]
 
 
 def test_scores_of_single_outputs_stand_in_the_order_shown(tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ import pytest
 
 from arena.data.formats.ours import benchmark_faults
 from arena.data.formats.records import (
-    ComparisonRecord,
     CompletionRecord,
-    ContestantRecord,
-    GoldRecord,
     PromptRecord,
     RaterRecord,
     ReferenceRecord,
@@ -33,6 +30,9 @@ COMPARISON = {
 }
 
 
+VOTE_COLUMNS = "prompt,first,second,rater,rating,points"
+
+
 def test_prompt(tmp_path: Path) -> None:
     row = {
         "id": 7,
@@ -44,7 +44,7 @@ def test_prompt(tmp_path: Path) -> None:
         "references": [{"author": "Ann", "text": "1 2 3"}, {"author": "Bob", "turns": ["1", "2"]}],
         "source": {"page": 4},
     }
-    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
+    record, bare = read(write_lines(tmp_path, "a.jsonl", row, {"id": "p", "turns": ["One", "Two"]}))
     assert record == PromptRecord(
         id="7",
         turns=("Sort it.",),
@@ -56,29 +56,15 @@ def test_prompt(tmp_path: Path) -> None:
         extra={"source": {"page": 4}},
         place=record.place,
     )
+    # What is not said is None.
+    assert (bare.turns, bare.category, bare.input) == (("One", "Two"), None, None)
 
 
-def test_what_is_not_said_is_none(tmp_path: Path) -> None:
-    (record,) = read(write_lines(tmp_path, "a.jsonl", {"id": "p", "turns": ["One", "Two"]}))
-    assert (record.turns, record.category, record.input) == (("One", "Two"), None, None)
-
-
-def test_contestant(tmp_path: Path) -> None:
+def test_contestants_and_raters(tmp_path: Path) -> None:
     row = {"name": "Rook 7B", "kind": "people", "generation": {"temperature": 0.5}, "site": "here"}
     (record,) = read(write_lines(tmp_path, "a.jsonl", row))
-    assert isinstance(record, ContestantRecord)
     assert (record.name, record.kind, record.slug) == ("Rook 7B", "people", None)
     assert (record.generation, record.extra) == ({"temperature": 0.5}, {"site": "here"})
-
-
-def test_completion_text_may_be_empty_but_not_missing(tmp_path: Path) -> None:
-    rows = [{"prompt": "p", "contestant": "A", "text": ""}, {"prompt": "p", "contestant": "B", "text": None}]
-    path = write_lines(tmp_path, "a.jsonl", *rows)
-    assert read(path)[0] == CompletionRecord("p", ("",), contestant="A", place=read(path)[0].place)
-    assert problems(path) == [(2, "text", "expected a text, found null")]
-
-
-def test_rater(tmp_path: Path) -> None:
     row = {"rater": "sim", "rater_kind": "judge", "name": "Sim", "simulated": True, "groups": ["panel"]}
     (record,) = read(write_lines(tmp_path, "a.jsonl", row))
     assert record == RaterRecord("sim", "judge", "Sim", True, ("panel",), place=record.place)
@@ -99,17 +85,13 @@ def test_comparison_with_everything(tmp_path: Path) -> None:
         "criteria": {"accuracy": 8},
         "batch": 2,
     }
-    (record,) = read(write_lines(tmp_path, "a.jsonl", row))
-    assert isinstance(record, ComparisonRecord)
+    unscored = {**COMPARISON, "rating": None, "reason": "refused"}
+    record, without_rating = read(write_lines(tmp_path, "a.jsonl", row, unscored))
     assert (record.rating, record.points, record.scores) == (3, 8, (Decimal("7.5"), Decimal(0)))
     assert record.created_at == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert (record.seconds, record.repeat, record.id) == (12.5, 1, "v1")
     assert (record.criteria, record.extra) == ({"accuracy": 8}, {"batch": 2})
-
-
-def test_an_unscored_comparison_has_a_reason(tmp_path: Path) -> None:
-    (record,) = read(write_lines(tmp_path, "a.jsonl", {**COMPARISON, "rating": None, "reason": "refused"}))
-    assert (record.rating, record.reason) == (None, "refused")
+    assert (without_rating.rating, without_rating.reason) == (None, "refused")
 
 
 @pytest.mark.parametrize(
@@ -143,9 +125,7 @@ def test_an_unscored_comparison_has_a_reason(tmp_path: Path) -> None:
         ({"extra": "x"}, "extra", "expected an object, found a text"),
     ],
 )
-def test_a_wrong_comparison_field_is_named(
-    tmp_path: Path, change: dict[str, Any], field: str, reason: str
-) -> None:
+def test_wrong_comparison_fields(tmp_path: Path, change: dict[str, Any], field: str, reason: str) -> None:
     ((line, name, said),) = problems(write_lines(tmp_path, "a.jsonl", COMPARISON, {**COMPARISON, **change}))
     assert (line, name) == (2, field)
     assert reason in said
@@ -174,10 +154,14 @@ def test_a_wrong_prompt_field_is_named(tmp_path: Path, row: dict[str, Any], fiel
     assert reason in found[0][2]
 
 
-def test_every_error_of_a_line_is_listed(tmp_path: Path) -> None:
+def test_every_error_of_a_line_is_listed_and_a_text_may_be_empty_but_not_missing(tmp_path: Path) -> None:
     row = {**COMPARISON, "rating": 9, "rater_kind": "robot", "seconds": "soon"}
     fields = [field for _, field, _ in problems(write_lines(tmp_path, "a.jsonl", row))]
     assert sorted(fields) == ["rater_kind", "rating", "seconds"]
+    rows = [{"prompt": "p", "contestant": "A", "text": ""}, {"prompt": "p", "contestant": "B", "text": None}]
+    path = write_lines(tmp_path, "a.jsonl", *rows)
+    assert read(path)[0] == CompletionRecord("p", ("",), contestant="A", place=read(path)[0].place)
+    assert problems(path) == [(2, "text", "expected a text, found null")]
 
 
 class TestCsv:
@@ -190,8 +174,6 @@ class TestCsv:
             "p1,B,A,ann,,8,,,,refused",
         )
         scored, unscored = read(path)
-        assert isinstance(scored, ComparisonRecord)
-        assert isinstance(unscored, ComparisonRecord)
         assert (scored.rating, scored.seconds, scored.criteria) == (3, 2.5, {"accuracy": 7})
         assert scored.extra == {"batch": "x"}
         assert (unscored.rating, unscored.reason, unscored.extra) == (None, "refused", {})
@@ -203,11 +185,8 @@ class TestCsv:
         *records, note = read(path)
         text = '1 cell begins like a formula (line 5, column "text"); it is kept as text'
         assert str(note) == f"{path}: {text}"
-        assert [(record.place.line, record.turns) for record in records] == [
-            (2, ("one\ntwo",)),
-            (4, ("",)),
-            (5, ("=1+1",)),
-        ]
+        expected = [(2, ("one\ntwo",)), (4, ("",)), (5, ("=1+1",))]
+        assert [(record.place.line, record.turns) for record in records] == expected
 
     def test_the_apostrophe_of_an_export_is_taken_away(self, tmp_path: Path) -> None:
         texts = ["'=1+1", "''=1+1", "'-", "'tis", "'", "don't", "'@you", "'\tx", "-5"]
@@ -227,20 +206,15 @@ class TestCsv:
             '1,235 cells begin like a formula (first: line 2, column "contestant"); they are kept as text'
         )
 
-    def test_semicolons_and_byte_order_mark(self, tmp_path: Path) -> None:
-        path = write_lines(tmp_path, "c.csv", "\ufeffprompt;contestant;text", "p1;A;Hi, you")
-        (record,) = read(path)
+    def test_what_spreadsheets_make_of_it(self, tmp_path: Path) -> None:
+        # Semicolons, a byte order mark, cells of JSON, and whole numbers with a point.
+        (record,) = read(write_lines(tmp_path, "c.csv", "\ufeffprompt;contestant;text", "p1;A;Hi, you"))
         assert (record.prompt, record.turns) == ("p1", ("Hi, you",))
-
-    def test_turns_and_references_are_json_cells(self, tmp_path: Path) -> None:
-        path = write_lines(
-            tmp_path,
-            "p.csv",
-            "id,turns,references",
-            'p1,"[""a"", ""b""]","[{""author"": ""Ann"", ""text"": ""c""}]"',
-        )
-        (record,) = read(path)
+        cells = 'p1,"[""a"", ""b""]","[{""author"": ""Ann"", ""text"": ""c""}]"'
+        (record,) = read(write_lines(tmp_path, "p.csv", "id,turns,references", cells))
         assert (record.turns, record.references) == (("a", "b"), (ReferenceRecord("Ann", ("c",)),))
+        (record,) = read(write_lines(tmp_path, "v.csv", VOTE_COLUMNS, "p1,A,B,ann,3.0, 8"))
+        assert (record.rating, record.points) == (3, 8)
 
     @pytest.mark.parametrize(
         ("row", "field", "reason"),
@@ -257,32 +231,30 @@ class TestCsv:
         ],
     )
     def test_a_wrong_row_is_named(self, tmp_path: Path, row: str, field: str, reason: str) -> None:
-        path = write_lines(tmp_path, "v.csv", "prompt,first,second,rater,rating,points", row)
+        path = write_lines(tmp_path, "v.csv", VOTE_COLUMNS, row)
         ((line, name, said),) = problems(path)
         assert (line, name) == (2, field)
         assert reason in said
 
-    def test_whole_numbers_may_come_from_a_spreadsheet(self, tmp_path: Path) -> None:
-        path = write_lines(tmp_path, "v.csv", "prompt,first,second,rater,rating,points", "p1,A,B,ann,3.0, 8")
-        (record,) = read(path)
-        assert isinstance(record, ComparisonRecord)
-        assert (record.rating, record.points) == (3, 8)
-
-    def test_not_utf8(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("content", "line", "field", "reason"),
+        [
+            (b"prompt,contestant,text\np1,A,ok\np2,A,caf\xe9\n", 3, "", "not UTF-8 (byte 0xe9"),
+            (
+                b"prompt,contestant,text\np1,A,a\0b\n",
+                2,
+                "text",
+                "holds a NUL character, which cannot be stored",
+            ),
+            (b"prompt,text,text\np1,a,b\n", 1, "", "the column text stands twice in the header"),
+        ],
+    )
+    def test_wrong_files(self, tmp_path: Path, content: bytes, line: int, field: str, reason: str) -> None:
         path = tmp_path / "c.csv"
-        path.write_bytes(b"prompt,contestant,text\np1,A,ok\np2,A,caf\xe9\n")
-        ((line, _, reason),) = problems(path)
-        assert line == 3
-        assert reason.startswith("not UTF-8 (byte 0xe9")
-
-    def test_nul(self, tmp_path: Path) -> None:
-        path = tmp_path / "c.csv"
-        path.write_bytes(b"prompt,contestant,text\np1,A,a\0b\n")
-        assert problems(path) == [(2, "text", "holds a NUL character, which cannot be stored")]
-
-    def test_doubled_column(self, tmp_path: Path) -> None:
-        path = write_lines(tmp_path, "c.csv", "prompt,text,text", "p1,a,b")
-        assert problems(path) == [(1, "", "the column text stands twice in the header")]
+        path.write_bytes(content)
+        ((found_line, found_field, said),) = problems(path)
+        assert (found_line, found_field) == (line, field)
+        assert said.startswith(reason)
 
     def test_wrong_columns(self, tmp_path: Path) -> None:
         path = write_lines(tmp_path, "c.csv", "question,answer", "a,b")
@@ -299,17 +271,12 @@ def without(row: dict[str, Any], *names: str, **more: Any) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names} | more
 
 
-def test_gold_labels(tmp_path: Path) -> None:
+def test_gold_labels_and_votes_name_completions_by_their_own_ids(tmp_path: Path) -> None:
     by_id = without(PAIR, "first", "second", first_id="1", second_id="2", gold="tie", subset="s")
     first, second = read(write_lines(tmp_path, "pairs.jsonl", PAIR, by_id))
-    assert isinstance(first, GoldRecord)
     assert (first.first, first.second, first.gold, first.source) == ("A", "B", "first", "editors")
-    assert isinstance(second, GoldRecord)
     assert (second.first, second.first_id, second.second_id, second.gold) == ("", "1", "2", "tie")
     assert second.subset == "s"
-
-
-def test_completions_named_by_their_own_ids(tmp_path: Path) -> None:
     both_ids = without(VOTE, "first", "second", first_id="1", second_id="2")
     mixed = without(VOTE, "second", second_id="2")
     first, second = read(write_lines(tmp_path, "votes.jsonl", both_ids, mixed))
@@ -340,9 +307,7 @@ def test_completions_named_by_their_own_ids(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_the_sides_of_a_pair(
-    tmp_path: Path, row: dict[str, Any], field: str, reason: str
-) -> None:
+def test_wrong_sides_of_a_pair(tmp_path: Path, row: dict[str, Any], field: str, reason: str) -> None:
     ((line, name, said),) = problems(write_lines(tmp_path, "rows.jsonl", row))
     assert (line, name) == (1, field)
     assert said.startswith(reason)
@@ -353,7 +318,6 @@ def test_what_is_wrong_with_the_sides_of_a_pair(
 
 def scores(path: Path) -> Any:
     (record,) = read(path)
-    assert isinstance(record, ContestantRecord)
     assert not any(name.startswith("benchmark") for name in record.extra)
     return record.benchmarks
 
@@ -364,25 +328,26 @@ def table(folder: Path, header: str, row: str) -> Path:
     return path
 
 
-def test_an_object_of_names_and_numbers(tmp_path: Path) -> None:
-    row = {"name": "A", "benchmarks": {"MMLU": 69.8, "Chess Elo": 1200}}
-    assert scores(write_lines(tmp_path, "a.jsonl", row)) == {"MMLU": 69.8, "Chess Elo": 1200}
-
-
-def test_nothing_said_is_not_an_empty_object(tmp_path: Path) -> None:
-    assert scores(write_lines(tmp_path, "a.jsonl", {"name": "A"})) is None
-    assert scores(write_lines(tmp_path, "b.jsonl", {"name": "A", "benchmarks": {}})) == {}
-    assert scores(table(tmp_path, "name,family,benchmark.MMLU", "A,F,")) is None
-
-
-def test_columns_of_a_table(tmp_path: Path) -> None:
-    path = table(tmp_path, "name,benchmark.MMLU,benchmark.A.B,benchmark.Old", "A, 69.80 ,-3,")
-    assert scores(path) == {"MMLU": 69.8, "A.B": -3}
-
-
-def test_json_and_columns_together(tmp_path: Path) -> None:
-    path = table(tmp_path, "name,benchmarks,benchmark.B", 'A,"{""A"": 1}",2.5')
-    assert scores(path) == {"A": 1, "B": 2.5}
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"benchmarks": {"MMLU": 69.8, "Chess Elo": 1200}}, {"MMLU": 69.8, "Chess Elo": 1200}),
+        ({}, None),
+        ({"benchmarks": {}}, {}),
+        (["family,benchmark.MMLU", "F,"], None),
+        (["benchmark.MMLU,benchmark.A.B,benchmark.Old", " 69.80 ,-3,"], {"MMLU": 69.8, "A.B": -3}),
+        (["benchmarks,benchmark.B", '"{""A"": 1}",2.5'], {"A": 1, "B": 2.5}),
+    ],
+)
+def test_scores_of_an_object_and_of_columns(
+    tmp_path: Path, row: dict[str, Any] | list[str], expected: dict[str, float] | None
+) -> None:
+    """A list: the header and the row of a table. Nothing said is not an empty object."""
+    if isinstance(row, list):
+        path = table(tmp_path, *(f"{cell},{more}" for cell, more in zip(("name", "A"), row, strict=True)))
+    else:
+        path = write_lines(tmp_path, "a.jsonl", {"name": "A"} | row)
+    assert scores(path) == expected
 
 
 @pytest.mark.parametrize(
@@ -399,9 +364,7 @@ def test_json_and_columns_together(tmp_path: Path) -> None:
         ("benchmarks", "{", "benchmarks", "the cell does not hold valid JSON"),
     ],
 )
-def test_what_is_refused_names_line_and_field(
-    tmp_path: Path, header: str, cells: str, field: str, reason: str
-) -> None:
+def test_what_is_refused_is_named(tmp_path: Path, header: str, cells: str, field: str, reason: str) -> None:
     assert problems(table(tmp_path, f"name,{header}", f"A,{cells}")) == [(2, field, reason)]
 
 
@@ -420,54 +383,35 @@ def test_bad_values_of_an_object_are_named_each(tmp_path: Path) -> None:
 
 def test_twenty_fit_and_no_more() -> None:
     assert not list(benchmark_faults({str(n): n for n in range(20)}))
-    assert [fault.reason for fault in benchmark_faults({str(n): n for n in range(21)})] == [
-        "21 benchmarks; at most 20 fit"
-    ]
-    assert [fault.reason for fault in benchmark_faults({"a": math.inf})] == ["inf is not a finite number"]
+    for bad, reason in (
+        ({str(n): n for n in range(21)}, "21 benchmarks; at most 20 fit"),
+        ({"a": math.inf}, "inf is not a finite number"),
+    ):
+        assert [fault.reason for fault in benchmark_faults(bad)] == [reason]
 
 
 # Training pairs and hidden checks, in our own words for them.
 
 
-TRAINING_PAIR = {
-    "prompt": "Name a river.",
-    "first": "Glomma",
-    "second": "",
-    "gold": "first",
-    "explanation": "B is empty.",
-}
+TRAINING_PAIR = {"prompt": "Name a river.", "first": "Glomma", "second": "", "gold": "first"}
+TRAINING_PAIR["explanation"] = "B is empty."
 
 
 def test_a_pair_brings_its_texts(tmp_path: Path) -> None:
-    row = {
-        **TRAINING_PAIR,
-        "id": "rivers",
-        "category": "facts",
-        "input": "In Norway.",
-        "gold_source": "an atlas",
-    }
-    prompt, first, second, label = read(write_lines(tmp_path, "t.jsonl", row))
+    more = {"id": "rivers", "category": "facts", "input": "In Norway.", "gold_source": "an atlas"}
+    prompt, first, second, label = read(write_lines(tmp_path, "t.jsonl", TRAINING_PAIR | more))
     assert (prompt.id, prompt.subset, prompt.turns) == ("rivers", TRAINING_SUBSET, ("Name a river.",))
     assert (prompt.category, prompt.input, prompt.implied) == ("facts", "In Norway.", False)
-    assert [(text.id, text.turns, text.contestant) for text in (first, second)] == [
-        ("first", ("Glomma",), None),
-        ("second", ("",), None),
-    ]
-    assert (label.gold, label.use, label.source, label.explanation) == (
-        "first",
-        "train",
-        "an atlas",
-        "B is empty.",
-    )
+    assert (first.id, first.turns, first.contestant) == ("first", ("Glomma",), None)
+    assert (second.id, second.turns, second.contestant) == ("second", ("",), None)
+    assert (label.gold, label.use, label.source) == ("first", "train", "an atlas")
+    assert label.explanation == "B is empty."
 
 
-def test_a_table_is_read_alike_and_says_what_a_pair_is_for(tmp_path: Path) -> None:
+def test_a_table_is_read_alike_and_rows_without_an_id_are_told_apart(tmp_path: Path) -> None:
     rows = ["prompt,first,second,gold,use", "Name a river.,Glomma,Danube,first,check"]
     prompt, *_, label = read(write_lines(tmp_path, "checks.csv", *rows))
     assert (prompt.subset, label.gold, label.use) == (TRAINING_SUBSET, "first", "check")
-
-
-def test_rows_without_an_id_are_told_apart_by_their_texts(tmp_path: Path) -> None:
     other = {**TRAINING_PAIR, "second": "Danube"}
     items = read(write_lines(tmp_path, "t.jsonl", TRAINING_PAIR, TRAINING_PAIR, other))
     names = [item.id for item in items[::4]]
@@ -490,13 +434,10 @@ def test_what_is_wrong_is_named(tmp_path: Path, change: dict[str, Any], problem:
     assert problems(path) == [(2, *problem)]
 
 
-def test_an_unknown_field_is_no_part_of_a_pair(tmp_path: Path) -> None:
+def test_an_unknown_field_or_a_contestant_is_no_part_of_a_pair(tmp_path: Path) -> None:
     ((line, field, reason),) = problems(write_lines(tmp_path, "t.jsonl", {**TRAINING_PAIR, "golden": "left"}))
     assert (line, field) == (1, "golden")
     assert reason.startswith("unknown field; a pair to learn on has id, prompt,")
-
-
-def test_gold_labels_of_contestants_are_something_else(tmp_path: Path) -> None:
     row = {"prompt": "p1", "first": "Heron", "second": "Rook", "gold": "tie", "gold_source": "us"}
     (label,) = read(write_lines(tmp_path, "gold.jsonl", row))
     assert (label.first, label.use) == ("Heron", None)

@@ -89,7 +89,7 @@ def test_comparisons_with_scores_and_missing_numbers(tmp_path: Path) -> None:
         ({"id": ["p1"], "instruction": [b"\xff"]}, 1, "instruction", "holds half of a surrogate pair"),
     ],
 )
-def test_wrong_types_are_named_by_row(
+def test_wrong_types_by_row(
     tmp_path: Path, columns: dict[str, Any], row: int, field: str, reason: str
 ) -> None:
     ((number, name, said),) = problems(table_file(tmp_path, columns))
@@ -97,12 +97,16 @@ def test_wrong_types_are_named_by_row(
     assert said.startswith(reason)
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+def test_a_damaged_file_and_a_time_that_is_too_far_away(tmp_path: Path) -> None:
     whole = table_file(tmp_path, PROMPTS).read_bytes()
     cut = tmp_path / "cut.parquet"
     cut.write_bytes(whole[:-20])
     (problem,) = gather([cut]).problems
     assert str(problem).startswith(f"{cut}: the Parquet file is damaged or was cut off (Parquet magic bytes")
+    columns = {**PROMPTS, "at": pa.array([1, 10**14], pa.timestamp("s"))}
+    ((row, _, reason),) = problems(table_file(tmp_path, columns))
+    assert row == 1
+    assert reason.startswith("holds a value that cannot be read (")
 
 
 def test_a_file_damaged_in_the_middle_is_read_up_to_there(tmp_path: Path) -> None:
@@ -117,34 +121,19 @@ def test_a_file_damaged_in_the_middle_is_read_up_to_there(tmp_path: Path) -> Non
     assert 400 <= len(items) <= 501
 
 
-def test_a_column_that_stands_twice(tmp_path: Path) -> None:
+def test_a_column_that_stands_twice_no_rows_and_a_gzipped_file(tmp_path: Path) -> None:
     path = tmp_path / "twice.parquet"
     parquet.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["id", "id"]), path)
     assert problems(path) == [(0, "", "the column id stands twice in the file")]
-
-
-def test_a_table_without_rows_holds_nothing(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.string()), ("instruction", pa.string())])
     parquet.write_table(schema.empty_table(), tmp_path / "empty.parquet")
     assert read(tmp_path / "empty.parquet") == []
-
-
-def test_a_time_that_is_too_far_away(tmp_path: Path) -> None:
-    columns = {**PROMPTS, "at": pa.array([1, 10**14], pa.timestamp("s"))}
-    ((row, _, reason),) = problems(table_file(tmp_path, columns))
-    assert row == 1
-    assert reason.startswith("holds a value that cannot be read (")
-
-
-def test_a_gzipped_file_is_to_be_unpacked(tmp_path: Path) -> None:
     packed = tmp_path / "data.parquet.gz"
     packed.write_bytes(gzip.compress(table_file(tmp_path, PROMPTS).read_bytes()))
     assert problems(packed) == [(0, "", "a Parquet file cannot be read gzipped; unpack it")]
 
 
-def test_without_pyarrow_a_sentence_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = table_file(tmp_path, PROMPTS)
     real_import = builtins.__import__
 

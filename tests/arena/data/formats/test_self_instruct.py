@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord
+from arena.data.formats.records import PromptRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 INSTRUCTION: dict[str, Any] = {
@@ -31,25 +31,17 @@ def predicted(folder: Path, *instructions: dict[str, Any], **changes: Any) -> tu
 
 def test_instructions_come_with_human_demonstrations(tmp_path: Path) -> None:
     people, prompt, completion = read(write_lines(tmp_path, "instructions.jsonl", INSTRUCTION))
-    assert isinstance(people, ContestantRecord)
     assert (people.name, people.kind, people.implied) == ("Human demonstrations", "people", True)
-    assert isinstance(prompt, PromptRecord)
     assert (prompt.id, prompt.turns) == ("task_0", ("Shorten the sentence.",))
     assert (prompt.input, prompt.category) == ("It is what it is.", "Grammarly")
-    assert isinstance(completion, CompletionRecord)
     assert (completion.prompt, completion.contestant) == ("task_0", "Human demonstrations")
     assert completion.turns == ("So be it.",)
 
 
 def test_seed_tasks_have_the_same_shape(tmp_path: Path) -> None:
     instances = [{"input": "", "output": "One."}, {"input": "x", "output": "Two."}]
-    row = {
-        "id": "seed_1",
-        "name": "n",
-        "instruction": "Say.",
-        "instances": instances,
-        "is_classification": False,
-    }
+    row = {"id": "seed_1", "name": "n", "instruction": "Say.", "is_classification": False}
+    row["instances"] = instances
     items = read(write_lines(tmp_path, "seed_tasks.jsonl", row))
     prompts = [item for item in items if isinstance(item, PromptRecord)]
     assert [(prompt.id, prompt.input) for prompt in prompts] == [("seed_1-1", None), ("seed_1-2", "x")]
@@ -59,24 +51,17 @@ def test_seed_tasks_have_the_same_shape(tmp_path: Path) -> None:
 def test_predictions_are_matched_by_their_texts(tmp_path: Path) -> None:
     other = {**INSTRUCTION, "id": "task_1", "instances": [{"input": "Else.", "output": "E."}]}
     completion = read(*predicted(tmp_path, other, INSTRUCTION))[-1]
-    assert isinstance(completion, CompletionRecord)
     assert (completion.prompt, completion.contestant) == ("task_0", "Lark-7B")
     assert (completion.turns, completion.extra) == ((" Fine.",), {})
 
 
-def test_predictions_alone_cannot_be_imported(tmp_path: Path) -> None:
+def test_predictions_need_one_instruction_each(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "lark_predictions.jsonl", PREDICTION)
     reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
     assert problems(path) == [(0, "", reason)]
-
-
-def test_a_prediction_for_no_instruction(tmp_path: Path) -> None:
     paths = predicted(tmp_path, INSTRUCTION, input="Something else.")
     reason = "no instruction with this text and input is among the instructions"
     assert problems(*paths) == [(1, "instruction", reason)]
-
-
-def test_a_prediction_for_several_instructions(tmp_path: Path) -> None:
     paths = predicted(tmp_path, INSTRUCTION, {**INSTRUCTION, "id": "task_9"})
     reason = "stands for several prompts with the same text and input: task_0, task_9"
     assert problems(*paths) == [(1, "instruction", reason)]
@@ -91,7 +76,7 @@ def test_a_prediction_for_several_instructions(tmp_path: Path) -> None:
         ({"response": {"choices": []}}, "response", "expected a text, found an object"),
     ],
 )
-def test_what_is_wrong_with_a_prediction(
+def test_a_wrong_prediction_is_named(
     tmp_path: Path, changes: dict[str, Any], field: str, reason: str
 ) -> None:
     assert problems(*predicted(tmp_path, INSTRUCTION, **changes)) == [(1, field, reason)]
@@ -117,17 +102,8 @@ def test_what_is_wrong_with_a_prediction(
         ),
     ],
 )
-def test_what_is_wrong_with_an_instruction(
+def test_a_wrong_instruction_is_named(
     tmp_path: Path, changes: dict[str, Any], field: str, reason: str
 ) -> None:
     path = write_lines(tmp_path, "instructions.jsonl", INSTRUCTION, {**INSTRUCTION, **changes})
     assert problems(path) == [(2, field, reason)]
-
-
-def test_reference_data(reference_data: Path) -> None:
-    folder = reference_data / "self-instruct"
-    items = read(folder, folder / "predictions")
-    assert sum(isinstance(item, PromptRecord) for item in items) == 252
-    completions = [item for item in items if isinstance(item, CompletionRecord)]
-    assert len({item.contestant for item in completions}) == 7
-    assert len({(item.prompt, item.contestant) for item in completions}) == 7 * 252

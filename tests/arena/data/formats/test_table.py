@@ -17,7 +17,6 @@ from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
-    GoldRecord,
     Item,
     Problem,
     PromptRecord,
@@ -68,20 +67,10 @@ def test_winners_are_ratings_on_three_points(tmp_path: Path, words: tuple[str, .
 
 def test_a_table_without_prompts_names_all_it_needs(tmp_path: Path) -> None:
     items = read(write_votes(tmp_path, "left", "right"), VOTES)
-    assert [type(item).__name__ for item in items] == [
-        "PromptRecord",
-        *["ContestantRecord", "CompletionRecord"] * 2,
-        *["ComparisonRecord"] * 2,
-    ]
+    answers = [ContestantRecord, CompletionRecord] * 2
+    assert [type(item) for item in items] == [PromptRecord, *answers, *[ComparisonRecord] * 2]
     assert {item.prompt for item in of_type(items, CompletionRecord)} == {"comparisons"}
     assert of_type(items, PromptRecord)[0].turns == ()
-
-
-def test_two_points_have_no_tie(tmp_path: Path) -> None:
-    mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": "2"})
-    path = write_votes(tmp_path, "right", "tie")
-    assert of_type(read(path, mapping), ComparisonRecord)[0].rating == 2
-    assert said(path, mapping) == [', line 3: winner: "tie" has no place on 2 points; a tie needs 3']
 
 
 @pytest.mark.parametrize("points", ["8", "x"])
@@ -91,13 +80,12 @@ def test_a_winner_needs_two_or_three_points(tmp_path: Path, points: str) -> None
     assert found[0] == f", line 2: points: a winner has a place on 2 or 3 points, not on {points}"
 
 
-def test_an_unknown_winner_is_named_with_the_words_there_are(tmp_path: Path) -> None:
-    (found,) = said(write_votes(tmp_path, "left", "perhaps"), VOTES)
-    assert found.startswith(', line 3: winner: "perhaps" is no winner; the words there are: first, left, a, ')
-
-
-def test_a_missing_winner_is_no_tie(tmp_path: Path) -> None:
-    assert said(write_votes(tmp_path, "left", ""), VOTES) == [", line 3: winner: missing"]
+def test_an_unknown_winner_is_named_and_a_missing_one_is_no_tie(tmp_path: Path) -> None:
+    unknown, missing = said(write_votes(tmp_path, "left", "perhaps", ""), VOTES)
+    assert unknown.startswith(
+        ', line 3: winner: "perhaps" is no winner; the words there are: first, left, a, '
+    )
+    assert missing == ", line 4: winner: missing"
 
 
 def test_a_reason_stands_for_a_winner(tmp_path: Path) -> None:
@@ -110,23 +98,21 @@ def test_a_reason_stands_for_a_winner(tmp_path: Path) -> None:
     ]
 
 
-def test_problems_name_our_field_and_the_column(tmp_path: Path) -> None:
+def test_problems_name_our_field_and_the_column_and_two_points_have_no_tie(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "votes.csv", "left,right,winner", ",B,left", "B,B,left")
     assert said(path, VOTES) == [
         ", line 2: first (column left): missing",
         ', line 3: second (column right): the same contestant as first ("B")',
     ]
+    mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": "2"})
+    path = write_votes(tmp_path, "right", "tie")
+    assert of_type(read(path, mapping), ComparisonRecord)[0].rating == 2
+    assert said(path, mapping) == [', line 3: winner: "tie" has no place on 2 points; a tie needs 3']
 
 
 def test_answers_with_their_questions(tmp_path: Path) -> None:
-    path = write_lines(
-        tmp_path,
-        "a.csv",
-        "topic,question,system,answer,seed",
-        "x,Why?,A,So.,1",
-        "x,Why?,B,,2",
-        "y,How?,A,=1,3",
-    )
+    rows = ["topic,question,system,answer,seed", "x,Why?,A,So.,1", "x,Why?,B,,2", "y,How?,A,=1,3"]
+    path = write_lines(tmp_path, "a.csv", *rows)
     items = read(path, ANSWERS)
     why, how = of_type(items, PromptRecord)
     assert (why.id, why.turns, why.category, why.implied) == (digest("Why?"), ("Why?",), "x", True)
@@ -137,9 +123,8 @@ def test_answers_with_their_questions(tmp_path: Path) -> None:
         (why.id, "B", ("",), {"seed": "2"}),
         (how.id, "A", ("=1",), {"seed": "3"}),
     ]
-    assert str(items[-1]) == (
-        f'{path}: 1 cell begins like a formula (line 4, column "answer"); it is kept as text'
-    )
+    said = '1 cell begins like a formula (line 4, column "answer"); it is kept as text'
+    assert str(items[-1]) == f"{path}: {said}"
 
 
 def test_one_prompt_with_two_texts_names_both_lines(tmp_path: Path) -> None:
@@ -153,10 +138,15 @@ def test_one_prompt_with_two_texts_names_both_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_prompts_without_ids_are_known_by_their_text(tmp_path: Path) -> None:
+def test_prompts_without_ids_are_known_by_their_text_and_named_ones_make_nothing_up(tmp_path: Path) -> None:
     mapping = ColumnMapping(Kind.PROMPTS, {"instruction": "q", "input": "context"})
     first, second = read(write_lines(tmp_path, "p.csv", "q,context", "Why?,", "Why?,Because."), mapping)
     assert (first.id, second.id) == (digest("Why?"), digest("Why?", "Because."))
+    mapping = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "prompt": "q"}, VOTES.constants)
+    path = write_lines(tmp_path, "v.csv", "q,left,right,winner", "p1,A,B,left", ",A,B,left")
+    items = read(path, mapping)
+    assert of_type(items, CompletionRecord) == of_type(items, ContestantRecord) == []
+    assert said(path, mapping) == [", line 3: prompt (column q): missing"]
 
 
 def test_comparisons_with_prompts_and_texts(tmp_path: Path) -> None:
@@ -168,19 +158,10 @@ def test_comparisons_with_prompts_and_texts(tmp_path: Path) -> None:
     assert of_type(items, ComparisonRecord)[0].prompt == digest("Why?")
 
 
-def test_comparisons_of_named_prompts_make_nothing_up(tmp_path: Path) -> None:
-    mapping = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "prompt": "q"}, VOTES.constants)
-    path = write_lines(tmp_path, "v.csv", "q,left,right,winner", "p1,A,B,left", ",A,B,left")
-    items = read(path, mapping)
-    assert of_type(items, CompletionRecord) == of_type(items, ContestantRecord) == []
-    assert said(path, mapping) == [", line 3: prompt (column q): missing"]
-
-
 def test_gold_labels_and_what_is_left_out(tmp_path: Path) -> None:
     columns = {"prompt": "p", "first_id": "a", "second_id": "b", "gold": "better"}
     mapping = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "editors"})
     note, gold = read(write_lines(tmp_path, "g.csv", "p,a,b,better,why", "p1,1,2,second,x"), mapping)
-    assert isinstance(gold, GoldRecord)
     assert (gold.first_id, gold.second_id, gold.gold, gold.source) == ("1", "2", "second", "editors")
     assert str(note).endswith("columns that are not mapped are left out: why")
 
@@ -227,10 +208,8 @@ def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
     write_lines(tmp_path, "prompts.jsonl", {"id": "p1", "instruction": "Why?"})
     files = [InputFile(tmp_path / "votes.csv", "votes.csv"), InputFile(tmp_path / "prompts.jsonl", "p.jsonl")]
     sources = gather(files, choices={"votes.csv": Choice("table", VOTES)})
-    assert [(source.format.name, source.kind) for source in sources.sources] == [
-        ("table", Kind.COMPARISONS),
-        ("jsonl", Kind.PROMPTS),
-    ]
+    found = [(source.format.name, source.kind) for source in sources.sources]
+    assert found == [("table", Kind.COMPARISONS), ("jsonl", Kind.PROMPTS)]
     with pytest.raises(UnknownFormatError, match='no format "xml"'):
         gather(files, choices={"votes.csv": Choice("xml")})
 
@@ -238,13 +217,14 @@ def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
 # Mappings of foreign columns: what is wrong with them, and what column names suggest.
 
 
-def test_a_good_mapping_has_no_faults_and_survives_json() -> None:
+def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -> None:
     assert VOTES.faults() == []
     assert ColumnMapping.from_dict(VOTES.to_dict()) == VOTES
-    assert (
-        parse_mapping("comparisons", ["first=left", "second=right", "winner=winner"], ["rater=crowd"])
-        == VOTES
-    )
+    maps = ["first=left", "second=right", "winner=winner"]
+    assert parse_mapping("comparisons", maps, ["rater=crowd"]) == VOTES
+    mapping = ColumnMapping(Kind.PROMPTS, {"instruction": "the question"}, {"category": "x"})
+    options = "--format table --kind prompts --map 'instruction=the question' --set category=x"
+    assert mapping.as_options() == options
 
 
 @pytest.mark.parametrize(
@@ -272,11 +252,6 @@ def test_a_good_mapping_has_no_faults_and_survives_json() -> None:
 )
 def test_what_is_wrong_with_a_mapping(mapping: ColumnMapping, fault: str) -> None:
     assert mapping.faults() == [fault]
-
-
-def test_a_column_that_is_not_there() -> None:
-    reason = '"winner" is mapped to the column "winner", which is not there; the columns are left, right, who'
-    assert VOTES.missing_from(["left", "right", "who"]) == [reason]
 
 
 @pytest.mark.parametrize(
@@ -321,32 +296,22 @@ def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> 
 )
 def test_suggestions(columns: str, kind: Kind, mapping: str) -> None:
     found = suggest(columns.split())
-    assert found is not None
     assert found.kind is kind
     assert found.columns == dict(pair.split("=") for pair in mapping.split())
     wants_rater = kind is Kind.COMPARISONS and "rater" not in found.columns
     assert found.constants == ({"rater": "anonymous"} if wants_rater else {})
 
 
-@pytest.mark.parametrize("columns", ["", "colour shape", "algorithm item score"])
-def test_columns_that_tell_nothing(columns: str) -> None:
-    assert suggest(columns.split()) is None
+def test_columns_that_tell_nothing() -> None:
+    assert [suggest(columns.split()) for columns in ("", "colour shape", "algorithm item score")] == [
+        None
+    ] * 3
 
 
-def test_options_of_the_command_line() -> None:
-    mapping = ColumnMapping(Kind.PROMPTS, {"instruction": "the question"}, {"category": "x"})
-    options = "--format table --kind prompts --map 'instruction=the question' --set category=x"
-    assert mapping.as_options() == options
-
-
-def test_every_field_is_in_the_document() -> None:
+def test_every_field_is_in_the_document_and_what_is_needed_can_be_mapped() -> None:
     document = (Path(__file__).parents[4] / "docs" / "data-formats.md").read_text()
-    section = document.partition("## Our own fields")[2]
-    named = set(re.findall(r"`(\w+)`", section))
-    missing = {name for kind in formats_mapping.MAPPABLE for name in formats_mapping.names(kind)} - named
-    assert not missing
-
-
-def test_what_is_needed_can_be_mapped() -> None:
+    named = set(re.findall(r"`(\w+)`", document.partition("## Our own fields")[2]))
+    fields = {kind: set(formats_mapping.names(kind)) for kind in formats_mapping.MAPPABLE}
+    assert not set().union(*fields.values()) - named
     for kind, groups in formats_mapping.NEEDED.items():
         assert {name for group in groups for name in group} <= set(formats_mapping.names(kind))

@@ -18,29 +18,21 @@ def completion(contestant: str | None, text: str = "An answer.", **more: Any) ->
 
 
 def vote(rating: int | None = 3, line: int = 0, file: str = "votes", **more: Any) -> ComparisonRecord:
-    values: dict[str, Any] = {
-        "prompt": "p1",
-        "first": "A",
-        "second": "B",
+    sides = {"prompt": "p1", "first": "A", "second": "B"}
+    values = {
         "rater": "ann",
         "rater_kind": "person",
         "points": 8,
         "rating": rating,
         "place": Place(file, line),
     }
-    return ComparisonRecord(**{**values, **more})
+    return ComparisonRecord(**{**sides, **values, **more})
 
 
 def gold(label: str = "first", line: int = 0, **more: Any) -> GoldRecord:
-    values: dict[str, Any] = {
-        "prompt": "p1",
-        "first": "A",
-        "second": "B",
-        "gold": label,
-        "source": "experts",
-        "place": Place("gold", line),
-    }
-    return GoldRecord(**{**values, **more})
+    sides = {"prompt": "p1", "first": "A", "second": "B"}
+    values = {"gold": label, "source": "experts", "place": Place("gold", line)}
+    return GoldRecord(**{**sides, **values, **more})
 
 
 def stock(**texts: str) -> list[Item]:

@@ -138,9 +138,15 @@ def stored_study() -> Study:
 
 @pytest.mark.usefixtures("stored_study")
 class TestNothingIsHalfImported:
-    def test_the_good_records_alone_change_every_kind(self) -> None:
+    def test_the_good_records_alone_change_every_kind_and_nothing_in_a_dry_run(self) -> None:
+        before = everything()
+        dry = import_records("s", GOOD, dry_run=True)
+        assert (dry.ok, dry.applied) == (True, False)
+        assert everything() == before
         report = import_records("s", GOOD)
         assert reasons(report) == []
+        assert report.applied
+        assert report.counts == dry.counts
         assert {kind for kind, counts in report.counts.items() if counts.written} == set(report.counts)
 
     @pytest.mark.parametrize("kind", BAD)
@@ -151,11 +157,6 @@ class TestNothingIsHalfImported:
         report = import_records("s", [*GOOD, bad], dry_run=dry_run)
         assert reasons(report) == [reason]
         assert not report.applied
-        assert everything() == before
-
-    def test_in_a_dry_run(self) -> None:
-        before = everything()
-        assert import_records("s", GOOD, dry_run=True).ok
         assert everything() == before
 
     @pytest.mark.parametrize("stop_at", range(len(GOOD) + 1))
@@ -185,13 +186,11 @@ class TestProgress:
         assert shares == sorted(shares)
         assert 0 < shares[0] < shares[-1] == 1
 
-    def test_is_told_of_files_that_hold_problems_only(self) -> None:
+    def test_is_told_of_problems_and_long_texts_a_few_at_a_time(self) -> None:
         told: list[int] = []
         problems = [Problem(Place("f", line), "", "bad") for line in range(2500)]
         import_records("s", problems, progress=lambda records, place, share: told.append(place.line))
         assert told == [999, 1999, 2499]
-
-    def test_long_texts_are_written_a_few_at_a_time(self) -> None:
         told: list[int] = []
         prompts = [PromptRecord(f"p{number}", ("x" * 900_000,)) for number in range(7)]
         import_records("s", prompts, progress=lambda records, place, share: told.append(records))

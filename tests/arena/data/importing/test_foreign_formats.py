@@ -24,8 +24,6 @@ def rows() -> list[tuple[str, int | None, str, str]]:
     found = []
     for row in Comparison.objects.order_by("pk").select_related("pair", "rater"):
         first, second = row.pair.shown(row.swapped)
-        assert first.contestant
-        assert second.contestant
         found.append((row.rater.name, row.rating, first.contestant.name, second.contestant.name))
     return found
 
@@ -42,10 +40,8 @@ def test_alpaca_eval(tmp_path: Path) -> None:
     ]
     assert (Prompt.objects.count(), Completion.objects.count(), Pair.objects.count()) == (2, 4, 2)
     assert set(Prompt.objects.values_list("category", flat=True)) == {"koala", ""}
-    assert [float(score or 0) for score in Comparison.objects.values_list("second_score", flat=True)] == [
-        0,
-        0.9,
-    ]
+    scores = Comparison.objects.values_list("second_score", flat=True)
+    assert [float(score or 0) for score in scores] == [0, 0.9]
     assert import_files("s", [annotations, outputs]).written == 0
 
 
@@ -58,19 +54,21 @@ def test_an_annotation_of_another_text_is_refused(tmp_path: Path) -> None:
     assert not Study.objects.exists()
 
 
-def answers() -> list[dict[str, Any]]:
-    return [
-        {**CHOICES, "answer_id": "a1", "model_id": "lark-7b"},
-        {**CHOICES, "answer_id": "a2", "model_id": "wren-13b"},
-    ]
+ANSWERS = [
+    CHOICES | {"answer_id": f"a{number}", "model_id": name}
+    for number, name in ((1, "lark-7b"), (2, "wren-13b"))
+]
+
+
+def asked(folder: Path, name: str, *rows: dict[str, Any]) -> list[Path]:
+    """The rows as a file, with files of the answers and questions that they name."""
+    answers = write_lines(folder, "answer.jsonl", *ANSWERS)
+    return [write_lines(folder, name, *rows), answers, write_lines(folder, "question.jsonl", QUESTION)]
 
 
 def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
-    files = [
-        write_lines(tmp_path, "review.jsonl", REVIEW, {**REVIEW, "review_id": "r2", "score": [-1, -1]}),
-        write_lines(tmp_path, "answer.jsonl", *answers()),
-        write_lines(tmp_path, "question.jsonl", QUESTION),
-    ]
+    unread = {**REVIEW, "review_id": "r2", "score": [-1, -1]}
+    files = asked(tmp_path, "review.jsonl", REVIEW, unread)
     assert reasons(import_files("s", files)) == []
     assert rows() == [("gpt-4", 1, "lark-7b", "wren-13b"), ("gpt-4", None, "lark-7b", "wren-13b")]
     assert import_files("s", files).written == 0
@@ -92,11 +90,7 @@ def test_reference_answers_are_no_completions(tmp_path: Path, together: bool) ->
 
 
 def test_judgments_are_of_both_orders(tmp_path: Path) -> None:
-    files = [
-        write_lines(tmp_path, "gpt-4_pair.jsonl", JUDGMENT, {**JUDGMENT, "turn": 2}),
-        write_lines(tmp_path, "answer.jsonl", *answers()),
-        write_lines(tmp_path, "question.jsonl", QUESTION),
-    ]
+    files = asked(tmp_path, "gpt-4_pair.jsonl", JUDGMENT, {**JUDGMENT, "turn": 2})
     assert reasons(import_files("s", files)) == []
     assert rows() == [
         ("gpt-4", 1, "lark-7b", "wren-13b"),
@@ -109,11 +103,7 @@ def test_judgments_are_of_both_orders(tmp_path: Path) -> None:
 
 
 def test_judgments_do_not_make_models(tmp_path: Path) -> None:
-    files = [
-        write_lines(tmp_path, "gpt-4_pair.jsonl", {**JUDGMENT, "model_2": "stork"}),
-        write_lines(tmp_path, "answer.jsonl", *answers()),
-        write_lines(tmp_path, "question.jsonl", QUESTION),
-    ]
+    files = asked(tmp_path, "gpt-4_pair.jsonl", {**JUDGMENT, "model_2": "stork"})
     assert [reason.partition("line ")[2] for reason in reasons(import_files("s", files))] == [
         '1: second: there is no contestant "stork"',
         '1: first: there is no contestant "stork"',

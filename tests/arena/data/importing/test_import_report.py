@@ -1,7 +1,6 @@
 """The report of an import: its counts, what is missing, who names themselves, and its way through JSON."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -82,32 +81,34 @@ class TestMissing:
 
 
 class TestSelfNaming:
-    def found(self, *records: Item) -> dict[str, Any]:
-        naming = import_records("s", [PromptRecord("p1", ("Who are you?",)), *records]).self_naming
-        return {"own": naming.own, "others": naming.others, "by_contestant": naming.by_contestant}
-
     def test_counts_own_names_and_those_of_others(self) -> None:
-        found = self.found(
-            ContestantRecord("Rook 7B", organisation="OpenAI"),
-            ContestantRecord("Lark"),
-            ContestantRecord("Wren"),
-            completion("Rook 7B", "OpenAI made me."),
-            completion("Lark", "I am ChatGPT."),
-            completion("Wren", "I am a bird."),
+        report = import_records(
+            "s",
+            [
+                PromptRecord("p1", ("Who are you?",)),
+                ContestantRecord("Rook 7B", organisation="OpenAI"),
+                ContestantRecord("Lark"),
+                ContestantRecord("Wren"),
+                completion("Rook 7B", "OpenAI made me."),
+                completion("Lark", "I am ChatGPT."),
+                completion("Wren", "I am a bird."),
+            ],
         )
-        assert found == {"own": 1, "others": 1, "by_contestant": {"Rook 7B": 1, "Lark": 1}}
-
-    def test_examples_say_what_and_where(self) -> None:
-        record = completion("Vicuna", "Hi, I am Vicuna!", place=Place("c.jsonl", 7))
-        (example,) = import_records("s", [PromptRecord("p1", ("Hi.",)), record]).self_naming.examples
-        assert (example.contestant, example.prompt, example.phrase) == ("Vicuna", "p1", "Vicuna")
-        assert (example.place, example.own) == ("c.jsonl, line 7", True)
+        found = report.self_naming
+        assert (found.own, found.others, found.by_contestant) == (1, 1, {"Rook 7B": 1, "Lark": 1})
 
     def test_looks_at_every_turn_and_not_at_people(self) -> None:
-        found = self.found(
-            ContestantRecord("Vicuna"),
-            ContestantRecord("People", kind="people", organisation="OpenAI"),
-            completion("Vicuna", turns=("Hello.", "I am Vicuna.")),
-            completion("People", "I work at OpenAI."),
+        report = import_records(
+            "s",
+            [
+                PromptRecord("p1", ("Who are you?",)),
+                ContestantRecord("Vicuna"),
+                ContestantRecord("People", kind="people", organisation="OpenAI"),
+                completion("Vicuna", turns=("Hello.", "I am Vicuna."), place=Place("c.jsonl", 7)),
+                completion("People", "I work at OpenAI."),
+            ],
         )
-        assert found["by_contestant"] == {"Vicuna": 1}
+        assert report.self_naming.by_contestant == {"Vicuna": 1}
+        (example,) = report.self_naming.examples
+        assert (example.contestant, example.prompt, example.phrase) == ("Vicuna", "p1", "Vicuna")
+        assert (example.place, example.own) == ("c.jsonl, line 7", True)

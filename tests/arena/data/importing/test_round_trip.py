@@ -54,8 +54,6 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
     for row in Comparison.objects.filter(study=study):
         first, second = row.pair.shown(row.swapped)
         criteria = {rating.criterion: rating.rating for rating in row.criterion_ratings.all()}
-        assert first.contestant is not None
-        assert second.contestant is not None
         comparisons.append(
             {
                 "prompt": row.pair.prompt.external_id,

@@ -29,28 +29,22 @@ def named() -> list[Item]:
 
 
 class TestOwnIds:
-    def test_name_texts_without_a_contestant(self) -> None:
-        report = import_records("s", [*anonymous(), vote(2, **BY_ID)])
+    @pytest.mark.parametrize("shown", [["x", "y"], ["y", "x"]])
+    def test_name_texts_without_a_contestant_in_the_order_shown(self, shown: list[str]) -> None:
+        named = dict(zip(("first_id", "second_id"), shown, strict=True))
+        report = import_records("s", [*anonymous(), vote(2, **BY_ID | named)])
         assert reasons(report) == []
         row = Comparison.objects.get()
-        assert [side.external_id for side in row.pair.shown(row.swapped)] == ["x", "y"]
+        assert row.swapped == (shown == ["y", "x"])
+        assert [side.external_id for side in row.pair.shown(row.swapped)] == shown
 
-    def test_the_order_of_the_record_is_the_order_shown(self) -> None:
-        import_records("s", [*anonymous(), vote(2, **BY_ID | {"first_id": "y", "second_id": "x"})])
-        row = Comparison.objects.get()
-        assert row.swapped
-        assert [side.external_id for side in row.pair.shown(row.swapped)] == ["y", "x"]
-
-    def test_twice_adds_nothing(self) -> None:
+    def test_twice_adds_nothing_and_a_changed_rating_is_refused(self) -> None:
         votes = [vote(2, **BY_ID), vote(4, **BY_ID, id="v1"), vote(7, **BY_ID, rater="bo")]
         import_records("s", [*anonymous(), *votes])
         again = import_records("s", [*anonymous(), *votes])
         assert (again.written, again.counts["comparisons"].unchanged) == (0, 3)
-
-    def test_a_changed_rating_is_refused(self) -> None:
-        import_records("s", [*anonymous(), vote(2, **BY_ID)])
-        (reason,) = reasons(import_records("s", [vote(5, 1, **BY_ID)]))
-        assert reason.startswith("votes, line 1: rating: 5 of 8 contradicts 2 of 8")
+        (reason,) = reasons(import_records("s", [vote(5, 1, **BY_ID, rater="bo")]))
+        assert reason.startswith("votes, line 1: rating: 5 of 8 contradicts 7 of 8")
 
     def test_a_changed_text_keeps_its_old_comparisons(self) -> None:
         import_records("s", [*anonymous(), vote(2, **BY_ID)])
@@ -87,16 +81,17 @@ class TestOwnIds:
             'votes, line 3: first: there is no contestant "C"',
         ]
 
-    def test_two_completions_of_one_id_are_never_guessed_between(self) -> None:
-        records = [PromptRecord("p1", ("Hello.",)), *(completion(name, id="same") for name in "AB")]
-        report = import_records("s", [*records, vote(3, 4, second="", second_id="same")])
-        assert reasons(report) == [
-            'votes, line 4: second_id: 2 completions have the id "same" for prompt "p1"'
-        ]
-
-    def test_both_sides_are_different_completions(self) -> None:
-        report = import_records("s", [*named(), vote(3, 1, second="", second_id="a1")])
-        assert reasons(report) == ["votes, line 1: second: is the same completion as the first"]
+    @pytest.mark.parametrize(
+        ("ids", "second_id", "reason"),
+        [
+            ("ss", "s", 'second_id: 2 completions have the id "s" for prompt "p1"'),
+            ("ab", "a", "second: is the same completion as the first"),
+        ],
+    )
+    def test_are_never_guessed_between(self, ids: str, second_id: str, reason: str) -> None:
+        texts = [completion(name, id=own_id) for name, own_id in zip("AB", ids, strict=True)]
+        records = [PromptRecord("p1", ("Hello.",)), *texts, vote(3, 4, second="", second_id=second_id)]
+        assert reasons(import_records("s", records)) == [f"votes, line 4: {reason}"]
 
 
 def test_texts_without_a_contestant_are_counted_and_rank_nobody() -> None:
@@ -108,15 +103,15 @@ def test_texts_without_a_contestant_are_counted_and_rank_nobody() -> None:
 
 
 class TestGold:
-    def test_is_stored_with_its_source_whatever_the_order(self) -> None:
-        for number, (label, first, second, stored) in enumerate(
-            [("first", "A", "B", "first"), ("first", "B", "A", "second"), ("tie", "B", "A", "tie")]
-        ):
-            slug = f"s{number}"
-            report = import_records(slug, [*stock(), gold(label, first=first, second=second)])
-            assert added(report)["gold labels"] == added(report)["pairs"] == 1
-            pair = Pair.objects.get(prompt__study__slug=slug)
-            assert (pair.gold, pair.gold_source) == (stored, "experts")
+    @pytest.mark.parametrize(
+        ("label", "first", "second", "stored"),
+        [("first", "A", "B", "first"), ("first", "B", "A", "second"), ("tie", "B", "A", "tie")],
+    )
+    def test_is_stored_whatever_the_order(self, label: str, first: str, second: str, stored: str) -> None:
+        report = import_records("s", [*stock(), gold(label, first=first, second=second)])
+        assert added(report)["gold labels"] == added(report)["pairs"] == 1
+        pair = Pair.objects.get()
+        assert (pair.gold, pair.gold_source) == (stored, "experts")
 
     def test_of_a_rated_pair_and_by_own_id(self) -> None:
         import_records("s", [*anonymous(), vote(2, **BY_ID)])
@@ -124,15 +119,12 @@ class TestGold:
         assert added(report) == {"gold labels": 1}
         assert Pair.objects.get().gold == "second"
 
-    def test_again_in_either_order_changes_nothing(self) -> None:
+    def test_again_in_either_order_changes_nothing_and_another_label_is_refused(self) -> None:
         import_records("s", [*stock(), gold("first")])
         revision = Study.objects.get().revision
         report = import_records("s", [gold("first"), gold("second", first="B", second="A")])
         assert (report.written, report.counts["gold labels"].unchanged) == (0, 2)
         assert Study.objects.get().revision == revision
-
-    def test_another_label_is_refused_and_both_are_named(self) -> None:
-        import_records("s", [*stock(), gold("first")])
         report = import_records("s", [gold("first", 1, first="B", second="A"), gold("tie", 2)])
         assert reasons(report) == [
             'gold, line 1: gold: "first" contradicts "second", the label of this pair by "experts"',

@@ -19,21 +19,16 @@ from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make
+from tests.arena.data.importing.records import reasons
 
 pytestmark = pytest.mark.django_db
 
 KINDS = ("training pairs", "hidden checks")
 PAIRS: list[dict[str, Any]] = [
-    {
-        "id": "a",
-        "prompt": "Say A.",
-        "first": "A",
-        "second": "B",
-        "gold": "first",
-        "explanation": "It says A.",
-    },
-    {"id": "b", "prompt": "Say B.", "first": "A", "second": "B", "gold": "second", "use": "check"},
+    {"id": "a", "prompt": "Say A.", "gold": "first", "explanation": "It says A."},
+    {"id": "b", "prompt": "Say B.", "gold": "second", "use": "check"},
 ]
+PAIRS = [pair | {"first": "A", "second": "B"} for pair in PAIRS]
 
 
 def bring(folder: Path, *rows: dict[str, Any], study: str = "s") -> ImportReport:
@@ -42,11 +37,7 @@ def bring(folder: Path, *rows: dict[str, Any], study: str = "s") -> ImportReport
     return import_files(study, [path])
 
 
-def reasons(report: ImportReport) -> list[str]:
-    return [str(error) for error in report.errors]
-
-
-def test_pairs_have_use_gold_and_explanation(tmp_path: Path) -> None:
+def test_pairs_have_use_gold_and_explanation_and_come_in_once(tmp_path: Path) -> None:
     report = bring(tmp_path, *PAIRS)
     assert reasons(report) == []
     assert [report.counts[kind].added for kind in KINDS] == [1, 1]
@@ -55,16 +46,17 @@ def test_pairs_have_use_gold_and_explanation(tmp_path: Path) -> None:
     assert (check.use, check.gold, check.gold_source) == ("check", "second", "training file")
     assert set(Completion.objects.values_list("contestant", flat=True)) == {None}
     assert set(Prompt.objects.values_list("subset", flat=True)) == {TRAINING_SUBSET}
-
-
-def test_twice_adds_nothing(tmp_path: Path) -> None:
-    bring(tmp_path, *PAIRS)
     again = bring(tmp_path, *PAIRS)
     assert (reasons(again), again.written) == ([], 0)
     assert [again.counts[kind].unchanged for kind in KINDS] == [1, 1]
 
 
-def test_a_better_explanation_and_another_use_are_taken_over(tmp_path: Path) -> None:
+def test_another_gold_answer_is_refused_and_a_better_explanation_taken_over(tmp_path: Path) -> None:
+    bring(tmp_path, *PAIRS)
+    report = bring(tmp_path, {**PAIRS[0], "gold": "tie", "explanation": "Other."})
+    said = 'line 1: gold: "tie" contradicts "first", the label of this pair by "training file"'
+    assert [reason.partition(", ")[2] for reason in reasons(report)] == [said]
+    assert Pair.objects.order_by("pk")[0].explanation == "It says A."
     bring(tmp_path, *PAIRS)
     report = bring(tmp_path, {**PAIRS[0], "explanation": "Only it says A."}, {**PAIRS[1], "use": "train"})
     assert (reasons(report), report.counts["training pairs"].updated) == ([], 2)
@@ -72,14 +64,6 @@ def test_a_better_explanation_and_another_use_are_taken_over(tmp_path: Path) -> 
         ("train", "Only it says A."),
         ("train", ""),
     ]
-
-
-def test_another_gold_answer_is_refused_and_changes_nothing(tmp_path: Path) -> None:
-    bring(tmp_path, *PAIRS)
-    report = bring(tmp_path, {**PAIRS[0], "gold": "tie", "explanation": "Other."})
-    said = 'line 1: gold: "tie" contradicts "first", the label of this pair by "training file"'
-    assert [reason.partition(", ")[2] for reason in reasons(report)] == [said]
-    assert Pair.objects.order_by("pk")[0].explanation == "It says A."
 
 
 def test_a_row_that_stands_twice_without_an_id_is_there_once(tmp_path: Path) -> None:
@@ -112,7 +96,6 @@ def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: P
     Membership.objects.update(trained_at=timezone.now())
     purposes = []
     while assignment := services.claim(study, member):
-        assert assignment.pair
         assert assignment.pair.use != "train"
         purposes.append((assignment.purpose, assignment.pair.prompt.subset == TRAINING_SUBSET))
         recording.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))

@@ -20,12 +20,9 @@ def test_a_form_of_many_foreign_files_can_be_sent(settings: Any) -> None:
     assert [form.is_beyond_mapping for form in forms].count(True) == 100 - MAPPED
 
 
-def test_a_mapping_that_is_not_shown_is_kept() -> None:
+def test_a_mapping_that_is_not_shown_is_kept_and_has_to_say_enough() -> None:
     form = FileForm(foreign(MAPPED, format_name="table", mapping=MAPPING), {"file6-format_name": "table"})
     assert form.is_valid(), form.errors
     assert form.chosen().mapping == MAPPING
-
-
-def test_columns_that_cannot_be_mapped_here_have_to_say_enough() -> None:
     form = FileForm(foreign(MAPPED), {"file6-format_name": "table"})
     assert form.errors == {"__all__": ["Say what the file's columns mean."]}

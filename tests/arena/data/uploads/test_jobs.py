@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +17,6 @@ from django.utils import timezone
 
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
-from arena.data.uploads import jobs as uploads_jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
 from tests import factories
 
@@ -26,11 +27,23 @@ PROMPTS = ("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "i
 COMPLETIONS = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,A,Hi\n")
 
 
+LOCKED = OperationalError("database is locked")
+
+
 def make_checked(*files: tuple[str, str], **overrides: Any) -> ImportJob:
     job = factories.make_import_job(*files, **overrides)
-    uploads_jobs.check(job.pk)
+    jobs.check(job.pk)
     job.refresh_from_db()
     return job
+
+
+def fail(error: Exception) -> Callable[..., Any]:
+    """A function that raises, whatever it is called with."""
+
+    def raising(*_: Any, **__: Any) -> Any:
+        raise error
+
+    return raising
 
 
 def state_of(job: ImportJob) -> tuple[str, str]:
@@ -41,21 +54,21 @@ def state_of(job: ImportJob) -> tuple[str, str]:
 def test_an_upload_waits_for_its_check(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
     study, user = factories.make_study(), factories.make_user()
     with django_capture_on_commit_callbacks(execute=True):
-        job = jobs.start(study, user, [ContentFile(b"x" * (uploads_jobs.PIECE + 1), "a.jsonl")])
+        job = jobs.start(study, user, [ContentFile(b"x" * (jobs.PIECE + 1), "a.jsonl")])
     assert nudges == [(job.pk, "checking")]
     assert list(ImportChunk.objects.values_list("position", flat=True)) == [0, 1]
-    assert job.files.get().size == uploads_jobs.PIECE + 1
+    assert job.files.get().size == jobs.PIECE + 1
 
 
 def test_files_come_back_as_they_were() -> None:
-    content = os.urandom(2 * uploads_jobs.PIECE + 17)
+    content = os.urandom(2 * jobs.PIECE + 17)
     job = ImportJob.objects.create(study=factories.make_study())
-    uploads_jobs.store(job, [ContentFile(content, "../../evil.jsonl"), ContentFile(b"", "evil.jsonl")])
-    with uploads_jobs.unpacked(job) as files:
+    jobs.store(job, [ContentFile(content, "../../evil.jsonl"), ContentFile(b"", "evil.jsonl")])
+    with jobs.unpacked(job) as files:
         (_, first), (_, second) = files
         assert (first.name, first.path.read_bytes()) == ("evil.jsonl", content)
         assert (second.name, second.path.read_bytes()) == ("evil (2).jsonl", b"")
-        assert first.path.parent.parent == uploads_jobs.working_folder()
+        assert first.path.parent.parent == jobs.working_folder()
         assert first.path.parent.stat().st_mode & 0o077 == 0
     assert not first.path.parent.exists()
 
@@ -64,21 +77,17 @@ def test_check_then_apply() -> None:
     user = factories.make_user()
     job = make_checked(COMPLETIONS, PROMPTS, user=user)
     assert state_of(job) == (State.CHECKED, "")
-    assert job.report
     assert job.report["records"] == 4
-    assert [(file.found_format, file.found_kind) for file in job.files.all()] == [
-        ("csv", "completions"),
-        ("jsonl", "prompts"),
-    ]
+    found = [(file.found_format, file.found_kind) for file in job.files.all()]
+    assert found == [("csv", "completions"), ("jsonl", "prompts")]
     assert not Prompt.objects.exists()
     assert jobs.request_apply(job)
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     assert state_of(job) == (State.APPLIED, "")
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
-    assert LogEntry.objects.get(user=user).change_message == (
-        "Imported: 1 contestants, 2 prompts, 2 completions."
-    )
+    said = "Imported: 1 contestants, 2 prompts, 2 completions."
+    assert LogEntry.objects.get(user=user).change_message == said
 
 
 def test_apply_is_asked_for_and_done_once(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
@@ -86,21 +95,22 @@ def test_apply_is_asked_for_and_done_once(nudges: Any, django_capture_on_commit_
     with django_capture_on_commit_callbacks(execute=True):
         assert [jobs.request_apply(job), jobs.request_apply(job)] == [True, False]
     assert nudges == [(job.pk, "applying")]
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     before = ImportJob.objects.values().get()
-    uploads_jobs.apply(job.pk)
-    uploads_jobs.check(job.pk)
+    jobs.apply(job.pk)
+    jobs.check(job.pk)
     assert ImportJob.objects.values().get() == before
+    jobs.cancel(job)
+    assert state_of(job)[0] == State.APPLIED
     assert Prompt.objects.count() == 2
 
 
 def test_files_with_errors_are_not_applied() -> None:
     job = make_checked(("completions.csv", "prompt,contestant,text\np9,A,Hello\n"))
-    assert job.report
     assert job.report["error_count"] == 1
     assert not jobs.request_apply(job)
     ImportJob.objects.update(state=State.APPLYING)
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     sentence = "Nothing was imported: the study has changed since the check, and now there are errors."
     assert state_of(job) == (State.CHECKED, sentence)
     assert not Contestant.objects.exists()
@@ -109,29 +119,12 @@ def test_files_with_errors_are_not_applied() -> None:
 
 def test_another_worker_at_the_same_job() -> None:
     job = factories.make_import_job(PROMPTS)
-    with uploads_jobs.runner(job.pk) as first:
+    with jobs.runner(job.pk) as first:
         assert first
-        uploads_jobs.check(job.pk)
+        jobs.check(job.pk)
         assert state_of(job)[0] == State.CHECKING
-    uploads_jobs.check(job.pk)
+    jobs.check(job.pk)
     assert state_of(job)[0] == State.CHECKED
-
-
-def test_cancel_while_it_waits() -> None:
-    job = make_checked(PROMPTS)
-    jobs.cancel(job)
-    assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
-    assert not ImportChunk.objects.exists()
-    assert not jobs.request_apply(job)
-
-
-def test_what_is_applied_stays_applied() -> None:
-    job = make_checked(PROMPTS)
-    jobs.request_apply(job)
-    uploads_jobs.apply(job.pk)
-    jobs.cancel(job)
-    assert state_of(job)[0] == State.APPLIED
-    assert Prompt.objects.count() == 2
 
 
 @pytest.mark.parametrize("moment", ["at the first record", "after the last"])
@@ -141,14 +134,14 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
 
     def cancelled(slug: str, items: Any) -> Any:
         if moment == "at the first record":
-            uploads_jobs.ask_to_stop(job.pk)
+            jobs.ask_to_stop(job.pk)
         report = import_records(slug, items)
         assert Completion.objects.count() == 2, "the import was at work"
-        uploads_jobs.ask_to_stop(job.pk)
+        jobs.ask_to_stop(job.pk)
         return report
 
-    monkeypatch.setattr(uploads_jobs, "import_records", cancelled)
-    uploads_jobs.apply(job.pk)
+    monkeypatch.setattr(jobs, "import_records", cancelled)
+    jobs.apply(job.pk)
     assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
     assert not Prompt.objects.exists()
     assert not ImportChunk.objects.exists()
@@ -157,28 +150,22 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
 def test_cancel_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_checked(PROMPTS)
 
-    def locked(*_: Any) -> None:
-        raise OperationalError("database is locked")
-
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "end", locked)
+        patch.setattr(jobs, "end", fail(LOCKED))
         jobs.cancel(job)
     assert state_of(job)[0] == State.CHECKED
-    assert uploads_jobs.is_to_stop(job.pk)
+    assert jobs.is_to_stop(job.pk)
     assert ImportChunk.objects.exists()
     assert jobs.request_apply(job), "an earlier wish is no wish about what was asked for after it"
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     assert state_of(job)[0] == State.APPLIED
 
 
 def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     job = factories.make_import_job(PROMPTS)
 
-    def broken(*_: Any, **__: Any) -> None:
-        raise KeyError("a secret")
-
-    monkeypatch.setattr(uploads_jobs, "import_records", broken)
-    uploads_jobs.check(job.pk)
+    monkeypatch.setattr(jobs, "import_records", fail(KeyError("a secret")))
+    jobs.check(job.pk)
     sentence = "The arena met an error of its own (KeyError); its log says more. Nothing was imported."
     assert state_of(job) == (State.FAILED, sentence)
     assert not ImportChunk.objects.exists()
@@ -187,23 +174,20 @@ def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_busy_database_is_tried_again(monkeypatch: pytest.MonkeyPatch, nudges: Any) -> None:
     job = factories.make_import_job(PROMPTS)
 
-    def locked(*_: Any, **__: Any) -> None:
-        raise OperationalError("database is locked")
-
-    monkeypatch.setattr(uploads_jobs, "import_records", locked)
-    uploads_jobs.check(job.pk)
+    monkeypatch.setattr(jobs, "import_records", fail(LOCKED))
+    jobs.check(job.pk)
     assert state_of(job) == (State.CHECKING, "")
-    monkeypatch.setattr(uploads_jobs, "import_records", import_records)
-    assert uploads_jobs.sweep() == 1
+    monkeypatch.setattr(jobs, "import_records", import_records)
+    assert jobs.sweep() == 1
     assert nudges == [(job.pk, "checking")]
-    uploads_jobs.check(job.pk)
+    jobs.check(job.pk)
     assert state_of(job) == (State.CHECKED, "")
 
 
 def test_a_job_that_kills_its_workers_is_given_up() -> None:
     job = factories.make_import_job(PROMPTS)
-    ImportJob.objects.update(attempts=uploads_jobs.ATTEMPTS)
-    uploads_jobs.check(job.pk)
+    ImportJob.objects.update(attempts=jobs.ATTEMPTS)
+    jobs.check(job.pk)
     sentence = (
         "This was begun 3 times and never came to its end; the worker's log may say why. "
         "Nothing was imported."
@@ -213,55 +197,49 @@ def test_a_job_that_kills_its_workers_is_given_up() -> None:
 
 def test_the_sweep_asks_for_lost_jobs_once_in_a_while(nudges: Any) -> None:
     lost = factories.make_import_job(PROMPTS)
-    with uploads_jobs.runner(lost.pk):
-        assert uploads_jobs.sweep() == 0
-    assert [uploads_jobs.sweep(), uploads_jobs.sweep()] == [1, 0]
+    with jobs.runner(lost.pk):
+        assert jobs.sweep() == 0
+    assert [jobs.sweep(), jobs.sweep()] == [1, 0]
     assert nudges == [(lost.pk, "checking")]
 
 
-def test_forgotten_files_go_after_a_day() -> None:
+def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
     study = factories.make_study()
     forgotten = make_checked(PROMPTS, study=study)
     broken_off = factories.make_import_job(PROMPTS, study=study, state=State.UPLOADING)
     running_one = factories.make_import_job(PROMPTS, study=study)
-    uploads_jobs.sweep(timezone.now() + timedelta(hours=23))
-    assert state_of(forgotten)[0] == State.CHECKED
-    uploads_jobs.sweep(timezone.now() + timedelta(hours=25))
-    sentence = "Nobody came back for these files within a day."
-    assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
-    assert state_of(running_one)[0] == State.CHECKING
-    assert set(ImportChunk.objects.values_list("file__job", flat=True)) == {running_one.pk}
-
-
-def test_copies_of_killed_workers_go_after_a_day() -> None:
-    old, new = uploads_jobs.working_folder() / "import-old", uploads_jobs.working_folder() / "import-new"
+    old, new = jobs.working_folder() / "import-old", jobs.working_folder() / "import-new"
     old.mkdir()
     new.mkdir()
     (old / "0").write_text("x")
     os.utime(old, (time.time() - 90_000,) * 2)
-    uploads_jobs.sweep()
-    assert (old.exists(), new.exists()) == (False, True)
-    new.rmdir()
+    jobs.sweep(timezone.now() + timedelta(hours=23))
+    assert state_of(forgotten)[0] == State.CHECKED
+    assert new.exists()
+    jobs.sweep(timezone.now() + timedelta(hours=25))
+    sentence = "Nobody came back for these files within a day."
+    assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
+    assert state_of(running_one)[0] == State.CHECKING
+    assert set(ImportChunk.objects.values_list("file__job", flat=True)) == {running_one.pk}
+    assert not old.exists()
+    shutil.rmtree(new, ignore_errors=True)
 
 
 def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any, **__: Any) -> None:
-        raise ConnectionError("no cache")
-
     for name in ("get", "set", "add", "delete_many"):
-        monkeypatch.setattr(type(cache._connections["default"]), name, away)  # type: ignore[attr-defined]
+        monkeypatch.setattr(type(cache._connections["default"]), name, fail(ConnectionError("no cache")))
     job = make_checked(PROMPTS)
     jobs.request_apply(job)
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     assert state_of(job) == (State.APPLIED, "")
-    assert not uploads_jobs.is_to_stop(job.pk)
-    assert uploads_jobs.progress_of(job.pk) == uploads_jobs.Progress()
+    assert not jobs.is_to_stop(job.pk)
+    assert jobs.progress_of(job.pk) == jobs.Progress()
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads_jobs, "LOOK_EVERY", 1)
-    told: list[uploads_jobs.Progress] = []
-    monkeypatch.setattr(uploads_jobs, "store_progress", lambda job, how_far: told.append(how_far))
+    monkeypatch.setattr(jobs, "LOOK_EVERY", 1)
+    told: list[jobs.Progress] = []
+    monkeypatch.setattr(jobs, "store_progress", lambda job, how_far: told.append(how_far))
     make_checked(PROMPTS)
     assert told[-1].share == 1.0
     assert {entry.file for entry in told} >= {"prompts.jsonl"}
@@ -276,8 +254,13 @@ def test_hostile_texts_in_the_report_can_be_stored() -> None:
     assert job.files.get().columns == ["pro\N{REPLACEMENT CHARACTER}mpt", "text"]
 
 
-def test_a_study_takes_its_jobs_along() -> None:
+def test_cancel_while_it_waits_and_a_study_takes_its_jobs_along() -> None:
     job = make_checked(PROMPTS)
+    jobs.cancel(job)
+    assert state_of(job) == (State.CANCELLED, "Nothing was imported.")
+    assert not ImportChunk.objects.exists()
+    assert not jobs.request_apply(job)
+    other = make_checked(PROMPTS)
     with transaction.atomic():
-        Study.objects.get(pk=job.study_id).delete()
+        Study.objects.get(pk=other.study_id).delete()
     assert not ImportChunk.objects.exists()

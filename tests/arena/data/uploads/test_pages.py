@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from arena.data.uploads import forms, jobs
-from arena.data.uploads import jobs as uploads_jobs
 from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Study
 from tests import factories
 
@@ -33,7 +33,7 @@ def upload(client: Client, study: Study, *files: tuple[str, str], **data: Any) -
 def checked(client: Client, study: Study, *files: tuple[str, str], **data: Any) -> str:
     """Upload files and have them checked; the address of the job's page."""
     address = str(upload(client, study, *files, **data).headers["Location"])
-    uploads_jobs.check(ImportJob.objects.latest("pk").pk)
+    jobs.check(ImportJob.objects.latest("pk").pk)
     return address
 
 
@@ -52,7 +52,7 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     waiting = html_of(admin_client.get(address))
     assert "Checking the files" in waiting
     assert '<meta http-equiv="refresh" content="3">' in waiting
-    uploads_jobs.check(job.pk)
+    jobs.check(job.pk)
     page = admin_client.get(address)
     html = html_of(page)
     assert "3 records can be imported" in html
@@ -62,7 +62,7 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     assert page.context["report"].counts["completions"].empty == 1
     assert not Prompt.objects.exists()
     assert "Importing" in html_of(admin_client.post(address, clicked(), follow=True))
-    uploads_jobs.apply(job.pk)
+    jobs.apply(job.pk)
     done = html_of(admin_client.get(address))
     assert "3 records are in the study" in done
     assert study.get_absolute_url() in done
@@ -76,7 +76,7 @@ def test_a_page_that_shows_an_earlier_check_applies_nothing(admin_client: Client
     address = checked(admin_client, study, PROMPTS)
     outdated = clicked()
     admin_client.post(address, {"check": "Check again"})
-    uploads_jobs.check(ImportJob.objects.get().pk)
+    jobs.check(ImportJob.objects.get().pk)
     html = html_of(admin_client.post(address, outdated, follow=True))
     assert "The files were checked again meanwhile. Look at the new report first." in html
     assert ImportJob.objects.get().state == ImportJob.State.CHECKED
@@ -88,18 +88,18 @@ def test_the_progress_is_asked_for_until_it_is_through(admin_client: Client, stu
     address = upload(admin_client, study, PROMPTS).headers["Location"]
     job = ImportJob.objects.get()
     assert "Waiting for a worker." in html_of(admin_client.get(f"{address}progress/"))
-    with uploads_jobs.runner(job.pk):
-        uploads_jobs.store_progress(job.pk, uploads_jobs.Progress(0.25, 12_000, "prompts.jsonl"))
+    with jobs.runner(job.pk):
+        jobs.store_progress(job.pk, jobs.Progress(0.25, 12_000, "prompts.jsonl"))
         html = html_of(admin_client.get(f"{address}progress/"))
         assert 'value="25"' in html
         assert "25 % &middot; 12,000 records &middot; prompts.jsonl" in html
-        uploads_jobs.ask_to_stop(job.pk)
+        jobs.ask_to_stop(job.pk)
         assert "Stopping; what was begun is taken back." in html_of(admin_client.get(f"{address}progress/"))
-    uploads_jobs.check(job.pk)
+    jobs.check(job.pk)
     assert admin_client.get(f"{address}progress/").headers["HX-Refresh"] == "true"
 
 
-def test_errors_by_file_and_line(admin_client: Client, study: Study) -> None:
+def test_errors_by_file_and_line_and_many_are_counted(admin_client: Client, study: Study) -> None:
     votes = ("=votes.csv", "prompt,first,second,rater,rating,points\np1,A,B,ann,9,8\n")
     address = checked(admin_client, study, PROMPTS, votes)
     html = html_of(admin_client.get(address))
@@ -113,9 +113,6 @@ def test_errors_by_file_and_line(admin_client: Client, study: Study) -> None:
     lines = download.content.decode("utf-8-sig").splitlines()
     assert lines[0] == "file,line,field,reason"
     assert lines[1] == "'=votes.csv,2,rating,rating 9 is outside the scale 1-8"
-
-
-def test_many_errors_are_counted(admin_client: Client, study: Study) -> None:
     rows = "".join(f"p{number},A,x\n" for number in range(130))
     address = checked(admin_client, study, ("completions.csv", "prompt,contestant,text\n" + rows))
     html = html_of(admin_client.get(address))
@@ -140,34 +137,32 @@ def test_pasted_text(admin_client: Client, study: Study) -> None:
     assert ImportJob.objects.filter(report__records=1, report__error_count=0).count() == 1
 
 
-def test_nothing_to_import(admin_client: Client, study: Study) -> None:
-    assert "Choose at least one file, or paste text." in html_of(upload(admin_client, study, pasted=" "))
-    assert not ImportJob.objects.exists()
+def test_nothing_and_too_much_are_refused(admin_client: Client, study: Study, settings: Any) -> None:
+    def check_refused(words: str, *files: tuple[str, str], **data: str) -> None:
+        assert words in html_of(upload(admin_client, study, *files, **data))
+        assert not ImportJob.objects.exists()
 
-
-def test_too_much_is_refused(admin_client: Client, study: Study, settings: Any) -> None:
+    check_refused("Choose at least one file, or paste text.", pasted=" ")
+    long = "x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    check_refused("This is too much text for one form; please put it into one file.", pasted=long)
+    many = [(f"{number}.csv", "x") for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FILES + 1)]
+    check_refused("This is too many files for one form; please put it into one file.", *many)
     settings.IMPORT_MAX_MB = 1
-    response = upload(admin_client, study, ("prompts.jsonl", "x" * 2 * forms.MIB))
-    assert "At most 1 MB can be uploaded at a time." in html_of(response)
     half = "x" * (forms.MIB // 2 + 1)
-    response = upload(admin_client, study, ("prompts.jsonl", half), pasted=half)
-    assert "At most 1 MB can be uploaded at a time." in html_of(response)
+    check_refused("At most 1 MB can be uploaded at a time.", ("prompts.jsonl", "x" * 2 * forms.MIB))
+    check_refused("At most 1 MB can be uploaded at a time.", ("prompts.jsonl", half), pasted=half)
     assert not ImportChunk.objects.exists()
 
 
-def test_too_much_for_one_form(admin_client: Client, study: Study, settings: Any) -> None:
-    response = upload(admin_client, study, pasted="x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    assert "This is too much text for one form; please put it into one file." in html_of(response)
-    many = [(f"{number}.csv", "x") for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FILES + 1)]
-    response = upload(admin_client, study, *many)
-    assert "This is too many files for one form; please put it into one file." in html_of(response)
-
-
-def test_cancel_throws_the_files_away(admin_client: Client, study: Study) -> None:
+def test_cancel_throws_the_files_away_and_a_failure_is_told(admin_client: Client, study: Study) -> None:
     address = checked(admin_client, study, PROMPTS)
     html = html_of(admin_client.post(address, {"cancel": "Cancel"}, follow=True))
     assert "Nothing was imported. The uploaded files are thrown away." in html
     assert not ImportChunk.objects.exists()
+    job = factories.make_import_job(PROMPTS, study=study)
+    jobs.end(job.pk, ImportJob.State.FAILED, "It went wrong.")
+    html = html_of(admin_client.get(reverse("operate-import-job", args=[study.slug, job.pk])))
+    assert "It went wrong. The uploaded files are thrown away." in html
 
 
 def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study: Study) -> None:
@@ -182,7 +177,6 @@ def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study:
 
 
 def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> None:
-    from django.db import connection
 
     address = checked(admin_client, study, PROMPTS)
     ImportJob.objects.update(check_seconds=42.4)
@@ -197,8 +191,10 @@ class TestFormat:
 
     def test_a_chosen_format_is_the_only_one(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, PROMPTS)
+        html = html_of(self.choose(admin_client, address, file0__format_name="nonsense"))
+        assert "Select a valid choice. nonsense is not one of the available choices." in html
         assert "Checking the files" in html_of(self.choose(admin_client, address, file0__format_name="csv"))
-        uploads_jobs.check(ImportJob.objects.get().pk)
+        jobs.check(ImportJob.objects.get().pk)
         html = html_of(admin_client.get(address))
         assert "Not recognised." in html
         assert "cannot tell what the file holds" in html
@@ -218,12 +214,12 @@ class TestFormat:
         }
         self.choose(admin_client, address, **said)
         job = ImportJob.objects.get()
-        uploads_jobs.check(job.pk)
+        jobs.check(job.pk)
         page = admin_client.get(address)
         assert page.context["report"].ok, page.context["report"].errors
         assert 'value="crowd"' in html_of(page)
         admin_client.post(address, clicked())
-        uploads_jobs.apply(job.pk)
+        jobs.apply(job.pk)
         assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
 
     def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:
@@ -235,9 +231,7 @@ class TestFormat:
         assert 'name="apply"' not in html, "the last check is not that of the mapping on the page"
         assert ImportJob.objects.get().state == ImportJob.State.CHECKED
 
-    def test_columns_with_well_known_names_are_read_as_they_suggest(
-        self, admin_client: Client, study: Study
-    ) -> None:
+    def test_well_known_names_of_columns_are_understood(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, ("answers.csv", "question,system,answer\nWhy?,A,So.\n"))
         page = admin_client.get(address)
         assert page.context["report"].ok
@@ -263,21 +257,16 @@ class TestFormat:
         html = html_of(self.choose(admin_client, address, file0__format_name="table"))
         assert "Say what the file&#x27;s columns mean." in html
 
-    def test_an_unknown_format_is_refused(self, admin_client: Client, study: Study) -> None:
-        address = checked(admin_client, study, PROMPTS)
-        html = html_of(self.choose(admin_client, address, file0__format_name="nonsense"))
-        assert "Select a valid choice. nonsense is not one of the available choices." in html
 
-
-def test_others_neither_upload_nor_decide(client: Client, study: Study) -> None:
+@pytest.mark.parametrize(("is_staff", "status"), [(False, 404), (True, 403)])
+def test_others_and_forms_from_elsewhere_change_nothing(study: Study, is_staff: bool, status: int) -> None:
+    client = Client(enforce_csrf_checks=is_staff)
+    client.force_login(factories.make_user(is_staff=is_staff))
     job = factories.make_import_job(PROMPTS, study=study)
     address = reverse("operate-import-job", args=[study.slug, job.pk])
-    client.force_login(factories.make_user())
-    assert upload(client, study, PROMPTS).status_code == 404
-    assert client.post(address, {"cancel": "Cancel"}).status_code == 404
-    job.refresh_from_db()
-    assert job.state == ImportJob.State.CHECKING
-    assert ImportJob.objects.count() == 1
+    assert upload(client, study, PROMPTS).status_code == status
+    assert client.post(address, {"cancel": "Cancel"}).status_code == status
+    assert ImportJob.objects.get().state == ImportJob.State.CHECKING
 
 
 def test_a_job_belongs_to_its_study(admin_client: Client, study: Study) -> None:
@@ -286,20 +275,3 @@ def test_a_job_belongs_to_its_study(admin_client: Client, study: Study) -> None:
     for each in (address, f"{address}progress/", f"{address}errors.csv"):
         assert admin_client.get(each).status_code == 404
     assert admin_client.post(address, {"cancel": "Cancel"}).status_code == 404
-
-
-def test_a_form_from_elsewhere_is_refused(study: Study, admin_user: Any) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(admin_user)
-    assert upload(client, study, PROMPTS).status_code == 403
-    job = factories.make_import_job(PROMPTS, study=study)
-    address = reverse("operate-import-job", args=[study.slug, job.pk])
-    assert client.post(address, {"cancel": "Cancel"}).status_code == 403
-    assert ImportJob.objects.count() == 1
-
-
-def test_how_it_failed_is_a_sentence(admin_client: Client, study: Study) -> None:
-    job = factories.make_import_job(PROMPTS, study=study)
-    jobs.end(job.pk, ImportJob.State.FAILED, "It went wrong.")
-    html = html_of(admin_client.get(reverse("operate-import-job", args=[study.slug, job.pk])))
-    assert "It went wrong. The uploaded files are thrown away." in html

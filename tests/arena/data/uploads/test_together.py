@@ -11,7 +11,6 @@ from django.db import connections
 
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
-from arena.data.uploads import jobs as uploads_jobs
 from arena.models import ImportJob, Prompt
 from tests import factories
 
@@ -33,7 +32,7 @@ class Worker:
             assert self.go_on.wait(SECONDS)
             return report
 
-        monkeypatch.setattr(uploads_jobs, "import_records", slow_import)
+        monkeypatch.setattr(jobs, "import_records", slow_import)
         self._pool = ThreadPoolExecutor()
 
     def start(self, work: Callable[..., Any], *arguments: Any) -> "Future[Any]":
@@ -63,17 +62,15 @@ def state_of(job: ImportJob) -> str:
     return job.state
 
 
-def test_two_workers_that_do_not_know_of_each_other(
-    worker: Worker, job: ImportJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_apply_it_once(worker: Worker, job: ImportJob, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def everybody_may(_: int) -> Any:
         yield True
 
-    monkeypatch.setattr(uploads_jobs, "runner", everybody_may)
-    first = worker.start(uploads_jobs.apply, job.pk)
+    monkeypatch.setattr(jobs, "runner", everybody_may)
+    first = worker.start(jobs.apply, job.pk)
     assert worker.in_the_middle.wait(SECONDS)
-    second = worker.start(uploads_jobs.apply, job.pk)
+    second = worker.start(jobs.apply, job.pk)
     worker.go_on.set()
     first.result(SECONDS)
     second.result(SECONDS)
@@ -82,10 +79,10 @@ def test_two_workers_that_do_not_know_of_each_other(
 
 
 def test_cancel_in_the_middle(worker: Worker, job: ImportJob) -> None:
-    applied = worker.start(uploads_jobs.apply, job.pk)
+    applied = worker.start(jobs.apply, job.pk)
     assert worker.in_the_middle.wait(SECONDS)
     cancelled = worker.start(jobs.cancel, job)
-    while not uploads_jobs.is_to_stop(job.pk):
+    while not jobs.is_to_stop(job.pk):
         pass
     worker.go_on.set()
     cancelled.result(SECONDS)
