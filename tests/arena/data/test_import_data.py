@@ -9,7 +9,6 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from arena.management.commands import import_data
 from arena.models import Comparison, Study
 from tests.arena.data.formats.reading import write_lines
 
@@ -103,11 +102,10 @@ def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
     ) in out.splitlines()
 
 
-def test_progress_goes_to_standard_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_data, "REPORT_EVERY", 1000)
-    rows = [{"id": f"p{n:05}", "instruction": "x"} for n in range(1200)]
+def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
+    rows = [{"id": f"p{n}", "instruction": "x"} for n in range(12_000)]
     _, err = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
-    assert err.splitlines() == [f"83%, 1,000 records, {tmp_path}/prompts.jsonl, line 1000"]
+    assert err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
 
 
 def test_the_process_ends_with_exit_code_1(tmp_path: Path) -> None:
