@@ -1,14 +1,17 @@
 """A signed-in rater before a real browser, and what the browser complains about."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.contrib.auth.models import User
+from django.test import Client, TransactionTestCase
 from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Rater, Study
+from tests import emptying
 from tests import factories as make
 
 
@@ -54,13 +57,26 @@ class Visitor:
         )
 
     def sign_in(self) -> None:
-        client = Client()
-        client.force_login(self.rater.user)
-        session = client.cookies["sessionid"].value
-        self.page.context.add_cookies([{"name": "sessionid", "value": session, "url": self.server}])
+        sign_in(self.page, self.server, self.rater.user)
 
     def shown_at(self, width: int, height: int) -> None:
         self.page.set_viewport_size({"width": width, "height": height})
+
+
+def sign_in(page: Any, server: str, user: User | None) -> None:
+    client = Client()
+    client.force_login(user)
+    session = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
+
+
+@pytest.fixture(scope="module")
+def lasting_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """All tests of a module see the same committed rows: for boards that are made once and only looked at."""
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: None)
+        yield
+        emptying.empty("default")
 
 
 @pytest.fixture

@@ -13,14 +13,9 @@ from arena.rating.recording import Answer
 from arena.studies.setting_up import UNNAMED, free_address
 from tests import factories as make
 from tests.browser.conftest import Visitor
-from tests.browser.watching import SIZES, check_accessible
+from tests.browser.watching import check_accessible
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-PAGES = (
-    *("study", "guidelines", "rating", "prompts", "contestants", "completions", "pairs", "people", "judges"),
-    *("publish", "progress", "progress-pairs", "flags", "state", "export", "import"),
-)
 
 
 @pytest.fixture
@@ -40,23 +35,6 @@ def operator(visitor: Visitor) -> Visitor:
     Invitation.objects.create(study=visitor.study, revoked_at=timezone.now())
     StudyEvent.objects.create(study=visitor.study, kind="paused", by=visitor.rater.user, note="Lunch")
     return visitor
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_every_page_can_be_read(operator: Visitor, problems: list[str], size: str) -> None:
-    width, height = SIZES[size]
-    operator.page.set_viewport_size({"width": width, "height": height})
-    for name in PAGES:
-        operator.visit(f"operate-{name}", operator.study.slug)
-        assert operator.page.evaluate("document.documentElement.scrollWidth") <= width, name
-        check_accessible(operator.page)
-    member = Membership.objects.exclude(rater=operator.rater).get()
-    operator.visit("operate-remove-details", operator.study.slug, str(member.rater_id))
-    check_accessible(operator.page)
-    for name in ("operate", "own-details"):
-        operator.visit(name)
-        check_accessible(operator.page)
-    assert problems == []
 
 
 def test_an_address_is_proposed_as_the_name_is_typed(operator: Visitor) -> None:

@@ -6,20 +6,18 @@ import pytest
 
 from leaderboard.refreshing import services
 from tests import factories
-from tests.browser.watching import SIZES, check_accessible, drawn
-from tests.leaderboard.rows import HandMade
+from tests.browser.watching import drawn
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 HOSTILE = '<a href="https://example.com">link</a><b>bold</b>'
-PAGES = ("raters/", "raters/people/", "raters/judge:strict/", "agreement/")
 PEOPLE = (1, 2, 4, 7)
 
 
-@pytest.fixture
-def made(monkeypatch):
+@pytest.fixture(scope="module")
+def made(lasting_rows):
     """Two people, a judge that favours what is shown first, one with two orders, and a name full of tags."""
-    monkeypatch.setattr(services, "ROUNDS", 50)
     names = ("Heron 70B", "Stork 7B", HOSTILE)
     made = HandMade(*names, slug="board", name="Board study", categories=("coding", "poems"))
     other = factories.make_rater(name="Grace")
@@ -35,7 +33,8 @@ def made(monkeypatch):
                 made.rate(another, one, 3, prompt=prompt, rater=strict)
                 made.rate(another, one, 6, prompt=prompt, rater=tags)
     made.rate(names[0], names[1], None, rater=strict, reason="out_of_range")
-    services.refresh(made.study)
+    with few_rounds(50):
+        services.refresh(made.study)
     return made
 
 
@@ -43,18 +42,6 @@ def show(page, live_server, path):
     """Open a page of the study and wait until every figure is drawn."""
     page.goto(f"{live_server.url}/studies/board/{path}")
     drawn(page)
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("path", PAGES)
-def test_pages_are_drawn_accessible_and_fit(page, live_server, made, problems, path, size):
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
-    show(page, live_server, path)
-    assert page.locator(".plot .main-svg").count() >= 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    check_accessible(page)
-    assert problems == []
 
 
 def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, made):

@@ -1,20 +1,15 @@
 """The training in a real browser: by keyboard alone up to the first pair, and how it looks."""
 
-import os
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from django.urls import reverse
 
 from arena.models import Comparison, Invitation, Membership, Pair, Role, Study, TrainingAnswer
 from tests import factories as make
 from tests.browser.conftest import Visitor
-from tests.browser.watching import SCHEMES, check_accessible
+from tests.browser.watching import check_accessible
 
 pytestmark = pytest.mark.browser
 
-SIZES = [(1440, 900), (390, 844)]
 TEXTS = [
     ("Which of 17 and 21 is prime?", "**17** is prime: nothing but 1 and 17 divides it.", "21 is prime."),
     ("Write a line about rain.", "Rain taps on the roof.", "It rains, says the drum of the roof."),
@@ -97,58 +92,36 @@ def test_it_works_without_a_script(visitor: Visitor, trained: Study) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_every_page_is_accessible_and_fits(
-    visitor: Visitor, trained: Study, width: int, height: int, picture: Callable[[str], None]
-) -> None:
+def test_every_page_is_accessible_and_fits(visitor: Visitor, trained: Study) -> None:
     Study.objects.update(training_threshold=1.0)
-    visitor.shown_at(width, height)
-
-    def check(name: str) -> None:
-        check_accessible(visitor.page)
-        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-        picture(f"{name}-{width}")
 
     visitor.visit("training", trained.slug)
-    check("intro")
+    check_accessible(visitor.page)
     visitor.visit("rate")
-    check("studies")
+    check_accessible(visitor.page)
     for number in ("1", "2", "3"):
         visitor.visit("training-pair", trained.slug, "1", number)
         if number != "2":
-            check(f"question-{number}")
+            check_accessible(visitor.page)
         visitor.page.keyboard.press("8")
         press(visitor, "Enter", ".verdict")
-        check(f"verdict-{number}")
+        check_accessible(visitor.page)
     visitor.visit("training", trained.slug)
-    check("again")
+    check_accessible(visitor.page)
     Membership.objects.update(trained_at="2030-01-01T00:00Z")
     visitor.visit("training", trained.slug)
-    check("through")
+    check_accessible(visitor.page)
     visitor.visit("guidelines", trained.slug)
     visitor.page.click(".example summary")
-    check("guidelines")
+    check_accessible(visitor.page)
     visitor.visit("rate-study", trained.slug)
     visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
     visitor.page.keyboard.press("g")
     visitor.page.click("#guidelines .example summary")
-    check("dialog")
+    check_accessible(visitor.page)
     invitation = Invitation.objects.create(study=trained, role=Role.OPERATOR)
     visitor.visit("join", invitation.token)
-    check("join")
+    check_accessible(visitor.page)
     visitor.visit("rate")
-    check("studies-after")
+    check_accessible(visitor.page)
     assert visitor.complaints == []
-
-
-@pytest.fixture
-def picture(visitor: Visitor) -> Callable[[str], None]:
-    """Keeps a picture of the page in each colour in the folder that SCREENSHOTS names, if it names one."""
-    folder = os.environ.get("SCREENSHOTS", "")
-
-    def take(name: str) -> None:
-        for scheme in SCHEMES if folder else ():
-            visitor.page.emulate_media(color_scheme=scheme)
-            visitor.page.screenshot(path=str(Path(folder) / f"training-{name}-{scheme}.png"))
-
-    return take

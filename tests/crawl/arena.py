@@ -24,7 +24,15 @@ TEXT = (
     + "|-" * 40
     + "|"
 )
-STARTS = ("/", "/rate/", "/operate/", "/judging/", "/methodology/", "/api/v1/docs")
+STARTS = (
+    "/",
+    "/rate/",
+    "/account/remove-details/",
+    "/operate/",
+    "/judging/",
+    "/methodology/",
+    "/api/v1/docs",
+)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,21 @@ Facet = tuple[object, ...]
 def facets(address: str) -> set[Facet]:
     """The view of an address for its study, and that view with each of its parameters. Raises Resolver404."""
     parts = urlsplit(address)
-    found = resolve(parts.path)
-    view = found.view_name or found.route, found.kwargs.get("slug")
-    return {view, *((*view, name) for name, _ in parse_qsl(parts.query))}
+    (itself,) = view(address)
+    return {itself, *((*itself, name) for name, _ in parse_qsl(parts.query))}
 
 
-def walk(starts: Iterable[str], look: Callable[[str], Iterable[str]]) -> set[Facet]:
+def view(address: str) -> set[Facet]:
+    """The view of an address for its study alone."""
+    found = resolve(urlsplit(address).path)
+    return {(found.view_name or found.route, found.kwargs.get("slug"))}
+
+
+def walk(
+    starts: Iterable[str],
+    look: Callable[[str], Iterable[str]],
+    facets: Callable[[str], set[Facet]] = facets,
+) -> set[Facet]:
     """Look at an address for every facet that can be reached; ``look`` returns the links of a page."""
     waiting, known, seen = list(starts), set(starts), set[Facet]()
     while waiting:

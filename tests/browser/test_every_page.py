@@ -1,0 +1,49 @@
+"""Every page as a browser shows it to staff: its figures are drawn, it fits, and axe finds nothing."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import sign_in
+from tests.browser.watching import check_accessible, drawn
+from tests.crawl.arena import STARTS, Arena, make_arena
+from tests.crawl.walk import view, walk
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PARTS = ("/studies/closed/", "/operate/closed/", "/")
+"""A test walks through one part; an address belongs to the first one that it begins with."""
+
+LINKS = "a[href]:not([href*='/file/'])"
+OWN_PAGE = ("/", "docs")
+"""How an address ends that is neither a file nor data."""
+
+
+@pytest.fixture(scope="module")
+def arena(lasting_rows: None) -> Arena:
+    return make_arena()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_page_is_drawn_accessible_and_fits(
+    part: str, page: Any, live_server: Any, arena: Arena, problems: list[str]
+) -> None:
+    sign_in(page, live_server.url, arena.users["staff"])
+
+    def look(address: str) -> list[str]:
+        page.goto(live_server.url + address)
+        drawn(page)
+        check_accessible(page)
+        assert problems == [], address
+        found = page.eval_on_selector_all(
+            "a[href]:not([href*='/file/'])", "all => all.map(a => a.getAttribute('href'))"
+        )
+        return [link for link in found if belongs(link.partition("?")[0].partition("#")[0])]
+
+    def belongs(path: str) -> bool:
+        """Whether an address is a page of this part, and ours: the admin's pages are Django's."""
+        first = next((each for each in PARTS if path.startswith(each)), None)
+        return first == part and path.endswith(OWN_PAGE) and not path.startswith("/admin/")
+
+    seen = walk([part, *(start for start in STARTS if belongs(start))], look, view)
+    assert len(seen) > 10
