@@ -654,6 +654,7 @@ def test_nothing_is_loaded_from_elsewhere(visitor: Visitor) -> None:
 def test_the_pages_around_it_are_accessible(visitor: Visitor) -> None:
     for name, arguments in (
         ("rate", ()),
+        ("own-details", ()),
         ("guidelines", (visitor.study.slug,)),
         ("password_change", ()),
         ("password_change_done", ()),

@@ -27,7 +27,6 @@ TEXT = (
 STARTS = (
     "/",
     "/rate/",
-    "/account/remove-details/",
     "/operate/",
     "/judging/",
     "/methodology/",

@@ -9,16 +9,13 @@ import pytest
 from arena.models import Comparison, Rater
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Request, storable
-from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.endpoints.simulated import Simulation
 from judging.judges.services import SETTINGS, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall
-from judging.protocols.answer_scales import answer_scale
-from judging.protocols.conversation import Question
-from judging.protocols.protocol import About
-from judging.protocols.replies import Place
 from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
+from tests.judging.simulating import simulated_rating
 
 REQUEST = Request("simulated", [], 1.0)
 
@@ -86,15 +83,9 @@ def test_simulated_judges_go_the_same_way(arena: Any, model: ChatServer, drain: 
         assert comparison.rationale.startswith("Simulated reply")
 
 
-def rating_question(points: int) -> Question:
-    return Question("rate", [], About.PAIR, scale=answer_scale("likert", points), place=Place.FIRST_LINE)
-
-
 def ratings(bias: float, points: int = 8) -> Counter[int]:
     simulation = Simulation.from_options({"noise": 100, "position_bias": bias, "strengths": {"a": 0, "b": 0}})
-    question = rating_question(points)
-    replies = (SimulatedClient(simulation, "a", "b", seed, question).ask(REQUEST) for seed in range(400))
-    return Counter(int(reply.text.splitlines()[0]) for reply in replies)
+    return Counter(simulated_rating(simulation, "a", "b", points, seed) for seed in range(400))
 
 
 @pytest.mark.parametrize("points", scales.POINTS)
@@ -109,9 +100,8 @@ def test_simulated_ratings_lie_on_the_scale_and_follow_the_bias(points: int) -> 
 
 
 def test_no_reply_without_a_strength_and_none_that_cannot_be_stored() -> None:
-    client = SimulatedClient(Simulation(0, 0, {"a": 1}), "a", "b", 1, rating_question(8))
     with pytest.raises(NoReplyError, match="no strength is stated for b"):
-        client.ask(REQUEST)
+        simulated_rating(Simulation(0, 0, {"a": 1}), "a", "b", 8, 1)
     texts = ["a\x00b", "\ud800x", "\ud83d\ude00", "plain é"]
     assert [storable(text) for text in texts] == ["a�b", "�x", "😀", "plain é"]
 

@@ -1,12 +1,11 @@
 """Studies in which simulated judges with known bias rated the same pairs."""
 
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt
-from judging.endpoints.client import Request
-from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.endpoints.simulated import Simulation
 from tests import factories
+from tests.judging.simulating import simulated_rating
 
 STRENGTHS = {"a": -120.0, "b": 0.0, "c": 120.0}
-ASKED = Request("simulated", [], 1.0)
 
 
 def make_field(prompts=20, **overrides):
@@ -48,8 +47,8 @@ def rate(study, rater, bias=0, noise=200, *, orders=(False, True), repeats=1, se
                 shown = [pair.first.contestant, pair.second.contestant]
                 first, second = (each.slug for each in (reversed(shown) if swapped else shown) if each)
                 seeded = seed * 100_003 + len(rows)
-                text = SimulatedClient(simulation, first, second, points, seeded).ask(ASKED).text
-                given = {"rating": int(text.split()[0]), "status": "scored", "repeat": repeat, **overrides}
+                rating = simulated_rating(simulation, first, second, points, seeded)
+                given = {"rating": rating, "status": "scored", "repeat": repeat, **overrides}
                 rows.append(
                     Comparison(
                         study=study,

@@ -9,11 +9,11 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import SquareTable
 
-from judging.endpoints.client import Request
-from judging.endpoints.simulated import SimulatedClient, Simulation
+from judging.endpoints.simulated import Simulation
 from leaderboard.stats import make_ratings
 from leaderboard.stats.checks import LengthMismatchError, RatingError
 from leaderboard.stats.position_bias import counts_by_prompt, cuts, mirror_test, place_worth, position
+from tests.judging.simulating import simulated_rating
 
 RATED = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 5)), min_size=1, max_size=40)
 
@@ -107,7 +107,6 @@ def test_it_refuses_what_is_not_on_the_scale(rating, points, prompt, error):
         position(rating, points, prompt)
 
 
-ASKED = Request("simulated", [], 1.0)
 STRENGTHS = {"a": -150.0, "b": -30.0, "c": 40.0, "d": 140.0}
 
 
@@ -119,9 +118,8 @@ def of_simulated_judge(bias, noise, prompts=80, points=8, both=True):
             for other in range(one + 1, len(names)):
                 orders = [(one, other), (other, one)]
                 for first, second in orders if both else [orders[(prompt + one + other) % 2]]:
-                    client = SimulatedClient(simulation, names[first], names[second], points, len(rows))
-                    reply = client.ask(ASKED)
-                    rows.append((first, second, int(reply.text.split()[0]), prompt))
+                    said = simulated_rating(simulation, names[first], names[second], points, len(rows))
+                    rows.append((first, second, said, prompt))
     first, second, rating, prompt = np.array(rows).T
     return make_ratings(first, second, rating, points, len(names), prompt=prompt)
 
