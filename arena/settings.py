@@ -155,7 +155,7 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, val
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
 SWEEPS = [
-    "arena.rating.services.expire_lapsed",
+    "arena.rating.assignments.expire_lapsed",
     "arena.data.uploads.jobs.sweep",
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",

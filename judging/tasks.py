@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from judging.panels import services as panels_services
+from judging.runs.batching import Combiner
 from judging.runs.calls import judge_assignment as services_judge_assignment
-from judging.runs.combining import Combiner
 from judging.runs.lifecycle import go_on
 from judging.runs.lifecycle import plan_run as services_plan_run
 

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from arena.models import Study
 from leaderboard.refreshing import computing, services
-from leaderboard.snapshots.holding import BusyError
+from leaderboard.snapshots.study_lock import BusyError
 
 BUSY_COUNTDOWN: Final = 5
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Role, Study
 from arena.people.permissions import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
-from arena.rating import recording, scales, screen, services, training, training_pages
+from arena.rating import assignments, recording, scales, screen, training, training_pages
 from arena.rating.progress import Progress, progress
 from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
@@ -211,7 +211,7 @@ def skip(request: MemberRequest) -> HttpResponse:
     """Put the pair aside; a reopened answer is kept."""
     if _is_somebody_elses(request):
         return signed_out("Somebody else is signed in.")
-    return _put_aside(request, lambda: services.skip(request.rater, request.POST.get("assignment", "")))
+    return _put_aside(request, lambda: assignments.skip(request.rater, request.POST.get("assignment", "")))
 
 
 def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
@@ -239,7 +239,7 @@ def flag(request: MemberRequest) -> HttpResponse:
         return _flag_page(request, form, INVALID)
     data = form.cleaned_data
     answer = (data["assignment"], data["reason"], data["comment"])
-    return _put_aside(request, lambda: services.flag(request.rater, *answer))
+    return _put_aside(request, lambda: assignments.flag(request.rater, *answer))
 
 
 def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpResponse:
@@ -251,7 +251,7 @@ def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpRespo
 @member
 def undo(request: MemberRequest) -> HttpResponse:
     """Reopen the last pair, or the one named by ``reopen``."""
-    found = services.undo(request.study, request.rater, request.POST.get("reopen") or None)
+    found = assignments.undo(request.study, request.rater, request.POST.get("reopen") or None)
     if found is None:
         why = "There is nothing to undo."
         if request.study.reveal_names:
@@ -270,7 +270,7 @@ def ahead(request: MemberRequest) -> HttpResponse:
     """Lease the pair after ``after``, which has been on screen ``seen`` seconds; empty if there is none."""
     try:
         seen = said_seconds(request.GET.get("seen", "")) or 0
-        claimed = services.claim(request.study, request.rater, request.GET.get("after", ""), seen)
+        claimed = assignments.claim(request.study, request.rater, request.GET.get("after", ""), seen)
     except NotAllowedError:
         claimed = None
     if claimed is None:
@@ -292,13 +292,13 @@ def _next(request: MemberRequest) -> HttpResponse:
 def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 200) -> HttpResponse:
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
-        claimed = services.claim(request.study, request.rater)
+        claimed = assignments.claim(request.study, request.rater)
     except NotAllowedError as error:
         return _page(request, "_refused", {"study": request.study, "why": str(error)}, REFUSED)
     if claimed is None:
         done = progress(request.rater, [request.study])[request.study.pk]
         return _page(request, "_finished", {"study": request.study, "progress": done}, status)
-    services.mark_shown(claimed)
+    assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one
     done = progress(request.rater, [request.study])[request.study.pk]

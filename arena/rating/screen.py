@@ -13,8 +13,8 @@ from arena.models import Assignment, Comparison, Flag, Prompt, Study
 from arena.rating import scales
 from arena.rating.recording import Answer
 from arena.texts.markdown import is_plain
-from arena.texts.naming import shown_turns
 from arena.texts.rendering_cache import rendered
+from arena.texts.self_naming import shown_turns
 
 LONG: Final = 700  # characters above which a prompt is folded
 MANY_LINES: Final = 8

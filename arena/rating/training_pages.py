@@ -15,7 +15,7 @@ from arena.people import permissions
 from arena.people.permissions import MemberRequest, member
 from arena.rating import scales, screen, training
 from arena.rating.screen import Html, ShownPrompt, html_of, parts, shown_prompt, texts_of
-from arena.texts.naming import shown_turns
+from arena.texts.self_naming import shown_turns
 
 MOST_EXAMPLES: Final = 20
 

@@ -2,22 +2,22 @@ from django.urls import include, path
 
 from arena.data.uploads import views as uploads
 from arena.people import anonymising, members, rater_data, raters
-from arena.studies import holdings, lifecycle, names, progress, setting_up
+from arena.studies import contents, lifecycle, progress, self_naming, setting_up
 
 _study = [
     path("", setting_up.study, name="operate-study"),
     path("guidelines/", setting_up.guidelines, name="operate-guidelines"),
     path("rating/", setting_up.rating, name="operate-rating"),
-    path("prompts/", holdings.prompts, name="operate-prompts"),
-    path("prompts/<int:prompt>/", holdings.prompt, name="operate-prompt"),
-    path("contestants/", holdings.contestants, name="operate-contestants"),
-    path("contestants/<int:contestant>/", holdings.contestant, name="operate-contestant"),
-    path("answers/", holdings.completions, name="operate-completions"),
-    path("answers/missing.csv", holdings.holes, name="operate-holes"),
-    path("pairs/", holdings.pairs, name="operate-pairs"),
-    path("pairs/<int:pair>/", holdings.known_answer, name="operate-pair"),
-    path("judges/", holdings.judges, name="operate-judges"),
-    path("names/", names.names, name="operate-names"),
+    path("prompts/", contents.prompts, name="operate-prompts"),
+    path("prompts/<int:prompt>/", contents.prompt, name="operate-prompt"),
+    path("contestants/", contents.contestants, name="operate-contestants"),
+    path("contestants/<int:contestant>/", contents.contestant, name="operate-contestant"),
+    path("answers/", contents.completions, name="operate-completions"),
+    path("answers/missing.csv", contents.holes, name="operate-holes"),
+    path("pairs/", contents.pairs, name="operate-pairs"),
+    path("pairs/<int:pair>/", contents.known_answer, name="operate-pair"),
+    path("judges/", contents.judges, name="operate-judges"),
+    path("names/", self_naming.names, name="operate-names"),
     path("publish/", setting_up.publish, name="operate-publish"),
     path("import/", uploads.upload, name="operate-import"),
     path("import/<int:job>/", uploads.job, name="operate-import-job"),

@@ -10,10 +10,10 @@ from ninja import Field, Router, Schema, Status
 from arena.api.auth import rater_of
 from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, written_out
 from arena.models import Assignment, Membership, Rater, Study
+from arena.rating import assignments as rating
 from arena.rating import scales
-from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
-from arena.texts.naming import shown_turns
+from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall
 from judging.remote import services as remote_services

@@ -14,8 +14,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Rater, Study
+from arena.rating import assignments as rating
 from arena.rating import offering, planning
-from arena.rating import services as rating
 from arena.rating.recording import LeaseLostError, NotAllowedError
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment

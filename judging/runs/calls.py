@@ -20,8 +20,8 @@ from judging.models import JudgeCall
 from judging.protocols import conversation
 from judging.runs import claiming, committing, limiting, submitting
 from judging.runs.asking import PreparedCall, ask
+from judging.runs.batching import Combiner
 from judging.runs.claiming import Claimed, ClaimRequest, Places
-from judging.runs.combining import Combiner
 from judging.runs.committing import Outcome, Results, retry_until
 from judging.runs.submitting import Submission, submission_of
 

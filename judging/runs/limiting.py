@@ -11,7 +11,7 @@ from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
 from judging.endpoints.limits import MANY, EndedCall, Limits, Outage, StartingCall, limiter
 from judging.models import Judge, JudgeCall
 from judging.runs.asking import PreparedCall
-from judging.runs.combining import Combiner
+from judging.runs.batching import Combiner
 
 USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Comparison, Completion, Rater, Study
-from arena.texts.naming import shown_turns
+from arena.texts.self_naming import shown_turns
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.conversation import Question

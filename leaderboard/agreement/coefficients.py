@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics, opinion_rows, pair_sums

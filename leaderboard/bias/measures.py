@@ -9,7 +9,7 @@ import numpy as np
 
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats import Method, TieBand, rating_histogram
 from leaderboard.stats.flips import flips, preference

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.snapshots.opinions import Opinions
+from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats.descriptive import describe
 from leaderboard.stats.style import MEASURES

@@ -18,8 +18,8 @@ from leaderboard.pages.wording import counted, signed
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method
 
 

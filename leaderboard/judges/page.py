@@ -21,7 +21,7 @@ from leaderboard.pages.shell import Published, is_staff
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, judges_now, labels
-from leaderboard.rater_kinds.panels import boards_panel, correlation_panel, position_panel, ratings_panel
+from leaderboard.raters.panels import boards_panel, correlation_panel, position_panel, ratings_panel
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.on_demand import Pending

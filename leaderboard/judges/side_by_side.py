@@ -18,7 +18,7 @@ from leaderboard.bias.measures import own_family, ratings
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.standings.content import standings
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import IntArray

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.people.permissions import OperatorRequest, operator
-from arena.rating import scales, screen, services
+from arena.rating import assignments, scales, screen
+from arena.rating.assignments import adjudications
 from arena.rating.recording import RatingError, record_comparison
 from arena.rating.screen import RatingForm
-from arena.rating.services import adjudications
 from leaderboard.quality import cached
 from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
 
@@ -202,11 +202,11 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
 
 def _offer(request: OperatorRequest, pair: Pair) -> HttpResponse:
     try:
-        assignment = services.claim_adjudication(request.study, request.user, pair)
+        assignment = assignments.claim_adjudication(request.study, request.user, pair)
     except RatingError as error:
         messages.error(request, str(error))
         return redirect("operate-disagreements", slug=request.study.slug)
-    services.mark_shown(assignment)
+    assignments.mark_shown(assignment)
     return redirect("operate-dispute", slug=request.study.slug, pair=pair.pk)
 
 

@@ -36,7 +36,7 @@ from leaderboard.rater_kinds.page import (
     listed,
     one_of,
 )
-from leaderboard.rater_kinds.panels import (
+from leaderboard.raters.panels import (
     boards_panel,
     correlation_panel,
     position_panel,

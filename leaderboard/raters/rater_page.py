@@ -25,8 +25,8 @@ from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import snapshot_flags
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
-from leaderboard.rater_kinds.panels import scores_panel
 from leaderboard.raters.page import kind
+from leaderboard.raters.panels import scores_panel
 from leaderboard.raters.table import Kind, RaterFigure, summary
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope

@@ -19,9 +19,8 @@ from leaderboard.judges.side_by_side import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.holding import Hold
-from leaderboard.snapshots.opinions import Choice, Opinions, opinions
 from leaderboard.snapshots.presentation import method_beside
+from leaderboard.snapshots.reading import Choice, Opinions, opinions
 from leaderboard.snapshots.settings import (
     EVERYONE,
     MODELS,
@@ -32,6 +31,7 @@ from leaderboard.snapshots.settings import (
     parse_for_all,
     parse_for_judges,
 )
+from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, TieBand

@@ -19,8 +19,8 @@ from leaderboard.models.querysets import data_mark, data_marks, newest_compariso
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.snapshots.freshness import request_refresh
-from leaderboard.snapshots.holding import held
-from leaderboard.snapshots.opinions import Opinions, opinions
+from leaderboard.snapshots.reading import Opinions, opinions
+from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS

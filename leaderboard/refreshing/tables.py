@@ -14,7 +14,7 @@ from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.standings.content import TIES, rankings
 from leaderboard.stats import Method

@@ -21,7 +21,7 @@ from arena.data import writing
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files import published as files_published
-from leaderboard.files.bundle import keeping
+from leaderboard.files.bundle import cache
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
@@ -92,7 +92,7 @@ class ResultsPage(Page):
 
     @property
     def bundle(self) -> File:
-        kept = keeping.kept(self.study, self.snapshot)
+        kept = cache.kept(self.study, self.snapshot)
         address = reverse("study-bundle", args=[self.study.slug])
         return File("zip", address, kept.stat().st_size if kept else None)
 
@@ -214,9 +214,9 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
     if snapshot is None:
         raise Http404("This study has no numbers yet.")
     try:
-        path = keeping.packed(study, snapshot)
+        path = cache.packed(study, snapshot)
         file = path.open("rb")
-    except keeping.BusyError as error:
+    except cache.BusyError as error:
         response = _refused(request, study, str(error), 503)
         response["Retry-After"] = "60"
         return response

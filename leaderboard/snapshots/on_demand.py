@@ -16,9 +16,9 @@ from django.utils import timezone
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
 from leaderboard.snapshots.freshness import LOST_AFTER, send
-from leaderboard.snapshots.holding import HELD_FOR
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place
+from leaderboard.snapshots.study_lock import HELD_FOR
 
 MOST_WAITING: Final = 8
 """Settings of one study that may wait at a time, since anybody may ask."""

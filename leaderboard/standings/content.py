@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import METHODOLOGY, METHODS, Games, Method, Ratings, matrices, rank_ratings
 
 TIES: Final = ("on", "off")

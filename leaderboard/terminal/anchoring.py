@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from arena.models import Study
-from leaderboard.snapshots.opinions import opinions
 from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from leaderboard.stats.anchored_result import Anchored, Estimate, anchored_cautions

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from arena.models import Rater, Study
 from arena.models.querysets import SelectorError
-from leaderboard.snapshots.opinions import Opinions, opinions
+from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.settings import DECLARED
 from leaderboard.stats import Standings, StatsError
 from leaderboard.stats.checks import ParameterError

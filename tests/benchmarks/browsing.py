@@ -43,7 +43,7 @@ def indexed(study):
     from leaderboard.comparisons import stored
     from leaderboard.models import Snapshot
     from leaderboard.refreshing import tables
-    from leaderboard.snapshots.opinions import opinions
+    from leaderboard.snapshots.reading import opinions
 
     read = opinions(study)
     start = time.perf_counter()

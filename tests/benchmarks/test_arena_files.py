@@ -4,7 +4,7 @@ import pandas
 import pytest
 
 from leaderboard.files import interchange
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.benchmarks.rivals import rating_module

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.agreement.coefficients import agreement
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method
 
 PEOPLE, JUDGES = range(1, 41), (100, 101, 102)

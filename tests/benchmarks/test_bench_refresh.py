@@ -11,7 +11,7 @@ from django.test.utils import setup_test_environment, teardown_test_environment
 from arena.demo.load import load_demo
 from arena.models import Comparison, Study
 from leaderboard.refreshing import services
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from tests.benchmarks.refresh_cost import PAGES, costs, milliseconds
 
 SIZES = (10_000, 100_000, 1_000_000)

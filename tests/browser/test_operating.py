@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
-from arena.rating import recording, services
+from arena.rating import assignments, recording
 from arena.rating.recording import Answer
 from arena.studies.setting_up import UNNAMED, free_address
 from tests import factories as make
@@ -24,10 +24,10 @@ def operator(visitor: Visitor) -> Visitor:
     Membership.objects.filter(rater=visitor.rater).update(role=Role.OPERATOR)
     other = make.make_member(visitor.study, name="Ann Example")
     for number in range(3):
-        assignment = services.claim(visitor.study, other)
+        assignment = assignments.claim(visitor.study, other)
         assert assignment is not None
         if number == 2:
-            services.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
+            assignments.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
         else:
             answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
             recording.record_comparison(other, assignment.public_id, answer)
@@ -107,7 +107,7 @@ def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
     field = page.get_by_text("Still to come").locator("xpath=following-sibling::dd")
     before = int(field.inner_text())
     other = make.make_member(operator.study)
-    assignment = services.claim(operator.study, other)
+    assignment = assignments.claim(operator.study, other)
     assert assignment is not None
     recording.record_comparison(
         other, assignment.public_id, Answer(points=8, rating=6, source=Comparison.Source.WEB)

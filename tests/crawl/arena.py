@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from arena.models import Flag, Invitation, Membership, Role, Study
-from arena.rating import recording, services
+from arena.rating import assignments, recording
 from arena.rating.recording import Answer
 from judging.models import JudgeRun
 from leaderboard.refreshing import services as snapshots
@@ -96,10 +96,10 @@ def _open() -> Study:
 
 def _rate(study: Study, rater: object) -> None:
     for flagged in (False, True):
-        assignment = services.claim(study, rater)
+        assignment = assignments.claim(study, rater)
         assert assignment is not None
         if flagged:
-            services.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
+            assignments.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
         else:
             answer = Answer(points=8, rating=3, source="web")
             recording.record_comparison(rater, assignment.public_id, answer)

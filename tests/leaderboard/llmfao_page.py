@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
-from leaderboard.snapshots.opinions import style_covariates
+from leaderboard.snapshots.reading import style_covariates
 from leaderboard.stats import EloParameters, Method, Ratings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"

@@ -8,7 +8,7 @@ FOR_WORKERS = (
     "pandas",
     "leaderboard.stats",
     "leaderboard.refreshing",
-    "leaderboard.snapshots.opinions",
+    "leaderboard.snapshots.reading",
     "leaderboard.standings.content",
     "leaderboard.terminal.votes",
 )

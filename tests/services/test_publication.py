@@ -18,7 +18,7 @@ from django.utils import timezone
 from leaderboard.models import ComparisonIndex, Refresh, Snapshot
 from leaderboard.models.querysets import data_mark
 from leaderboard.refreshing import services
-from leaderboard.snapshots.holding import BusyError
+from leaderboard.snapshots.study_lock import BusyError
 from tests.arena.process.processes import ROOT
 from tests.leaderboard.rows import HandMade, few_rounds
 

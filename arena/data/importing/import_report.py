@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 from arena.data.formats.reading import DISTURBING
 from arena.data.formats.records import Note, Place, Problem, Record
 from arena.models import Completion, Contestant, Prompt, Study
-from arena.texts.naming import SelfNaming
+from arena.texts.self_naming import SelfNaming
 
 EXAMPLES: Final = 20
 MATRIX_CONTESTANTS: Final = 30

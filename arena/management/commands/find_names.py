@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from arena.models import Study
-from arena.texts.naming import find_names
+from arena.texts.self_naming import find_names
 
 
 class Command(BaseCommand):

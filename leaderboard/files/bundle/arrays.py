@@ -17,7 +17,7 @@ import numpy.typing as npt
 from arena.data.writing import guarded
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.snapshots.canonical import canonical
-from leaderboard.snapshots.opinions import Choice, Opinions
+from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
 from leaderboard.stats.style import MEASURES
 

@@ -23,7 +23,7 @@ from leaderboard.files.bundle.arrays import (
 )
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
 
 

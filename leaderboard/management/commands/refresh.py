@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.refreshing import services
-from leaderboard.snapshots.holding import BusyError
+from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.terminal.options import study_named
 
 

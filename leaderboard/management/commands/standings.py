@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.snapshots.opinions import UnknownTextError, style_covariates
+from leaderboard.snapshots.reading import UnknownTextError, style_covariates
 from leaderboard.stats import StatsError, rank_ratings
 from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.options import (

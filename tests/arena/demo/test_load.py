@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from arena.demo import load, votes
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
 from arena.models.signals import study_changed
-from arena.rating import services
+from arena.rating import assignments
 from leaderboard.stats import bradley_terry, games_from_ratings
 from tests.factories import make_member
 
@@ -57,7 +57,7 @@ class TestLoaded:
         categories = dict(Counter(study.prompts.values_list("category", flat=True)))
         assert categories == dict.fromkeys(votes.AGREEMENT, 6)
         assert set(Pair.objects.values_list("people_ratings", "judge_ratings")) == {(2, 7)}
-        assignment = services.claim(study, make_member(study))
+        assignment = assignments.claim(study, make_member(study))
         assert assignment.pair.people_ratings < study.ratings_per_pair_people
 
     def test_the_study_is_open_public_and_says_that_it_is_simulated(self, study: Study) -> None:

@@ -5,10 +5,10 @@ import pytest
 from arena.models import Comparison, Membership, Pair, StudyEvent
 from arena.models.querysets import left_out_raters
 from arena.people.members import MemberError, decide
-from arena.rating.services import claim
+from arena.rating.assignments import claim
 from leaderboard.files.selection import Selection
 from leaderboard.refreshing.tables import counts
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from tests import factories as make
 from tests.leaderboard.rows import HandMade
 

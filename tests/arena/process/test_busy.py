@@ -14,7 +14,7 @@ from django.utils import timezone
 from arena.api.auth import rater_token
 from arena.models import Membership
 from arena.process import busy
-from arena.rating import services
+from arena.rating import assignments
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -29,8 +29,8 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(services, "claim", fail)
-    monkeypatch.setattr(services, "record_comparisons", fail)
+    monkeypatch.setattr(assignments, "claim", fail)
+    monkeypatch.setattr(assignments, "record_comparisons", fail)
 
 
 def rating_page() -> Any:

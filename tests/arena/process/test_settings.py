@@ -149,7 +149,7 @@ def test_no_check_fires_by_default_or_for_a_broker_that_celery_knows(settings: A
         ({"ARENA_URL": "ftp://arena"}, "arena.E001"),
         ({"ARENA_URL": "arena:8000"}, "arena.E001"),
         ({"WEB_WORKERS": 2, "EMBEDDED_WORKER": True}, "arena.E002"),
-        ({"SWEEPS": ["arena.rating.services.no_such_sweep"]}, "arena.E003"),
+        ({"SWEEPS": ["arena.rating.assignments.no_such_sweep"]}, "arena.E003"),
         ({"EMBEDDED_START": ["no_such_app.services.start"]}, "arena.E003"),
         ({"PRODUCTION": True, "SECRET_KEY": "guess me"}, "arena.E004"),
         ({"CELERY_BROKER_URL": "radish://:hunter2@h"}, "arena.E005"),

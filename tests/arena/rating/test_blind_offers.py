@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Rater, Study
-from arena.rating import possible_pairs, recording, services
+from arena.rating import assignments, possible_pairs, recording
 from arena.rating.offering import with_texts_of
 from arena.rating.progress import progress
 from arena.rating.recording import Answer
@@ -23,7 +23,7 @@ def rate_all(study: Study) -> list[Assignment]:
     """Everything one rater is offered, each answered."""
     rater = make.make_member(study)
     offered = []
-    while assignment := services.claim(study, rater):
+    while assignment := assignments.claim(study, rater):
         record(rater, assignment)
         offered.append(assignment)
     return offered
@@ -51,8 +51,8 @@ def test_no_text_comes_again_once_its_author_may_be_told(choice: str) -> None:
 def test_a_pair_fetched_ahead_shares_no_text_either() -> None:
     study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
     rater = make.make_member(study)
-    on_screen = services.claim(study, rater)
-    ahead = services.claim(study, rater, ahead=on_screen.public_id)
+    on_screen = assignments.claim(study, rater)
+    ahead = assignments.claim(study, rater, ahead=on_screen.public_id)
     texts = {on_screen.pair.first_id, on_screen.pair.second_id, ahead.pair.first_id, ahead.pair.second_id}
     assert len(texts) == 4
 
@@ -70,7 +70,7 @@ def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> 
     rater = make.make_member(study)
     lost = make.make_assignment(pair=pair, rater=rater, purpose=before, state="expired")
     Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now())
-    again = services.claim(study, rater)
+    again = assignments.claim(study, rater)
     assert again == lost
     assert record(rater, lost).purpose == "study"
     pair.refresh_from_db()
@@ -88,7 +88,7 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
     before = progress(rater, [study])[study.pk]
     changes: dict[str, set[tuple[int, int]]] = {}
     for _ in range(30):
-        assignment = services.claim(study, rater)
+        assignment = assignments.claim(study, rater)
         record(rater, assignment)
         now = progress(rater, [study])[study.pk]
         is_step = now.left == before.left - 10
@@ -103,6 +103,6 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
 def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
     study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
     rater = make.make_member(study)
-    assignment = services.claim(study, rater)
+    assignment = assignments.claim(study, rater)
     record(rater, assignment)
     assert progress(rater, [study])[study.pk].left == 1

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
 from arena.people import joining
-from arena.rating import recording, services
+from arena.rating import assignments, recording
 from arena.rating.recording import AlreadyAnsweredError, Answer, NotAllowedError
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
@@ -54,7 +54,7 @@ def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
     def work(rater: Rater) -> Callable[[], int]:
         def until_done() -> int:
             count = 0
-            while assignment := services.claim(study, rater):
+            while assignment := assignments.claim(study, rater):
                 recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=3))
                 count += 1
             return count
@@ -72,10 +72,10 @@ def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
 def test_two_tabs_of_one_rater_get_the_same_pair_and_hold_one_more() -> None:
     study = make.make_small_study()
     rater = make.make_member(study)
-    first, second, third = at_once(*[lambda: services.claim(study, rater)] * 3)
+    first, second, third = at_once(*[lambda: assignments.claim(study, rater)] * 3)
     assert first == second == third
     assert Assignment.objects.count() == 1
-    ahead = at_once(*[lambda: services.claim(study, rater, first.public_id)] * 3)
+    ahead = at_once(*[lambda: assignments.claim(study, rater, first.public_id)] * 3)
     assert ahead[0] == ahead[1] == ahead[2] != first
     assert Assignment.objects.count() == 2
 
@@ -85,13 +85,13 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
     for _ in range(6):
         study = make.make_small_study(prompts=1, contestants=2)
         slow, quick = make.make_member(study), make.make_member(study)
-        lost = services.claim(study, slow)
+        lost = assignments.claim(study, slow)
         Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
         said, held = at_once(
             lambda lost=lost, slow=slow: recording.record_comparison(
                 slow, lost.public_id, Answer(points=8, rating=3)
             ),
-            lambda study=study, quick=quick: services.claim(study, quick),
+            lambda study=study, quick=quick: assignments.claim(study, quick),
         )
         assert not isinstance(held, Exception)
         assert said.is_late == (held is not None)
@@ -127,7 +127,7 @@ def test_an_answer_that_meets_the_sweep_is_kept() -> None:
         assignment = make.make_assignment(leased_until=timezone.now() - timedelta(seconds=1))
         answer = Answer(points=8, rating=2)
         results = at_once(
-            lambda: services.expire_lapsed(),
+            lambda: assignments.expire_lapsed(),
             lambda found=assignment, said=answer: recording.record_comparison(
                 found.rater, found.public_id, said
             ),
@@ -166,6 +166,6 @@ def test_closing_a_study_stops_claims() -> None:
     def close() -> int:
         return Study.objects.filter(pk=study.pk).update(closed_at=timezone.now())
 
-    at_once(close, lambda: services.claim(study, rater))
+    at_once(close, lambda: assignments.claim(study, rater))
     with pytest.raises(NotAllowedError):
-        services.claim(study, rater)
+        assignments.claim(study, rater)

@@ -22,7 +22,7 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import offering, progress, recording, services
+from arena.rating import assignments, offering, progress, recording
 from arena.rating.recording import Answer, NotAllowedError
 from arena.studies import changes
 from tests import factories as make
@@ -33,7 +33,7 @@ GOLD = {"gold": "first", "gold_source": "an operator"}
 
 
 def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
-    assignment = services.claim(study, rater, ahead)
+    assignment = assignments.claim(study, rater, ahead)
     assert assignment is not None
     return assignment
 
@@ -45,7 +45,7 @@ def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -
 def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:
     """Everything there is for this rater, in the order it came in."""
     done = []
-    while assignment := services.claim(study, rater):
+    while assignment := assignments.claim(study, rater):
         answer(rater, assignment, rating)
         done.append(assignment)
     return done
@@ -66,7 +66,7 @@ def rater(study: Study) -> Rater:
 
 def test_one_further_pair_can_be_held_ahead_and_comes_next(study: Study, rater: Rater) -> None:
     current = claimed(study, rater)
-    services.mark_shown(current)
+    assignments.mark_shown(current)
     following = claimed(study, rater, current.public_id)
     assert following != current
     assert claimed(study, rater, current.public_id) == following
@@ -80,12 +80,12 @@ def test_one_further_pair_can_be_held_ahead_and_comes_next(study: Study, rater: 
 
 def test_a_pair_brought_back_comes_before_the_one_held_ahead(study: Study, rater: Rater) -> None:
     first = claimed(study, rater)
-    services.mark_shown(first)
+    assignments.mark_shown(first)
     second = claimed(study, rater, first.public_id)
     answer(rater, first)
-    services.mark_shown(second)
+    assignments.mark_shown(second)
     third = claimed(study, rater, second.public_id)
-    assert services.undo(study, rater) == first
+    assert assignments.undo(study, rater) == first
     order = [claimed(study, rater)]
     while len(order) < 3:
         answer(rater, order[-1], 6)
@@ -98,8 +98,8 @@ def test_the_pair_on_screen_is_not_offered_ahead_when_its_lease_ran_out() -> Non
     rater = make.make_member(study)
     current = claimed(study, rater)
     Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    services.expire_lapsed()
-    assert services.claim(study, rater, current.public_id) is None
+    assignments.expire_lapsed()
+    assert assignments.claim(study, rater, current.public_id) is None
     assert claimed(study, rater) == current
 
 
@@ -110,7 +110,7 @@ def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, r
     held = claimed(study, rater)
     Study.objects.update(paused_at=timezone.now())
     with pytest.raises(NotAllowedError, match="This study is paused"):
-        services.claim(study, rater)
+        assignments.claim(study, rater)
     assert answer(rater, held).rating == 3
 
 
@@ -121,7 +121,7 @@ def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, r
 def test_who_is_offered_nothing(study: Study, rater: Rater, change: dict[str, Any], words: str) -> None:
     Membership.objects.update(**change)
     with pytest.raises(NotAllowedError, match=words):
-        services.claim(study, rater)
+        assignments.claim(study, rater)
     assert not Assignment.objects.exists()
 
 
@@ -180,7 +180,7 @@ def test_repeats_and_checks_come_once_each_and_nothing_of_them_counts(watched: S
     assert progress.progress(rater, [watched])[watched.pk] == progress.Progress(len(done), 0, 0)
     # Where nothing is left to rate, nobody is asked the same again.
     Study.objects.update(repeat_share=0.5, gold_share=0.5)
-    assert services.claim(watched, make.make_member(watched)) is None
+    assert assignments.claim(watched, make.make_member(watched)) is None
     check_hidden(done)
 
 
@@ -270,7 +270,7 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
     tally.worth()
     wins = [[0.0, 0.0], [1.0, 0.0]] if assignment.swapped else [[0.0, 1.0], [0.0, 0.0]]
     assert tally._wins.tolist() == wins
-    services.undo(study, rater)
+    assignments.undo(study, rater)
     answer(rater, assignment, 4)
     answer(out, claimed(study, out), 8)
     Membership.objects.filter(rater=out).update(left_out_at=timezone.now())
@@ -309,7 +309,7 @@ def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(stu
     rate_all(study, other)
     known.ratings[:] = 0
     known._newest = 10**9
-    assert services.claim(study, rater) is None
+    assert assignments.claim(study, rater) is None
 
 
 def test_a_new_text_is_offered_after_an_import(study: Study, rater: Rater) -> None:
@@ -326,7 +326,7 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
     gold_pair(study, "check")
     for _ in range(3):
         answer(rater, claimed(study, rater))
-    services.skip(rater, claimed(study, rater).public_id)
+    assignments.skip(rater, claimed(study, rater).public_id)
     expected = progress.Progress(rated=3, skipped=1, left=20)
     assert progress.progress(rater, [study])[study.pk] == expected
     assert progress.progress(rater, [study, other])[study.pk] == expected
@@ -341,7 +341,7 @@ def test_orders_are_balanced_over_all_per_pair_and_per_rater() -> None:
     busy = [make.make_member(study) for _ in range(4)]
     while busy:
         for rater in list(busy):
-            if assignment := services.claim(study, rater):
+            if assignment := assignments.claim(study, rater):
                 answer(rater, assignment)
             else:
                 busy.remove(rater)
@@ -392,9 +392,9 @@ def test_nothing_of_a_contestant_is_offered_while_it_is_being_retired(
 
 def test_a_pair_that_was_lost_and_comes_again_is_new_to_its_rater(study: Study, rater: Rater) -> None:
     lost = claimed(study, rater)
-    services.mark_shown(lost)
+    assignments.mark_shown(lost)
     Assignment.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    services.expire_lapsed()
+    assignments.expire_lapsed()
     while claimed(study, rater) != lost:
         Assignment.objects.filter(state="claimed").update(state="skipped", finished_at=timezone.now())
     lost.refresh_from_db()

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Comparison, Membership
-from arena.rating import services
+from arena.rating import assignments
 from tests import factories as make
 
 pytestmark = pytest.mark.both_databases
@@ -19,7 +19,7 @@ def test_the_page_of_another_study_takes_no_answer(headers: dict[str, str]) -> N
     rater = make.make_member(study)
     Membership.objects.create(study=other, rater=rater)
     Membership.objects.update(guidelines_read_at=timezone.now())
-    assignment = services.claim(study, rater)
+    assignment = assignments.claim(study, rater)
     client = Client()
     client.force_login(rater.user)
     sent = {"assignment": assignment.public_id, "rater": str(rater.user_id), "rating": "3"}

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
-from arena.rating import services
+from arena.rating import assignments
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from tests import factories as make
 
@@ -187,7 +187,7 @@ def test_how_long_a_pair_was_seen_is_at_most_its_age(
 def test_a_pair_of_others_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
     elsewhere = make.make_small_study()
     Membership.objects.create(study=elsewhere, rater=rater, guidelines_read_at=timezone.now())
-    own = services.claim(elsewhere, rater)
+    own = assignments.claim(elsewhere, rater)
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
     for sent in (own.public_id, other.public_id, "", "\0", "x" * 1000):
         assert ahead(client, study, sent, seen="1")["status"] == "shown"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Completion, Membership, Pair, Role, Study, TrainingAnswer
-from arena.rating import scales, services, training
+from arena.rating import assignments, scales, training
 from arena.rating.recording import NotAllowedError
 from arena.rating.subsets import TRAINING_SUBSET
 from tests import factories as make
@@ -89,9 +89,9 @@ class TestCourse:
         make.make_training_pairs(study, 1)
         found = member(study)
         with pytest.raises(NotAllowedError, match="has a training"):
-            services.claim(study, found.rater)
+            assignments.claim(study, found.rater)
         answered(found, True)
-        assigned = services.claim(study, found.rater)
+        assigned = assignments.claim(study, found.rater)
         assert assigned.pair.prompt.subset == ""
 
     def test_checks_and_replaced_texts_are_no_training(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from arena.models import Study, StudyEvent
 from arena.models.signals import study_changed
-from arena.rating import services
+from arena.rating import assignments
 from arena.rating.recording import NotAllowedError
 from arena.studies import lifecycle
 from tests import factories as make
@@ -29,11 +29,11 @@ def test_there_and_back_once_each_and_people_are_offered_nothing_meanwhile(
     study: Study, kind: StudyEvent.Kind, back: StudyEvent.Kind, field: str
 ) -> None:
     user, rater = make.make_user(), make.make_member(study)
-    assert services.claim(study, rater) is not None
+    assert assignments.claim(study, rater) is not None
     assert [lifecycle.decide(study, kind, user, " enough ") for _ in range(2)] == [True, False]
     assert getattr(Study.objects.get(), field) is not None
     with pytest.raises(NotAllowedError):
-        services.claim(study, rater)
+        assignments.claim(study, rater)
     assert [lifecycle.decide(study, back, user) for _ in range(2)] == [True, False]
     assert getattr(Study.objects.get(), field) is None
     said = [(event.kind, event.by, event.note) for event in study.events.order_by("pk")]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Completion, Study
-from arena.studies import counts, holdings, pages
+from arena.studies import contents, counts, pages
 from tests import factories as make
 from tests.arena.conftest import sent
 
@@ -142,7 +142,7 @@ def holed(study: Study) -> Completion:
 def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, operator: Client) -> None:
     assert counts.cells(study) == counts.Cells(prompts=3, contestants=3, filled=8)
     name = str(holed.contestant)
-    assert list(holdings.missing_answers(study)) == [(holed.prompt.external_id, "", "coding", name)]
+    assert list(contents.missing_answers(study)) == [(holed.prompt.external_id, "", "coding", name)]
     text = operator.get(page("operate-completions")).content.decode()
     assert text.count("cell-missing") == 2  # the cell, and the key
     assert text.count('class="matrix-name"') == 3

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from arena.models import Contestant, Membership, Pair, Prompt, Study, StudyEvent
 from arena.studies import changes
-from arena.studies.names import choose_naming
+from arena.studies.self_naming import choose_naming
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method
 
 ROUNDS = 400

@@ -6,7 +6,7 @@ from arena.data.importing.texts import digest_of
 from arena.models import Reference
 from leaderboard.data.counting import MANY
 from leaderboard.refreshing import services, tables
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import Method
 from leaderboard.stats.style import tokenizer_name

@@ -20,7 +20,7 @@ from leaderboard.comparisons.index import (
     build,
     places,
 )
-from leaderboard.snapshots.opinions import _DTYPE
+from leaderboard.snapshots.reading import _DTYPE
 
 PEOPLE = {1, 2, 3}
 JUDGE, OTHER_JUDGE = 8, 9

@@ -13,7 +13,7 @@ from arena.people.rater_data import pseudonym
 from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method, rank_ratings
 from leaderboard.terminal.votes import rank_votes, read_votes
 from tests import factories as make

@@ -15,7 +15,7 @@ from arena.data.importing.imports import import_files
 from arena.models import Rater, Study
 from leaderboard.files import exports
 from leaderboard.refreshing import services
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import EloParameters, Method, rank_ratings
 from tests import factories
 from tests.leaderboard.reading import refusal

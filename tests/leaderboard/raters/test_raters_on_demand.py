@@ -12,7 +12,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.refreshing import tables as refreshing_tables
 from leaderboard.refreshing.computing import any_tables
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import Method

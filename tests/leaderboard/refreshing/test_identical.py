@@ -12,7 +12,7 @@ from leaderboard.data.table import unscored_table
 from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
 from leaderboard.files.interchange import vote_file
 from leaderboard.refreshing.tables import counts
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from leaderboard import tasks
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
 from leaderboard.refreshing import services
 from leaderboard.snapshots import freshness
-from leaderboard.snapshots.holding import BusyError
+from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.stats import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from leaderboard.refreshing import tables
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method
 from tests.leaderboard.rows import HandMade
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.files.bundle import keeping
+from leaderboard.files.bundle import cache
 from leaderboard.files.bundle.archive import Reader
 from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.models import Snapshot
@@ -168,7 +168,7 @@ def test_what_dead_processes_and_deleted_studies_left_is_removed(made, client, t
 
 def test_one_bundle_is_packed_at_a_time_and_none_while_the_board_is_behind(made, client):
     close(made)
-    with keeping._making:
+    with cache._making:
         answer = client.get(f"{PAGE}bundle.zip")
     assert answer.status_code == 503
     assert answer["Retry-After"] == "60"

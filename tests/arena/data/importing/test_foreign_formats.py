@@ -8,7 +8,7 @@ import pytest
 from arena.data.formats.reading import digest
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE

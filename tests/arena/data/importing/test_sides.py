@@ -5,7 +5,7 @@ import pytest
 from arena.data.formats.records import CompletionRecord, Item, PromptRecord
 from arena.data.importing.imports import import_records
 from arena.models import Comparison, Completion, Pair, Study
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from tests.arena.data.importing.records import added, completion, gold, reasons, stock, vote
 
 pytestmark = pytest.mark.django_db

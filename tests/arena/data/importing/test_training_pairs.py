@@ -11,12 +11,12 @@ from arena.data import export
 from arena.data.importing.import_report import ImportReport, find_missing
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
-from arena.rating import recording, services
+from arena.rating import assignments, recording
 from arena.rating.planning import plan
 from arena.rating.progress import progress
 from arena.rating.recording import Answer
 from arena.rating.subsets import TRAINING_SUBSET
-from leaderboard.snapshots.opinions import opinions
+from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make
 from tests.arena.data.importing.records import reasons
@@ -95,7 +95,7 @@ def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: P
     member = make.make_member(study)
     Membership.objects.update(trained_at=timezone.now())
     purposes = []
-    while assignment := services.claim(study, member):
+    while assignment := assignments.claim(study, member):
         assert assignment.pair.use != "train"
         purposes.append((assignment.purpose, assignment.pair.prompt.subset == TRAINING_SUBSET))
         recording.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from arena.models import Assignment, Completion, Contestant, Study
 from arena.rating import planning, screen
-from arena.rating.services import claim
-from arena.texts.names import HIDDEN, NameFinder, in_context, mask
-from arena.texts.naming import find_names, shown_turns
+from arena.rating.assignments import claim
+from arena.texts.author_names import HIDDEN, NameFinder, in_context, mask
+from arena.texts.self_naming import find_names, shown_turns
 from judging.models import JudgeRun, RunAssignment
 from judging.runs.work import Work
 from tests.factories import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.texts.names import Named, NameFinder
+from arena.texts.author_names import Named, NameFinder
 
 CLAUDE = ("Claude v2", "", "Anthropic")
 KOALA = ("Koala (13B)", "", "LM Sys")

@@ -10,7 +10,7 @@ from django.db import transaction
 from arena.data.formats.records import CompletionRecord
 from arena.models import Completion, Contestant, Study
 from arena.models.signals import announce
-from arena.texts.names import NameFinder, mask
+from arena.texts.author_names import NameFinder, mask
 
 EXAMPLES: Final = 20
 

@@ -16,8 +16,8 @@ from arena.models import Completion, Study
 from arena.people.permissions import OperatorRequest, Visitor, operator
 from arena.studies import changes
 from arena.studies.pages import paged, show
-from arena.texts.names import Piece, in_context
-from arena.texts.naming import find_names
+from arena.texts.author_names import Piece, in_context
+from arena.texts.self_naming import find_names
 
 
 def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:

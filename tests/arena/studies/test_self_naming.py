@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from arena.models import Completion, Study, StudyEvent
-from arena.texts.naming import find_names
+from arena.texts.self_naming import find_names
 from tests import factories as make
 
 

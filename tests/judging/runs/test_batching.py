@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judging.runs.combining import Combiner
+from judging.runs.batching import Combiner
 
 
 class OddError(Exception):

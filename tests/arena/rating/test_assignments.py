@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.models.signals import comparison_recorded
-from arena.rating import recording, services
+from arena.rating import assignments as rating_assignments
+from arena.rating import recording
 from arena.rating.pairing import choose_order
 from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def claimed(study: Study, rater: Rater) -> Assignment:
-    assignment = services.claim(study, rater)
+    assignment = rating_assignments.claim(study, rater)
     assert assignment is not None
     return assignment
 
@@ -55,7 +56,7 @@ def test_a_claim_is_leased_and_kept_until_answered(study: Study, rater: Rater) -
 
 def test_every_pair_comes_once_and_then_none(study: Study, rater: Rater) -> None:
     pairs = []
-    while assignment := services.claim(study, rater):
+    while assignment := rating_assignments.claim(study, rater):
         pairs.append(assignment.pair_id)
         answer(rater, assignment)
     assert len(pairs) == len(set(pairs)) == 6
@@ -63,9 +64,9 @@ def test_every_pair_comes_once_and_then_none(study: Study, rater: Rater) -> None
 
 def test_a_skipped_pair_does_not_come_back_to_the_same_rater(study: Study, rater: Rater) -> None:
     skipped = claimed(study, rater)
-    services.skip(rater, skipped.public_id, "cannot tell")
+    rating_assignments.skip(rater, skipped.public_id, "cannot tell")
     later = []
-    while assignment := services.claim(study, rater):
+    while assignment := rating_assignments.claim(study, rater):
         later.append(assignment.pair_id)
         answer(rater, assignment)
     assert skipped.pair_id not in later
@@ -76,7 +77,7 @@ def test_a_skipped_pair_does_not_come_back_to_the_same_rater(study: Study, rater
 def test_the_wanted_overlap_counts_live_claims(study: Study) -> None:
     Study.objects.update(ratings_per_pair_people=2)
     raters = [make.make_member(study) for _ in range(13)]
-    taken = [services.claim(study, rater) for rater in raters]
+    taken = [rating_assignments.claim(study, rater) for rater in raters]
     assert [assignment is None for assignment in taken] == [False] * 12 + [True]
     per_pair = [Assignment.objects.filter(pair=pair).count() for pair in Pair.objects.all()]
     assert per_pair == [2] * 6
@@ -99,30 +100,30 @@ def test_retired_old_and_unknown_texts_are_not_offered(rater: Rater) -> None:
     shown = {assignment.pair.first.contestant_id, assignment.pair.second.contestant_id}
     assert retired.pk not in shown
     answer(rater, assignment)
-    assert services.claim(study, rater) is None
+    assert rating_assignments.claim(study, rater) is None
     Completion.objects.update(turns=[])
-    assert services.claim(study, make.make_member(study)) is None
+    assert rating_assignments.claim(study, make.make_member(study)) is None
 
 
 def test_a_prompt_without_text_is_not_offered(study: Study, rater: Rater) -> None:
     Prompt.objects.update(turns=[])
-    assert services.claim(study, rater) is None
+    assert rating_assignments.claim(study, rater) is None
 
 
 def test_a_closed_study_and_a_paused_rater_get_nothing(study: Study, rater: Rater) -> None:
     rater.paused_at = timezone.now()
     with pytest.raises(NotAllowedError, match="paused"):
-        services.claim(study, rater)
+        rating_assignments.claim(study, rater)
     Study.objects.update(closed_at=timezone.now())
     with pytest.raises(NotAllowedError, match="closed"):
-        services.claim(study, make.make_member(study))
+        rating_assignments.claim(study, make.make_member(study))
 
 
 def test_each_pair_is_shown_once_in_each_order() -> None:
     study = make.make_small_study(prompts=6, contestants=3, ratings_per_pair_people=2)
     for _ in range(2):
         rater = make.make_member(study)
-        while assignment := services.claim(study, rater):
+        while assignment := rating_assignments.claim(study, rater):
             answer(rater, assignment)
         assert Assignment.objects.filter(rater=rater).count() == 18
     assert all(Assignment.objects.filter(pair=pair).imbalance() == 0 for pair in Pair.objects.all())
@@ -236,13 +237,13 @@ def test_judges_are_counted_apart(study: Study) -> None:
 
 def test_skipping_twice_is_skipping_once_and_of_an_answered_pair_nothing(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
-    first = services.skip(rater, assignment.public_id, "unclear").finished_at
-    assert services.skip(rater, assignment.public_id, "other").finished_at == first
+    first = rating_assignments.skip(rater, assignment.public_id, "unclear").finished_at
+    assert rating_assignments.skip(rater, assignment.public_id, "other").finished_at == first
     assignment.refresh_from_db()
     assert (assignment.state, assignment.skip_reason) == ("skipped", "unclear")
     answered = claimed(study, rater)
     answer(rater, answered)
-    assert services.skip(rater, answered.public_id).state == "submitted"
+    assert rating_assignments.skip(rater, answered.public_id).state == "submitted"
 
 
 def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rater) -> None:
@@ -251,8 +252,8 @@ def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rate
         done.append(claimed(study, rater))
         answer(rater, done[-1])
     current = claimed(study, rater)
-    assert services.undo(study, rater) == done[1]
-    assert services.undo(study, rater) == done[0]
+    assert rating_assignments.undo(study, rater) == done[1]
+    assert rating_assignments.undo(study, rater) == done[0]
     # The one reopened last comes first, then what was on screen before it, and so on.
     order = []
     for _ in range(3):
@@ -264,11 +265,11 @@ def test_undo_goes_back_step_by_step_and_forward_again(study: Study, rater: Rate
 
 def test_undo_can_name_an_earlier_pair_but_not_a_strangers(study: Study, rater: Rater) -> None:
     first = claimed(study, rater)
-    assert services.undo(study, rater) is None
+    assert rating_assignments.undo(study, rater) is None
     answer(rater, first)
     answer(rater, claimed(study, rater))
-    assert services.undo(study, make.make_member(study), first.public_id) is None
-    assert services.undo(study, rater, first.public_id) == first
+    assert rating_assignments.undo(study, make.make_member(study), first.public_id) is None
+    assert rating_assignments.undo(study, rater, first.public_id) == first
     assert claimed(study, rater) == first
 
 
@@ -276,7 +277,7 @@ def test_undo_can_name_an_earlier_pair_but_not_a_strangers(study: Study, rater: 
 def test_a_revision_is_a_row_and_keeps_the_count(study: Study, rater: Rater, change: dict[str, Any]) -> None:
     assignment = claimed(study, rater)
     old = answer(rater, assignment, 3)
-    services.undo(study, rater)
+    rating_assignments.undo(study, rater)
     new = answer(rater, assignment, **change)
     old.refresh_from_db()
     assert (old.is_current, new.is_current, new.revises) == (False, True, old)
@@ -288,15 +289,15 @@ def test_a_revision_is_a_row_and_keeps_the_count(study: Study, rater: Rater, cha
     "leave",
     [
         lambda rater, public_id: recording.record_comparison(rater, public_id, Answer(points=8, rating=3)),
-        lambda rater, public_id: services.skip(rater, public_id, "no"),
-        lambda rater, public_id: services.flag(rater, public_id, "harm"),
+        lambda rater, public_id: rating_assignments.skip(rater, public_id, "no"),
+        lambda rater, public_id: rating_assignments.flag(rater, public_id, "harm"),
     ],
     ids=["submitted unchanged", "skipped", "flagged"],
 )
 def test_reopened_pairs_keep_answers(study: Study, rater: Rater, leave: Callable[[Rater, str], Any]) -> None:
     assignment = claimed(study, rater)
     old = answer(rater, assignment, 3)
-    services.undo(study, rater)
+    rating_assignments.undo(study, rater)
     leave(rater, assignment.public_id)
     assert Comparison.objects.get() == old
     assert old.is_current
@@ -316,9 +317,9 @@ def test_an_abandoned_pair_goes_to_somebody_else() -> None:
     study = make.make_small_study(prompts=1, contestants=2)
     first, second = make.make_member(study), make.make_member(study)
     lost = claimed(study, first)
-    assert services.claim(study, second) is None
+    assert rating_assignments.claim(study, second) is None
     lapse(lost)
-    assert services.expire_lapsed() == 1
+    assert rating_assignments.expire_lapsed() == 1
     lost.refresh_from_db()
     assert lost.state == "expired"
     assert claimed(study, second).pair_id == lost.pair_id
@@ -329,7 +330,7 @@ def test_an_abandoned_pair_that_returns_to_its_rater_is_the_same_assignment() ->
     rater = make.make_member(study)
     lost = claimed(study, rater)
     lapse(lost)
-    services.expire_lapsed()
+    rating_assignments.expire_lapsed()
     again = claimed(study, rater)
     assert (again.pk, again.swapped) == (lost.pk, lost.swapped)
     assert Assignment.objects.live().filter(pk=again.pk).exists()
@@ -341,11 +342,11 @@ def test_an_abandoned_undo_leaves_what_was_there(study: Study, rater: Rater) -> 
     rated = claimed(study, rater)
     answer(rater, rated)
     put_aside = claimed(study, rater)
-    services.skip(rater, put_aside.public_id)
-    assert services.undo(study, rater) == put_aside
-    assert services.undo(study, rater) == rated
+    rating_assignments.skip(rater, put_aside.public_id)
+    assert rating_assignments.undo(study, rater) == put_aside
+    assert rating_assignments.undo(study, rater) == rated
     lapse(rated, put_aside)
-    assert services.expire_lapsed() == 2
+    assert rating_assignments.expire_lapsed() == 2
     rated.refresh_from_db()
     put_aside.refresh_from_db()
     assert (rated.state, put_aside.state) == ("submitted", "skipped")
@@ -355,7 +356,7 @@ def test_live_claims_and_judges_are_left_alone(study: Study, rater: Rater) -> No
     live = claimed(study, rater)
     judge = make.make_assignment(rater=make.make_rater(kind=Rater.Kind.JUDGE))
     lapse(judge)
-    assert services.expire_lapsed() == 0
+    assert rating_assignments.expire_lapsed() == 0
     live.refresh_from_db()
     judge.refresh_from_db()
     assert (live.state, judge.state) == ("claimed", "claimed")
@@ -374,7 +375,7 @@ def test_a_late_answer_to_a_pair_rated_by_others_is_kept_and_marked(single: Stud
     slow, quick = make.make_member(single), make.make_member(single)
     lost = claimed(single, slow)
     lapse(lost)
-    services.expire_lapsed()
+    rating_assignments.expire_lapsed()
     assert not answer(quick, claimed(single, quick)).is_late
     assert answer(slow, lost).is_late
     assert Pair.objects.get().people_ratings == 2
@@ -384,11 +385,11 @@ def test_a_late_answer_that_is_still_wanted_is_like_any_other(single: Study) -> 
     slow = make.make_member(single)
     lost = claimed(single, slow)
     lapse(lost)
-    services.expire_lapsed()
+    rating_assignments.expire_lapsed()
     assert not answer(slow, lost).is_late
     lost.refresh_from_db()
     assert lost.state == "submitted"
-    assert services.claim(single, make.make_member(single)) is None
+    assert rating_assignments.claim(single, make.make_member(single)) is None
 
 
 @pytest.mark.parametrize("shown", [True, False])
@@ -398,7 +399,7 @@ def test_a_late_answer_to_a_pair_held_by_another_is_marked(single: Study, shown:
     lapse(ahead)
     held = claimed(single, quick)
     if shown:
-        services.mark_shown(ahead)
+        rating_assignments.mark_shown(ahead)
     assert not Assignment.objects.live().filter(pk=ahead.pk).exists()
     held_by = {slow: ahead, quick: held}
     for rater in (quick, slow) if shown else (slow, quick):
@@ -409,7 +410,7 @@ def test_a_pair_fetched_ahead_is_held_from_when_it_is_shown(single: Study) -> No
     rater = make.make_member(single)
     ahead = claimed(single, rater)
     with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=False):
-        services.mark_shown(ahead)
+        rating_assignments.mark_shown(ahead)
     with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=False):
         assert Assignment.objects.live().filter(pk=ahead.pk).exists()
 
@@ -420,16 +421,16 @@ def test_a_revised_late_answer_stays_late(single: Study) -> None:
     lapse(lost)
     answer(quick, claimed(single, quick))
     answer(slow, lost, 2)
-    services.undo(single, slow)
+    rating_assignments.undo(single, slow)
     assert answer(slow, lost, 7).is_late
 
 
 def test_a_skip_taken_back_after_the_pair_was_rated_is_late(single: Study) -> None:
     first, second = make.make_member(single), make.make_member(single)
     skipped = claimed(single, first)
-    services.skip(first, skipped.public_id)
+    rating_assignments.skip(first, skipped.public_id)
     answer(second, claimed(single, second))
-    assert services.undo(single, first) == skipped
+    assert rating_assignments.undo(single, first) == skipped
     assert answer(first, skipped).is_late
 
 
@@ -448,22 +449,22 @@ def test_an_answer_in_time_is_never_late_for_what_others_did(single: Study) -> N
 
 def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
-    flag = services.flag(rater, assignment.public_id, "names", "It says so.")
+    flag = rating_assignments.flag(rater, assignment.public_id, "names", "It says so.")
     assignment.refresh_from_db()
     assert (flag.reason, flag.comment) == ("names", "It says so.")
     assert (assignment.state, assignment.skip_reason) == ("skipped", "flagged: names")
-    assert services.flag(rater, assignment.public_id, "other", "again") == flag
+    assert rating_assignments.flag(rater, assignment.public_id, "other", "again") == flag
     assert claimed(study, rater) != assignment
-    assert services.undo(study, rater) == assignment
+    assert rating_assignments.undo(study, rater) == assignment
     assert not Flag.objects.exists()
 
 
 def test_an_unknown_reason_or_a_strangers_pair_is_not_flagged(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     with pytest.raises(InvalidAnswerError, match="must be one of"):
-        services.flag(rater, assignment.public_id, "bored")
+        rating_assignments.flag(rater, assignment.public_id, "bored")
     with pytest.raises(NotAllowedError, match="no such assignment"):
-        services.flag(make.make_member(study), assignment.public_id, "other")
+        rating_assignments.flag(make.make_member(study), assignment.public_id, "other")
     assert not Flag.objects.exists()
 
 
@@ -476,7 +477,7 @@ def test_reasons_are_those_of_the_study_each_once(rater: Rater) -> None:
     assert refused.value.field == "reasons"
     said = answer(rater, assignment, reasons=("Safer", "Clearer", "Safer"))
     assert said.reasons == ["Safer", "Clearer"]
-    services.undo(study, rater)
+    rating_assignments.undo(study, rater)
     assert answer(rater, assignment, reasons=("Clearer",)).revises == said
 
 
@@ -499,4 +500,4 @@ def test_adjudications_are_not_mixed_with_rating(study: Study, rater: Rater) -> 
     )
     assert claimed(study, rater) != apart
     answer(rater, apart)
-    assert services.undo(study, rater) is None
+    assert rating_assignments.undo(study, rater) is None

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant
 from arena.rating.subsets import TRAINING_SUBSET
-from leaderboard.snapshots.opinions import UnknownTextError, opinions, style_covariates
+from leaderboard.snapshots.reading import UnknownTextError, opinions, style_covariates
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
