@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from arena.models import Study
 from leaderboard.agreement.table import category_names, without_pools
-from leaderboard.judges.side_by_side import beside, side_by_side
+from leaderboard.judges.measuring import beside, side_by_side
 from leaderboard.judges.spending import spending_of
 from leaderboard.judges.table import NONE, Line, lines, spent
 from leaderboard.pages.wording import counted, signed

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import leanings
-from leaderboard.judges.side_by_side import beside, judges_table
+from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Table, canonical

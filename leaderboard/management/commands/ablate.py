@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.judges.ablation import as_json, as_text, report
-from leaderboard.judges.side_by_side import NothingInCommonError
+from leaderboard.judges.measuring import NothingInCommonError
 from leaderboard.stats import StatsError
 from leaderboard.terminal.options import add_sampling_options, choice, method_from, names, study_named
 
