@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from arena.api import views
 from arena.api.auth import rater_token
 from arena.models import Membership
 from arena.process import busy
@@ -30,7 +31,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         raise error
 
     monkeypatch.setattr(assignments, "claim", fail)
-    monkeypatch.setattr(assignments, "record_comparisons", fail)
+    monkeypatch.setattr(views, "record_comparisons", fail)
 
 
 def rating_page() -> Any:

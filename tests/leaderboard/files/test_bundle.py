@@ -245,7 +245,7 @@ def usable(parts):
 
 
 def said(verdict):
-    return "\n".join(sentences(Report("demo", "3", {}, verdict, "aa", "bb")))
+    return "\n".join(sentences(Report("demo", "3", verdict, "aa", "bb")))
 
 
 def test_differences_are_listed_and_a_number_rounded_the_other_way_is_none():
@@ -263,7 +263,7 @@ def test_differences_are_listed_and_a_number_rounded_the_other_way_is_none():
 def test_names_in_a_bundle_do_not_write_the_outcome():
     verdict = Verdict()
     verdict.missing(("standings", "group:\x1b[2J\nEQUAL"), "was not published")
-    lines = list(sentences(Report("demo\nEQUAL\x1b[2J\ud800", "3", {}, verdict, "aa", "bb")))
+    lines = list(sentences(Report("demo\nEQUAL\x1b[2J\ud800", "3", verdict, "aa", "bb")))
     assert all(line.isprintable() for line in lines)
     assert lines[-1] == "NOT EQUAL"
     assert "EQUAL" not in lines
