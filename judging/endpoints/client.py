@@ -69,15 +69,15 @@ class Client(Protocol):
         ...
 
 
-def attempt(ask: Callable[[], Reply]) -> tuple[Reply | NoReplyError, float]:
-    """The result of ``ask`` and the seconds it took. Never raises."""
+def attempt(ask: Callable[[], Reply], about: str) -> tuple[Reply | NoReplyError, float]:
+    """The result of ``ask`` and the seconds it took. Never raises; ``about`` names the call in logs."""
     started = time.monotonic()
     try:
         result: Reply | NoReplyError = ask()
     except NoReplyError as error:
         result = error
     except Exception as error:
-        logger.exception("Asking a model failed")
+        logger.exception("Asking about %s failed", about)
         result = NoReplyError("internal", f"{type(error).__name__} while asking the model")
     return result, time.monotonic() - started
 

@@ -158,7 +158,8 @@ def request_hash(
 
 def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
     """The result and the seconds it took. Never raises."""
-    return attempt(lambda: _client(work, asked).ask(asked.request))
+    about = f"assignment {work.assignment.pk} for {work.judge.slug}"
+    return attempt(lambda: _client(work, asked).ask(asked.request), about)
 
 
 def _client(work: Work, asked: PreparedCall) -> Client:

@@ -111,6 +111,8 @@ class _Place(Generic[Item, Result]):
         self.told = Event()
 
     def settle(self, outcome: Result | BaseException) -> None:
+        if self.outcome.done():  # handed out before an interrupt came
+            return
         if isinstance(outcome, BaseException):
             self.outcome.set_exception(outcome)
         else:

@@ -171,7 +171,9 @@ class Worker:
                 self._leases.pop(entry.assignment, None)
 
     def _ask(self, task: Task) -> Entry:
-        result, seconds = attempt(lambda: self._model.ask(task.request))
+        result, seconds = attempt(
+            lambda: self._model.ask(task.request), f"assignment {task.entry.assignment}"
+        )
         if isinstance(result, Reply):
             return task.entry.replied(result, seconds)
         return task.entry.failed(Failure.of(result), seconds)

@@ -28,7 +28,10 @@ def store(study: Study, payload: bytes) -> None:
 def newest(study: Study) -> Index | None:
     """From memory where that is the newest; None where none was made yet."""
     version = ComparisonIndex.objects.filter(study=study).values_list("version", flat=True).first()
-    return None if version is None else _read(study.pk, version)
+    try:
+        return None if version is None else _read(study.pk, version)
+    except ComparisonIndex.DoesNotExist:  # deleted since its version was read
+        return None
 
 
 @lru_cache(maxsize=IN_MEMORY)

@@ -1,9 +1,9 @@
 """Many threads, few batches: nothing lost, nothing doubled, and nobody waits for ever."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Barrier, Event
+from threading import Barrier, Event, Thread
 
 import pytest
 from hypothesis import given, settings
@@ -160,3 +160,27 @@ class Gathering:
         assert self.go_on.wait(10)
         self._before(items)
         return [*items]
+
+
+def test_an_interrupt_while_results_are_handed_out_leaves_nobody_waiting() -> None:
+    class Interrupted(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            yield 0
+            raise KeyboardInterrupt
+
+    combiner = Combiner[int, int](Interrupted, most=3, linger=lambda: 10.0)
+    ended: list[object] = []
+
+    def want(item: int) -> None:
+        try:
+            ended.append(combiner.do(item))
+        except BaseException as error:
+            ended.append(type(error))
+
+    threads = [Thread(target=want, args=(item,), daemon=True) for item in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(ended) == 3
+    assert set(ended) <= {0, KeyboardInterrupt}
