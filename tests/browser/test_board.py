@@ -237,28 +237,25 @@ def test_a_figure_that_fails_says_so_and_can_be_tried_again(page, live_server, m
     assert failed.count() == 0
 
 
-def test_the_numbers_remain_without_scripts(browser, live_server, made):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/studies/board/")
-    assert not page.locator(".plot").first.is_visible()
-    assert page.locator("#games table").is_visible()
-    assert not page.get_by_role("button", name="PNG of Games").is_visible()
-    assert page.get_by_role("link", name="CSV of Games").is_visible()
-    with page.expect_navigation():
-        page.get_by_role("link", name="Off", exact=True).click()
-    assert "ties off" in caption(page)
-    with page.expect_navigation():
-        page.get_by_role("link", name="Games", exact=True).click()
-    assert page.url.endswith("?raters=people&ties=off&sort=games")
-    page.get_by_role("searchbox").fill("human")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Find").click()
-    assert names(page) == ["Human demonstrations"]
-    page.locator(".more-settings summary").click()
-    page.get_by_role("link", name="80 %").click()
-    page.wait_for_url("**level=80**")
-    context.close()
+def test_the_numbers_remain_without_scripts(plain_page, live_server, made):
+    plain_page.goto(f"{live_server.url}/studies/board/")
+    assert not plain_page.locator(".plot").first.is_visible()
+    assert plain_page.locator("#games table").is_visible()
+    assert not plain_page.get_by_role("button", name="PNG of Games").is_visible()
+    assert plain_page.get_by_role("link", name="CSV of Games").is_visible()
+    with plain_page.expect_navigation():
+        plain_page.get_by_role("link", name="Off", exact=True).click()
+    assert "ties off" in caption(plain_page)
+    with plain_page.expect_navigation():
+        plain_page.get_by_role("link", name="Games", exact=True).click()
+    assert plain_page.url.endswith("?raters=people&ties=off&sort=games")
+    plain_page.get_by_role("searchbox").fill("human")
+    with plain_page.expect_navigation():
+        plain_page.get_by_role("button", name="Find").click()
+    assert names(plain_page) == ["Human demonstrations"]
+    plain_page.locator(".more-settings summary").click()
+    plain_page.get_by_role("link", name="80 %").click()
+    plain_page.wait_for_url("**level=80**")
 
 
 def test_a_waiting_page_shows_the_board_when_it_is_ready(page, live_server, problems):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import Page
 
 from leaderboard.refreshing import services
 from tests.browser.conftest import Visitor
@@ -73,17 +74,14 @@ def test_a_filter_changes_the_list_the_count_and_the_address(
     assert visitor.complaints == []
 
 
-def test_without_scripts_the_form_has_a_button(browser: Any, live_server: Any, made: HandMade) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(live_server.url + LIST)
-    page.click("summary:has-text('More filters')")
-    page.select_option("#filter-answer", "unscored")
-    with page.expect_navigation():
-        page.click(".pair-filters button")
-    assert listed(page) == [made.prompts[2].instruction]
-    assert page.input_value("#filter-answer") == "unscored"
-    context.close()
+def test_without_scripts_the_form_has_a_button(plain_page: Page, live_server: Any, made: HandMade) -> None:
+    plain_page.goto(live_server.url + LIST)
+    plain_page.click("summary:has-text('More filters')")
+    plain_page.select_option("#filter-answer", "unscored")
+    with plain_page.expect_navigation():
+        plain_page.click(".pair-filters button")
+    assert listed(plain_page) == [made.prompts[2].instruction]
+    assert plain_page.input_value("#filter-answer") == "unscored"
 
 
 def test_from_the_list_to_a_pair_and_to_the_next(

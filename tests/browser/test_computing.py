@@ -95,17 +95,14 @@ def test_the_waiting_page_is_accessible_and_fits(page, live_server, made, proble
     assert problems == []
 
 
-def test_without_scripts_a_link_looks_again(browser, live_server, made):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/studies/board/?raters=people&category=-coding&level=90")
-    again = page.get_by_role("link", name="Look again")
+def test_without_scripts_a_link_looks_again(plain_page, live_server, made):
+    plain_page.goto(f"{live_server.url}/studies/board/?raters=people&category=-coding&level=90")
+    again = plain_page.get_by_role("link", name="Look again")
     for _ in range(2):  # the tables at the usual level, and with so few rounds those at this one
         assert computing.compute_next(made.study.pk)
-        with page.expect_navigation():
+        with plain_page.expect_navigation():
             again.click()
-    page.wait_for_selector("#standings-table")
-    context.close()
+    plain_page.wait_for_selector("#standings-table")
 
 
 def test_a_level_is_picked_from_the_snapshot(page, live_server, made, monkeypatch):

@@ -92,11 +92,8 @@ def test_the_measure_is_switched_by_keyboard_in_place(page: Page, live_server, m
     assert problems == []
 
 
-def test_the_numbers_remain_without_scripts(browser, live_server, made):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/studies/small/data/")
-    page.get_by_role("link", name="Tokens", exact=True).click()
-    page.wait_for_url("**/data/?measure=tokens")
-    assert "Length in tokens of o200k_base" in page.content()
-    context.close()
+def test_the_numbers_remain_without_scripts(plain_page, live_server, made):
+    plain_page.goto(f"{live_server.url}/studies/small/data/")
+    plain_page.get_by_role("link", name="Tokens", exact=True).click()
+    plain_page.wait_for_url("**/data/?measure=tokens")
+    assert "Length in tokens of o200k_base" in plain_page.content()

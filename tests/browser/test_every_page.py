@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import sign_in
-from tests.browser.watching import check_accessible, drawn
+from tests.browser.watching import check_accessible, drawn, settled
 from tests.crawl.arena import STARTS, Arena, make_arena
 from tests.crawl.walk import view, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PARTS = ("/studies/closed/", "/operate/closed/", "/")
+PARTS = ("/studies/closed/", "/operate/closed/", "/operate/", "/")
 """A test walks through one part; an address belongs to the first one that it begins with."""
 
 LEFT_OUT = ("/admin/", "/methodology/")
@@ -36,11 +36,10 @@ def test_every_page_is_drawn_accessible_and_fits(
     def look(address: str) -> list[str]:
         page.goto(live_server.url + address)
         drawn(page)
+        settled(page)
         check_accessible(page)
         assert problems == [], address
-        found = page.eval_on_selector_all(
-            "a[href]:not([href*='/file/'])", "all => all.map(a => a.getAttribute('href'))"
-        )
+        found = page.eval_on_selector_all(LINKS, "all => all.map(a => a.getAttribute('href'))")
         return [link for link in found if belongs(link.partition("?")[0].partition("#")[0])]
 
     def belongs(path: str) -> bool:

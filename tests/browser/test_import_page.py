@@ -226,15 +226,11 @@ def test_too_much_is_refused_before_it_is_sent(
     assert not ImportJob.objects.exists()
 
 
-def test_without_scripts(browser: Any, address: str, page: Page, worker: Any, study: Study) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    context.add_cookies(page.context.cookies())
-    plain = context.new_page()
-    plain.goto(address)
-    plain.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
-    plain.get_by_role("button", name="Check the files").click()
-    plain.get_by_role("button", name="Apply").wait_for()
-    plain.get_by_role("button", name="Apply").click()
-    plain.get_by_role("link", name="Look at the board").wait_for()
+def test_without_scripts(plain_page: Page, address: str, page: Page, worker: Any, study: Study) -> None:
+    plain_page.goto(address)
+    plain_page.get_by_label("Or paste text").fill('{"id": "p1", "instruction": "Say hello."}')
+    plain_page.get_by_role("button", name="Check the files").click()
+    plain_page.get_by_role("button", name="Apply").wait_for()
+    plain_page.get_by_role("button", name="Apply").click()
+    plain_page.get_by_role("link", name="Look at the board").wait_for()
     assert study.prompts.count() == 1
-    context.close()

@@ -99,15 +99,12 @@ def test_a_long_figure_unfolds(page: Page, live_server, long_board) -> None:
     assert frame.bounding_box()["height"] >= whole
 
 
-def test_without_scripts_long_tables_unfold_as_well(browser, live_server, long_board) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/studies/board/")
-    page.get_by_label(f"Show all {CONTESTANTS} contestants").check()
-    assert shown_rows(page, "#standings-table") == CONTESTANTS
-    expect(page.locator("#win-rates")).to_be_visible()
-    expect(page.get_by_label("Show the whole figure").first).to_be_hidden()  # none is drawn
-    context.close()
+def test_without_scripts_long_tables_unfold_as_well(plain_page, live_server, long_board) -> None:
+    plain_page.goto(f"{live_server.url}/studies/board/")
+    plain_page.get_by_label(f"Show all {CONTESTANTS} contestants").check()
+    assert shown_rows(plain_page, "#standings-table") == CONTESTANTS
+    expect(plain_page.locator("#win-rates")).to_be_visible()
+    expect(plain_page.get_by_label("Show the whole figure").first).to_be_hidden()  # none is drawn
 
 
 def test_on_a_phone_each_kind_of_raters_is_a_card_with_the_names_of_its_numbers(

@@ -98,17 +98,13 @@ def test_equal_texts_are_a_tie_by_one_tap_on_a_phone(visitor: Visitor, width: in
     assert Comparison.objects.get().rating in (4, 5)
 
 
-def test_equal_texts_are_a_tie_without_a_script(visitor: Visitor) -> None:
+def test_equal_texts_are_a_tie_without_a_script(visitor: Visitor, plain_page: Any) -> None:
     Completion.objects.update(digest="0" * 64)
-    context = visitor.page.context.browser.new_context(java_script_enabled=False)
-    context.add_cookies(visitor.page.context.cookies())
-    page = context.new_page()
-    page.goto(visitor.server + reverse("rate-study", args=[visitor.study.slug]))
-    assert page.is_hidden("text=Call it a tie")
-    page.click("label:has([name=rating][value='7'])")
-    page.click(".answer-tie")
-    page.wait_for_selector(".task-status:has-text('1 rated')")
-    context.close()
+    plain_page.goto(visitor.server + reverse("rate-study", args=[visitor.study.slug]))
+    assert plain_page.is_hidden("text=Call it a tie")
+    plain_page.click("label:has([name=rating][value='7'])")
+    plain_page.click(".answer-tie")
+    plain_page.wait_for_selector(".task-status:has-text('1 rated')")
     assert Comparison.objects.get().rating in (4, 5)
 
 

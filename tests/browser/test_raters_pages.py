@@ -120,22 +120,19 @@ def test_names_in_figures_are_text(page, live_server, made, problems):
     assert problems == []
 
 
-def test_without_javascript_the_tables_and_links_are_there(browser, live_server, made):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/studies/board/raters/")
-    page.locator('input[name="with"][value="people"]').uncheck()
-    with page.expect_navigation():
-        page.locator("#compare-button").click()
-    assert "with=judge%3Astrict" in page.url
-    page.locator("#ratings-8 summary").click()
-    assert "STRICT" in page.locator("#ratings-8 thead").inner_text()
-    assert "People" not in page.locator("#ratings-8 thead").inner_text()
-    with page.expect_navigation():
-        page.get_by_role("link", name="Bradley-Terry").click()
-    assert "method=bradley-terry" in page.url
-    assert "with=judge%3Astrict" in page.url
-    with page.expect_navigation():
-        page.get_by_role("link", name="STRICT").first.click()
-    assert "12 of 12 ratings take a side: 100.0 %" in page.locator("main").inner_text()
-    context.close()
+def test_without_javascript_the_tables_and_links_are_there(plain_page, live_server, made):
+    plain_page.goto(f"{live_server.url}/studies/board/raters/")
+    plain_page.locator('input[name="with"][value="people"]').uncheck()
+    with plain_page.expect_navigation():
+        plain_page.locator("#compare-button").click()
+    assert "with=judge%3Astrict" in plain_page.url
+    plain_page.locator("#ratings-8 summary").click()
+    assert "STRICT" in plain_page.locator("#ratings-8 thead").inner_text()
+    assert "People" not in plain_page.locator("#ratings-8 thead").inner_text()
+    with plain_page.expect_navigation():
+        plain_page.get_by_role("link", name="Bradley-Terry").click()
+    assert "method=bradley-terry" in plain_page.url
+    assert "with=judge%3Astrict" in plain_page.url
+    with plain_page.expect_navigation():
+        plain_page.get_by_role("link", name="STRICT").first.click()
+    assert "12 of 12 ratings take a side: 100.0 %" in plain_page.locator("main").inner_text()

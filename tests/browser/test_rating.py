@@ -411,6 +411,7 @@ def choosing_submits(visitor: Visitor) -> None:
 def test_choosing_submits_where_it_is_wanted(visitor: Visitor) -> None:
     choosing_submits(visitor)
     visitor.press_for_next("4")
+    visitor.settle()
     visitor.page.reload()
     visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
     visitor.press_for_next("5")
@@ -485,27 +486,23 @@ def test_one_response_at_a_time_on_a_phone(visitor: Visitor) -> None:
     assert not visitor.page.is_visible(".response-b")
 
 
-def test_it_works_without_javascript(visitor: Visitor) -> None:
-    context = visitor.page.context.browser.new_context(java_script_enabled=False)
-    context.add_cookies(visitor.page.context.cookies())
-    page = context.new_page()
-    page.goto(f"{visitor.server}/rate/{visitor.study.slug}/")
-    page.click("label:has([name=rating][value='4'])")
-    page.click(".answer-submit")
-    page.wait_for_selector(".task-status:has-text('1 rated')")
-    page.click("button[name=skip]")
-    page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
-    page.click("button[name=undo]")
-    page.wait_for_selector("#task:has-text('You skipped this pair before.')")
-    page.click("a:has-text('Flag')")
-    page.check("[name=reason][value=harm]")
-    page.click("main form button")
-    page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
-    page.click("label:has([name=rating][value='6'])")
-    page.focus("[name=rating][value='6']")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".task-status:has-text('2 rated')")
-    context.close()
+def test_it_works_without_javascript(visitor: Visitor, plain_page: Any) -> None:
+    plain_page.goto(f"{visitor.server}/rate/{visitor.study.slug}/")
+    plain_page.click("label:has([name=rating][value='4'])")
+    plain_page.click(".answer-submit")
+    plain_page.wait_for_selector(".task-status:has-text('1 rated')")
+    plain_page.click("button[name=skip]")
+    plain_page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
+    plain_page.click("button[name=undo]")
+    plain_page.wait_for_selector("#task:has-text('You skipped this pair before.')")
+    plain_page.click("a:has-text('Flag')")
+    plain_page.check("[name=reason][value=harm]")
+    plain_page.click("main form button")
+    plain_page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
+    plain_page.click("label:has([name=rating][value='6'])")
+    plain_page.focus("[name=rating][value='6']")
+    plain_page.keyboard.press("Enter")
+    plain_page.wait_for_selector(".task-status:has-text('2 rated')")
     assert [each.rating for each in Comparison.objects.all()] == [4, 6]
     assert Flag.objects.get().reason == "harm"
 

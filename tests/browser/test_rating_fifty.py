@@ -55,6 +55,7 @@ class AtTheKeyboard:
         self.keys = visitor.page.keyboard
         self.said: dict[str, int] = {}
         self.times: list[float] = []
+        visitor.page.on("dialog", lambda dialog: dialog.accept())  # whether to leave with answers unsent
 
     def open(self) -> None:
         self.visitor.rate()
@@ -63,7 +64,6 @@ class AtTheKeyboard:
 
     def reload(self) -> None:
         self.times += self.visitor.page.evaluate("window.times")
-        self.visitor.page.once("dialog", lambda dialog: dialog.accept())
         self.visitor.page.reload()
         self.visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
         self.visitor.page.evaluate(f"() => {{ {TIMER} }}")

@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import Page
 
 from arena.models import Comparison, Invitation, Membership, Pair, Role, Study, TrainingAnswer
 from tests import factories as make
@@ -79,17 +80,13 @@ def test_enter_without_a_choice_stays(visitor: Visitor, trained: Study) -> None:
     assert TrainingAnswer.objects.get().rating == 3
 
 
-def test_it_works_without_a_script(visitor: Visitor, trained: Study) -> None:
-    context = visitor.page.context.browser.new_context(java_script_enabled=False)
-    context.add_cookies(visitor.page.context.cookies())
-    page = context.new_page()
-    page.goto(visitor.server + reverse("training-pair", args=[trained.slug, 1, 1]))
-    page.check("[name=rating][value='6']", force=True)
-    page.click(".answer-submit")
-    page.wait_for_selector(".verdict")
-    page.click(".verdict-next")
-    page.wait_for_selector(".task-status:has-text('Pair 2 of 3')")
-    context.close()
+def test_it_works_without_a_script(visitor: Visitor, plain_page: Page, trained: Study) -> None:
+    plain_page.goto(visitor.server + reverse("training-pair", args=[trained.slug, 1, 1]))
+    plain_page.check("[name=rating][value='6']", force=True)
+    plain_page.click(".answer-submit")
+    plain_page.wait_for_selector(".verdict")
+    plain_page.click(".verdict-next")
+    plain_page.wait_for_selector(".task-status:has-text('Pair 2 of 3')")
 
 
 def test_every_page_is_accessible_and_fits(visitor: Visitor, trained: Study) -> None:
