@@ -34,42 +34,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Contestant',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=120)),
-                ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(choices=[('model', 'Language model'), ('people', 'People')], default='model', max_length=10)),
-                ('family', models.CharField(blank=True, max_length=100)),
-                ('organisation', models.CharField(blank=True, max_length=200)),
-                ('licence', models.CharField(blank=True, max_length=100)),
-                ('size', models.CharField(blank=True, help_text='For example 13B.', max_length=50)),
-                ('generation', models.JSONField(blank=True, default=dict, verbose_name='generation parameters')),
-                ('benchmarks', models.JSONField(blank=True, default=dict, help_text='Names and numbers, e.g. {"MMLU": 69.8}: columns of the board, never part of a rating.', verbose_name='external benchmark scores')),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('retired_at', models.DateTimeField(blank=True, help_text='Retired contestants get no new pairs; their history stays.', null=True)),
-            ],
-            options={
-                'ordering': ['study', 'name'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Prompt',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', models.CharField(max_length=200)),
-                ('subset', models.CharField(blank=True, max_length=100)),
-                ('category', models.CharField(blank=True, max_length=100)),
-                ('domain', models.CharField(blank=True, max_length=100)),
-                ('turns', models.JSONField(help_text='What the user says, turn by turn; empty when the text is unknown.')),
-                ('input', models.TextField(blank=True, help_text='Material the instruction works on, kept apart from it.')),
-                ('extra', models.JSONField(blank=True, default=dict)),
-            ],
-            options={
-                'ordering': ['study', 'pk'],
-            },
-        ),
-        migrations.CreateModel(
             name='RaterGroup',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -79,144 +43,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['name'],
             },
-        ),
-        migrations.CreateModel(
-            name='Completion',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', models.CharField(blank=True, max_length=200)),
-                ('turns', models.JSONField(help_text='The answer, turn by turn; an empty list when the text is unknown.')),
-                ('is_empty', models.BooleanField(default=False, help_text='The text is known and has nothing in it.')),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('is_current', models.BooleanField(default=True)),
-                ('digest', models.CharField(help_text='SHA-256 of the turns as canonical JSON.', max_length=64)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('telling', models.JSONField(blank=True, default=list, help_text='Words of the text that tell who wrote it, as they stand in it.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('contestant', models.ForeignKey(blank=True, help_text='Empty in gold-labelled studies whose texts have no author.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='completions', to='arena.contestant')),
-                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='completions', to='arena.prompt')),
-            ],
-            options={
-                'ordering': ['prompt', 'contestant', 'version'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ImportJob',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('uploading', 'Uploading'), ('checking', 'Being checked'), ('checked', 'Checked'), ('applying', 'Being applied'), ('applied', 'Imported'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='uploading', max_length=10)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('check_seconds', models.FloatField(null=True)),
-                ('report', models.JSONField(null=True)),
-                ('error', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('touched_at', models.DateTimeField(auto_now_add=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ImportFile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('name', models.CharField(max_length=255)),
-                ('size', models.PositiveBigIntegerField(default=0)),
-                ('format_name', models.CharField(blank=True, max_length=40)),
-                ('mapping', models.JSONField(null=True)),
-                ('found_format', models.CharField(blank=True, max_length=40)),
-                ('found_kind', models.CharField(blank=True, max_length=20)),
-                ('columns', models.JSONField(default=list)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='arena.importjob')),
-            ],
-            options={
-                'ordering': ['number'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Pair',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('gold', models.CharField(blank=True, choices=[('first', 'The first is better'), ('tie', 'Equally good'), ('second', 'The second is better')], max_length=10)),
-                ('gold_source', models.CharField(blank=True, max_length=200)),
-                ('use', models.CharField(choices=[('rate', 'Rated'), ('check', 'Hidden check: its right answer is known'), ('train', 'Training, with an explanation')], default='rate', max_length=10)),
-                ('explanation', models.TextField(blank=True, help_text='Why the gold answer is right; shown in training.')),
-                ('people_ratings', models.PositiveIntegerField(default=0, editable=False)),
-                ('judge_ratings', models.PositiveIntegerField(default=0, editable=False)),
-                ('first', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs_as_first', to='arena.completion')),
-                ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs_as_second', to='arena.completion')),
-                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='arena.prompt')),
-            ],
-            options={
-                'ordering': ['pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Rater',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('person', 'Person'), ('judge', 'Judge')], max_length=10)),
-                ('slug', models.SlugField(max_length=120)),
-                ('name', models.CharField(max_length=200)),
-                ('simulated', models.BooleanField(default=False, help_text='A program with made-up opinions, labelled so.')),
-                ('paused_at', models.DateTimeField(blank=True, help_text='A paused rater is offered nothing.', null=True)),
-                ('anonymised_at', models.DateTimeField(blank=True, help_text='Personal details were removed; the comparisons stay.', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='rater', to=settings.AUTH_USER_MODEL)),
-                ('groups', models.ManyToManyField(blank=True, related_name='raters', to='arena.ratergroup')),
-            ],
-            options={
-                'ordering': ['kind', 'name'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Assignment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=arena.models.comparisons.new_public_id, editable=False, max_length=24, unique=True)),
-                ('kind', models.CharField(choices=[('compare', 'Compare a pair'), ('score', 'Score a completion'), ('check', 'Check a completion')], default='compare', max_length=10)),
-                ('swapped', models.BooleanField(default=False, help_text="The pair's second completion is shown first.")),
-                ('seed', models.BigIntegerField(default=arena.models.comparisons.new_seed)),
-                ('repeat', models.PositiveSmallIntegerField(default=0, help_text='0, or the number of a deliberate repeat.')),
-                ('purpose', models.CharField(choices=[('study', 'For the study'), ('repeat', 'A repeat in the other order: is the rater consistent?'), ('check', 'A pair whose right answer is known: is the rater accurate?'), ('adjudication', 'Others disagree about it')], default='study', max_length=12)),
-                ('is_random', models.BooleanField(default=False, help_text='Chosen at random in a study whose choice is adaptive: its control.')),
-                ('state', models.CharField(choices=[('open', 'Planned, waiting for its rater'), ('claimed', 'Offered and leased'), ('submitted', 'Answered'), ('skipped', 'Skipped by the rater'), ('expired', 'Abandoned: the lease ran out'), ('failed', 'No answer could be had')], default='claimed', max_length=10)),
-                ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('shown_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('skip_reason', models.CharField(blank=True, max_length=500)),
-                ('completion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.completion')),
-                ('pair', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.pair')),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.rater')),
-            ],
-            options={
-                'ordering': ['pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ApiToken',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('label', models.CharField(blank=True, max_length=100)),
-                ('scopes', models.JSONField(default=arena.models.raters.every_scope, help_text='What it may be used for.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to='arena.rater')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Reference',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('author', models.CharField(max_length=200)),
-                ('turns', models.JSONField()),
-                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='references', to='arena.prompt')),
-            ],
         ),
         migrations.CreateModel(
             name='Rendering',
@@ -265,15 +91,197 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8))), name='study_points_is_a_scale'), models.CheckConstraint(condition=models.Q(('ratings_per_pair_judges__gte', 1), ('ratings_per_pair_people__gte', 1)), name='study_wants_at_least_one_rating'), models.CheckConstraint(condition=models.Q(('control_share__range', (0, 1)), ('gold_share__range', (0, 0.5)), ('repeat_share__range', (0, 0.5))), name='study_shares_within_bounds'), models.CheckConstraint(condition=models.Q(('training_threshold', None), ('training_threshold__range', (0, 1)), _connector='OR'), name='study_threshold_is_a_share'), models.CheckConstraint(condition=models.Q(('naming__in', ['show', 'mask', 'exclude']), ('pairing__in', ['balanced', 'adaptive'])), name='study_choices_known')],
             },
         ),
-        migrations.AddField(
-            model_name='rater',
-            name='study',
-            field=models.ForeignKey(blank=True, help_text='Set for raters that came with an import; empty for those who rate here.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='imported_raters', to='arena.study'),
+        migrations.CreateModel(
+            name='Contestant',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.SlugField(max_length=120)),
+                ('name', models.CharField(max_length=200)),
+                ('kind', models.CharField(choices=[('model', 'Language model'), ('people', 'People')], default='model', max_length=10)),
+                ('family', models.CharField(blank=True, max_length=100)),
+                ('organisation', models.CharField(blank=True, max_length=200)),
+                ('licence', models.CharField(blank=True, max_length=100)),
+                ('size', models.CharField(blank=True, help_text='For example 13B.', max_length=50)),
+                ('generation', models.JSONField(blank=True, default=dict, verbose_name='generation parameters')),
+                ('benchmarks', models.JSONField(blank=True, default=dict, help_text='Names and numbers, e.g. {"MMLU": 69.8}: columns of the board, never part of a rating.', verbose_name='external benchmark scores')),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('retired_at', models.DateTimeField(blank=True, help_text='Retired contestants get no new pairs; their history stays.', null=True)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='contestants', to='arena.study')),
+            ],
+            options={
+                'ordering': ['study', 'name'],
+                'constraints': [models.UniqueConstraint(fields=('study', 'name'), name='contestant_name_unique'), models.UniqueConstraint(fields=('study', 'slug'), name='contestant_slug_unique'), models.CheckConstraint(condition=models.Q(('kind__in', ['model', 'people'])), name='contestant_kind_known')],
+            },
         ),
-        migrations.AddField(
-            model_name='prompt',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prompts', to='arena.study'),
+        migrations.CreateModel(
+            name='Prompt',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(max_length=200)),
+                ('subset', models.CharField(blank=True, max_length=100)),
+                ('category', models.CharField(blank=True, max_length=100)),
+                ('domain', models.CharField(blank=True, max_length=100)),
+                ('turns', models.JSONField(help_text='What the user says, turn by turn; empty when the text is unknown.')),
+                ('input', models.TextField(blank=True, help_text='Material the instruction works on, kept apart from it.')),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prompts', to='arena.study')),
+            ],
+            options={
+                'ordering': ['study', 'pk'],
+                'indexes': [models.Index(fields=['study', 'category'], name='arena_promp_study_i_9a7b51_idx')],
+                'constraints': [models.UniqueConstraint(fields=('study', 'subset', 'external_id'), name='prompt_external_id_unique')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Completion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(blank=True, max_length=200)),
+                ('turns', models.JSONField(help_text='The answer, turn by turn; an empty list when the text is unknown.')),
+                ('is_empty', models.BooleanField(default=False, help_text='The text is known and has nothing in it.')),
+                ('version', models.PositiveIntegerField(default=1)),
+                ('is_current', models.BooleanField(default=True)),
+                ('digest', models.CharField(help_text='SHA-256 of the turns as canonical JSON.', max_length=64)),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('telling', models.JSONField(blank=True, default=list, help_text='Words of the text that tell who wrote it, as they stand in it.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('contestant', models.ForeignKey(blank=True, help_text='Empty in gold-labelled studies whose texts have no author.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='completions', to='arena.contestant')),
+                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='completions', to='arena.prompt')),
+            ],
+            options={
+                'ordering': ['prompt', 'contestant', 'version'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('contestant__isnull', False), ('is_current', True)), fields=('prompt', 'contestant'), name='completion_one_current_per_contestant_and_prompt'), models.UniqueConstraint(fields=('prompt', 'contestant', 'version'), name='completion_version_unique'), models.CheckConstraint(condition=models.Q(('version__gte', 1)), name='completion_version_from_one')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportJob',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('state', models.CharField(choices=[('uploading', 'Uploading'), ('checking', 'Being checked'), ('checked', 'Checked'), ('applying', 'Being applied'), ('applied', 'Imported'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='uploading', max_length=10)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('check_seconds', models.FloatField(null=True)),
+                ('report', models.JSONField(null=True)),
+                ('error', models.CharField(blank=True, max_length=500)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('touched_at', models.DateTimeField(auto_now_add=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_jobs', to='arena.study')),
+            ],
+            options={
+                'ordering': ['-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state__in', ('applied', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('applied', 'failed', 'cancelled')), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='import_job_ends_with_its_state')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportFile',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('name', models.CharField(max_length=255)),
+                ('size', models.PositiveBigIntegerField(default=0)),
+                ('format_name', models.CharField(blank=True, max_length=40)),
+                ('mapping', models.JSONField(null=True)),
+                ('found_format', models.CharField(blank=True, max_length=40)),
+                ('found_kind', models.CharField(blank=True, max_length=20)),
+                ('columns', models.JSONField(default=list)),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='arena.importjob')),
+            ],
+            options={
+                'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('job', 'number'), name='import_file_number_unique')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Pair',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('gold', models.CharField(blank=True, choices=[('first', 'The first is better'), ('tie', 'Equally good'), ('second', 'The second is better')], max_length=10)),
+                ('gold_source', models.CharField(blank=True, max_length=200)),
+                ('use', models.CharField(choices=[('rate', 'Rated'), ('check', 'Hidden check: its right answer is known'), ('train', 'Training, with an explanation')], default='rate', max_length=10)),
+                ('explanation', models.TextField(blank=True, help_text='Why the gold answer is right; shown in training.')),
+                ('people_ratings', models.PositiveIntegerField(default=0, editable=False)),
+                ('judge_ratings', models.PositiveIntegerField(default=0, editable=False)),
+                ('first', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs_as_first', to='arena.completion')),
+                ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs_as_second', to='arena.completion')),
+                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='arena.prompt')),
+            ],
+            options={
+                'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('first', 'second'), name='pair_unique'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='pair_first_before_second'), models.CheckConstraint(condition=models.Q(models.Q(('gold', ''), ('gold_source', '')), models.Q(models.Q(('gold', ''), _negated=True), models.Q(('gold_source', ''), _negated=True)), _connector='OR'), name='pair_gold_has_a_source'), models.CheckConstraint(condition=models.Q(('use', 'rate'), models.Q(('use__in', ['check', 'train']), models.Q(('gold', ''), _negated=True)), _connector='OR'), name='pair_to_check_by_has_gold')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Rater',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('person', 'Person'), ('judge', 'Judge')], max_length=10)),
+                ('slug', models.SlugField(max_length=120)),
+                ('name', models.CharField(max_length=200)),
+                ('simulated', models.BooleanField(default=False, help_text='A program with made-up opinions, labelled so.')),
+                ('paused_at', models.DateTimeField(blank=True, help_text='A paused rater is offered nothing.', null=True)),
+                ('anonymised_at', models.DateTimeField(blank=True, help_text='Personal details were removed; the comparisons stay.', null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('user', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='rater', to=settings.AUTH_USER_MODEL)),
+                ('groups', models.ManyToManyField(blank=True, related_name='raters', to='arena.ratergroup')),
+                ('study', models.ForeignKey(blank=True, help_text='Set for raters that came with an import; empty for those who rate here.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='imported_raters', to='arena.study')),
+            ],
+            options={
+                'ordering': ['kind', 'name'],
+                'constraints': [models.UniqueConstraint(fields=('study', 'kind', 'slug'), name='rater_slug_unique_in_study'), models.UniqueConstraint(condition=models.Q(('study__isnull', True)), fields=('kind', 'slug'), name='rater_slug_unique'), models.CheckConstraint(condition=models.Q(('kind__in', ['person', 'judge'])), name='rater_kind_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Assignment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=arena.models.comparisons.new_public_id, editable=False, max_length=24, unique=True)),
+                ('kind', models.CharField(choices=[('compare', 'Compare a pair'), ('score', 'Score a completion'), ('check', 'Check a completion')], default='compare', max_length=10)),
+                ('swapped', models.BooleanField(default=False, help_text="The pair's second completion is shown first.")),
+                ('seed', models.BigIntegerField(default=arena.models.comparisons.new_seed)),
+                ('repeat', models.PositiveSmallIntegerField(default=0, help_text='0, or the number of a deliberate repeat.')),
+                ('purpose', models.CharField(choices=[('study', 'For the study'), ('repeat', 'A repeat in the other order: is the rater consistent?'), ('check', 'A pair whose right answer is known: is the rater accurate?'), ('adjudication', 'Others disagree about it')], default='study', max_length=12)),
+                ('is_random', models.BooleanField(default=False, help_text='Chosen at random in a study whose choice is adaptive: its control.')),
+                ('state', models.CharField(choices=[('open', 'Planned, waiting for its rater'), ('claimed', 'Offered and leased'), ('submitted', 'Answered'), ('skipped', 'Skipped by the rater'), ('expired', 'Abandoned: the lease ran out'), ('failed', 'No answer could be had')], default='claimed', max_length=10)),
+                ('leased_until', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('shown_at', models.DateTimeField(blank=True, null=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('skip_reason', models.CharField(blank=True, max_length=500)),
+                ('completion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.completion')),
+                ('pair', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.pair')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.rater')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.study')),
+            ],
+            options={
+                'ordering': ['pk'],
+                'indexes': [models.Index(fields=['study', 'rater', 'state'], name='arena_assig_study_i_95dc1e_idx'), models.Index(condition=models.Q(('state', 'claimed')), fields=['leased_until'], name='assignment_live_lease')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('completion__isnull', True), ('kind', 'compare'), ('pair__isnull', False)), models.Q(('completion__isnull', False), ('kind__in', ['score', 'check']), ('pair__isnull', True)), _connector='OR'), name='assignment_kind_has_its_target'), models.CheckConstraint(condition=models.Q(('state__in', ['open', 'claimed', 'submitted', 'skipped', 'expired', 'failed'])), name='assignment_state_known'), models.CheckConstraint(condition=models.Q(('purpose__in', ['study', 'repeat', 'check', 'adjudication'])), name='assignment_purpose_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'claimed'), _negated=True), ('leased_until__isnull', False), _connector='OR'), name='assignment_claim_has_a_lease'), models.UniqueConstraint(condition=models.Q(models.Q(('state', 'expired'), _negated=True), ('kind', 'compare')), fields=('rater', 'pair', 'swapped', 'repeat'), name='assignment_offered_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ApiToken',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('label', models.CharField(blank=True, max_length=100)),
+                ('scopes', models.JSONField(default=arena.models.raters.every_scope, help_text='What it may be used for.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to='arena.rater')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Reference',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('author', models.CharField(max_length=200)),
+                ('turns', models.JSONField()),
+                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='references', to='arena.prompt')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('prompt', 'author'), name='reference_author_unique')],
+            },
         ),
         migrations.CreateModel(
             name='Membership',
@@ -288,6 +296,9 @@ class Migration(migrations.Migration):
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='arena.rater')),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='arena.study')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'rater'), name='membership_unique'), models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'rater', 'operator'])), name='membership_role_known')],
+            },
         ),
         migrations.CreateModel(
             name='Invitation',
@@ -304,16 +315,9 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='arena.ratergroup')),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='arena.study')),
             ],
-        ),
-        migrations.AddField(
-            model_name='importjob',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_jobs', to='arena.study'),
-        ),
-        migrations.AddField(
-            model_name='contestant',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='contestants', to='arena.study'),
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('uses__lte', models.F('max_uses'))), name='invitation_uses_limited')],
+            },
         ),
         migrations.CreateModel(
             name='Comparison',
@@ -347,12 +351,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['study', 'is_current'], name='arena_compa_study_i_8e1523_idx'), models.Index(fields=['study', 'id'], name='comparison_newest_of_study')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8))), name='comparison_points_is_a_scale'), models.CheckConstraint(condition=models.Q(models.Q(('rating__gte', 1), ('rating__isnull', False), ('rating__lte', models.F('points')), ('reason', ''), ('status', 'scored')), models.Q(('rating__isnull', True), ('status', 'unscored'), models.Q(('reason', ''), _negated=True)), models.Q(('rating__isnull', True), ('status', 'identical')), models.Q(('rating__gte', 1), ('rating__lte', models.F('points')), ('reason', ''), ('status', 'identical')), _connector='OR'), name='comparison_rating_within_scale_or_reason'), models.CheckConstraint(condition=models.Q(('purpose__in', ['study', 'repeat', 'check', 'adjudication'])), name='comparison_purpose_known'), models.CheckConstraint(condition=models.Q(models.Q(('first_score__isnull', True), ('second_score__isnull', True)), models.Q(('first_score__isnull', False), ('second_score__isnull', False)), _connector='OR'), name='comparison_both_scores_or_none'), models.CheckConstraint(condition=models.Q(('seconds__isnull', True), ('seconds__gte', 0), _connector='OR'), name='comparison_seconds_not_negative'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('rater', 'pair', 'swapped', 'repeat'), name='comparison_one_current'), models.UniqueConstraint(condition=models.Q(('assignment__isnull', False), ('is_current', True)), fields=('assignment',), name='comparison_one_per_assignment'), models.UniqueConstraint(condition=models.Q(('is_current', True), models.Q(('external_id', ''), _negated=True)), fields=('study', 'rater', 'external_id'), name='comparison_external_id_unique')],
             },
-        ),
-        migrations.AddField(
-            model_name='assignment',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='arena.study'),
         ),
         migrations.CreateModel(
             name='StudyEvent',
@@ -384,6 +385,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('membership', 'pair', 'attempt'), name='training_answered_once'), models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8)), ('rating__gte', 1), ('rating__lte', models.F('points'))), name='training_rating_within_scale')],
             },
         ),
         migrations.CreateModel(
@@ -426,165 +428,5 @@ class Migration(migrations.Migration):
                 'ordering': ['position'],
                 'constraints': [models.UniqueConstraint(fields=('file', 'position'), name='import_chunk_position_unique')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='importfile',
-            constraint=models.UniqueConstraint(fields=('job', 'number'), name='import_file_number_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('first', 'second'), name='pair_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='pair_first_before_second'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('gold', ''), ('gold_source', '')), models.Q(models.Q(('gold', ''), _negated=True), models.Q(('gold_source', ''), _negated=True)), _connector='OR'), name='pair_gold_has_a_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('use', 'rate'), models.Q(('use__in', ['check', 'train']), models.Q(('gold', ''), _negated=True)), _connector='OR'), name='pair_to_check_by_has_gold'),
-        ),
-        migrations.AddConstraint(
-            model_name='completion',
-            constraint=models.UniqueConstraint(condition=models.Q(('contestant__isnull', False), ('is_current', True)), fields=('prompt', 'contestant'), name='completion_one_current_per_contestant_and_prompt'),
-        ),
-        migrations.AddConstraint(
-            model_name='completion',
-            constraint=models.UniqueConstraint(fields=('prompt', 'contestant', 'version'), name='completion_version_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='completion',
-            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 1)), name='completion_version_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='reference',
-            constraint=models.UniqueConstraint(fields=('prompt', 'author'), name='reference_author_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(fields=('study', 'kind', 'slug'), name='rater_slug_unique_in_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(condition=models.Q(('study__isnull', True)), fields=('kind', 'slug'), name='rater_slug_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['person', 'judge'])), name='rater_kind_known'),
-        ),
-        migrations.AddIndex(
-            model_name='prompt',
-            index=models.Index(fields=['study', 'category'], name='arena_promp_study_i_9a7b51_idx'),
-        ),
-        migrations.AddConstraint(
-            model_name='prompt',
-            constraint=models.UniqueConstraint(fields=('study', 'subset', 'external_id'), name='prompt_external_id_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'rater'), name='membership_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'rater', 'operator'])), name='membership_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('uses__lte', models.F('max_uses'))), name='invitation_uses_limited'),
-        ),
-        migrations.AddConstraint(
-            model_name='importjob',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state__in', ('applied', 'failed', 'cancelled'))), models.Q(models.Q(('state__in', ('applied', 'failed', 'cancelled')), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='import_job_ends_with_its_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='contestant',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='contestant_name_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='contestant',
-            constraint=models.UniqueConstraint(fields=('study', 'slug'), name='contestant_slug_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='contestant',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['model', 'people'])), name='contestant_kind_known'),
-        ),
-        migrations.AddIndex(
-            model_name='comparison',
-            index=models.Index(fields=['study', 'is_current'], name='arena_compa_study_i_8e1523_idx'),
-        ),
-        migrations.AddIndex(
-            model_name='comparison',
-            index=models.Index(fields=['study', 'id'], name='comparison_newest_of_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8))), name='comparison_points_is_a_scale'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('rating__gte', 1), ('rating__isnull', False), ('rating__lte', models.F('points')), ('reason', ''), ('status', 'scored')), models.Q(('rating__isnull', True), ('status', 'unscored'), models.Q(('reason', ''), _negated=True)), models.Q(('rating__isnull', True), ('status', 'identical')), models.Q(('rating__gte', 1), ('rating__lte', models.F('points')), ('reason', ''), ('status', 'identical')), _connector='OR'), name='comparison_rating_within_scale_or_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['study', 'repeat', 'check', 'adjudication'])), name='comparison_purpose_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('first_score__isnull', True), ('second_score__isnull', True)), models.Q(('first_score__isnull', False), ('second_score__isnull', False)), _connector='OR'), name='comparison_both_scores_or_none'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.CheckConstraint(condition=models.Q(('seconds__isnull', True), ('seconds__gte', 0), _connector='OR'), name='comparison_seconds_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('rater', 'pair', 'swapped', 'repeat'), name='comparison_one_current'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.UniqueConstraint(condition=models.Q(('assignment__isnull', False), ('is_current', True)), fields=('assignment',), name='comparison_one_per_assignment'),
-        ),
-        migrations.AddConstraint(
-            model_name='comparison',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True), models.Q(('external_id', ''), _negated=True)), fields=('study', 'rater', 'external_id'), name='comparison_external_id_unique'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['study', 'rater', 'state'], name='arena_assig_study_i_95dc1e_idx'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'claimed')), fields=['leased_until'], name='assignment_live_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('completion__isnull', True), ('kind', 'compare'), ('pair__isnull', False)), models.Q(('completion__isnull', False), ('kind__in', ['score', 'check']), ('pair__isnull', True)), _connector='OR'), name='assignment_kind_has_its_target'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'claimed', 'submitted', 'skipped', 'expired', 'failed'])), name='assignment_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['study', 'repeat', 'check', 'adjudication'])), name='assignment_purpose_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'claimed'), _negated=True), ('leased_until__isnull', False), _connector='OR'), name='assignment_claim_has_a_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('state', 'expired'), _negated=True), ('kind', 'compare')), fields=('rater', 'pair', 'swapped', 'repeat'), name='assignment_offered_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='traininganswer',
-            constraint=models.UniqueConstraint(fields=('membership', 'pair', 'attempt'), name='training_answered_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='traininganswer',
-            constraint=models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8)), ('rating__gte', 1), ('rating__lte', models.F('points'))), name='training_rating_within_scale'),
         ),
     ]

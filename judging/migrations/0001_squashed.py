@@ -60,6 +60,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['rater__name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8))), name='judge_points_is_a_scale'), models.CheckConstraint(condition=models.Q(('timeout__gt', 0)), name='judge_timeout_positive'), models.CheckConstraint(condition=models.Q(('provider', 'simulated'), models.Q(('provider', 'openai'), models.Q(('base_url', ''), _negated=True)), _connector='OR'), name='judge_has_an_endpoint')],
             },
         ),
         migrations.CreateModel(
@@ -87,6 +88,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running', 'paused'])), fields=('study', 'judge'), name='judge_run_one_active'), models.CheckConstraint(condition=models.Q(('limit__isnull', True), ('limit__gt', 0), _connector='OR'), name='judge_run_limit_positive'), models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'paused', 'finished', 'cancelled'])), name='judge_run_state_known')],
             },
         ),
         migrations.CreateModel(
@@ -137,6 +139,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['run', 'state', 'status', 'reason', 'given_up', 'model_returned', 'cached_from', 'attempt', 'finished_at', 'prompt_tokens', 'completion_tokens', 'reasoning_tokens'], name='judge_call_progress'), models.Index(condition=models.Q(('state', 'in_flight')), fields=['deadline'], name='judge_call_in_flight'), models.Index(condition=models.Q(('submit_due_at__isnull', False)), fields=['submit_due_at'], name='judge_call_unsubmitted'), models.Index(condition=models.Q(('cached_from__isnull', True), ('state', 'replied'), models.Q(('request_hash', ''), _negated=True)), fields=['request_hash'], name='judge_call_cache')],
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'key', 'round', 'attempt'), name='judge_call_attempt_once'), models.UniqueConstraint(condition=models.Q(('state__in', ['in_flight', 'replied'])), fields=('assignment', 'key', 'round'), name='judge_call_one_live'), models.UniqueConstraint(condition=models.Q(('state', 'in_flight'), models.Q(('request_hash', ''), _negated=True)), fields=('request_hash',), name='judge_call_request_in_flight_once'), models.CheckConstraint(condition=models.Q(('state__in', ['in_flight', 'replied', 'failed', 'abandoned'])), name='judge_call_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state', 'in_flight')), models.Q(models.Q(('state', 'in_flight'), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='judge_call_finished_unless_in_flight'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), models.Q(('error_kind', ''), _negated=True)), models.Q(('state', 'failed'), _negated=True), _connector='OR'), name='judge_call_failed_with_a_reason'), models.CheckConstraint(condition=models.Q(('submitted_at__isnull', True), models.Q(('state', 'replied'), models.Q(('status', ''), _negated=True)), _connector='OR'), name='judge_call_submitted_with_outcome')],
             },
         ),
         migrations.CreateModel(
@@ -182,89 +186,9 @@ class Migration(migrations.Migration):
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='run_assignments', to='arena.assignment')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='run_assignments', to='judging.judgerun')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('points__in', (2, 3, 5, 8))), name='judge_points_is_a_scale'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('timeout__gt', 0)), name='judge_timeout_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('provider', 'simulated'), models.Q(('provider', 'openai'), models.Q(('base_url', ''), _negated=True)), _connector='OR'), name='judge_has_an_endpoint'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgerun',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running', 'paused'])), fields=('study', 'judge'), name='judge_run_one_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgerun',
-            constraint=models.CheckConstraint(condition=models.Q(('limit__isnull', True), ('limit__gt', 0), _connector='OR'), name='judge_run_limit_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgerun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'paused', 'finished', 'cancelled'])), name='judge_run_state_known'),
-        ),
-        migrations.AddIndex(
-            model_name='judgecall',
-            index=models.Index(fields=['run', 'state', 'status', 'reason', 'given_up', 'model_returned', 'cached_from', 'attempt', 'finished_at', 'prompt_tokens', 'completion_tokens', 'reasoning_tokens'], name='judge_call_progress'),
-        ),
-        migrations.AddIndex(
-            model_name='judgecall',
-            index=models.Index(condition=models.Q(('state', 'in_flight')), fields=['deadline'], name='judge_call_in_flight'),
-        ),
-        migrations.AddIndex(
-            model_name='judgecall',
-            index=models.Index(condition=models.Q(('submit_due_at__isnull', False)), fields=['submit_due_at'], name='judge_call_unsubmitted'),
-        ),
-        migrations.AddIndex(
-            model_name='judgecall',
-            index=models.Index(condition=models.Q(('cached_from__isnull', True), ('state', 'replied'), models.Q(('request_hash', ''), _negated=True)), fields=['request_hash'], name='judge_call_cache'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.UniqueConstraint(fields=('assignment', 'key', 'round', 'attempt'), name='judge_call_attempt_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['in_flight', 'replied'])), fields=('assignment', 'key', 'round'), name='judge_call_one_live'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'in_flight'), models.Q(('request_hash', ''), _negated=True)), fields=('request_hash',), name='judge_call_request_in_flight_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['in_flight', 'replied', 'failed', 'abandoned'])), name='judge_call_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state', 'in_flight')), models.Q(models.Q(('state', 'in_flight'), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='judge_call_finished_unless_in_flight'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), models.Q(('error_kind', ''), _negated=True)), models.Q(('state', 'failed'), _negated=True), _connector='OR'), name='judge_call_failed_with_a_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgecall',
-            constraint=models.CheckConstraint(condition=models.Q(('submitted_at__isnull', True), models.Q(('state', 'replied'), models.Q(('status', ''), _negated=True)), _connector='OR'), name='judge_call_submitted_with_outcome'),
-        ),
-        migrations.AddIndex(
-            model_name='runassignment',
-            index=models.Index(condition=models.Q(('queued_until__isnull', False)), fields=['run', 'queued_until'], name='run_assignment_queued'),
-        ),
-        migrations.AddIndex(
-            model_name='runassignment',
-            index=models.Index(condition=models.Q(('waiting_for', ''), _negated=True), fields=['waiting_for'], name='run_assignment_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='runassignment',
-            index=models.Index(condition=models.Q(('put_aside', True)), fields=['run'], name='run_assignment_put_aside'),
-        ),
-        migrations.AddConstraint(
-            model_name='runassignment',
-            constraint=models.UniqueConstraint(fields=('run', 'assignment'), name='run_assignment_unique'),
+            options={
+                'indexes': [models.Index(condition=models.Q(('queued_until__isnull', False)), fields=['run', 'queued_until'], name='run_assignment_queued'), models.Index(condition=models.Q(('waiting_for', ''), _negated=True), fields=['waiting_for'], name='run_assignment_waiting'), models.Index(condition=models.Q(('put_aside', True)), fields=['run'], name='run_assignment_put_aside')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'assignment'), name='run_assignment_unique')],
+            },
         ),
     ]

@@ -65,6 +65,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['study', '-id'], name='snapshot_newest_of_study')],
             },
         ),
         migrations.CreateModel(
@@ -83,6 +84,9 @@ class Migration(migrations.Migration):
                 ('payload', models.TextField(blank=True, help_text='Canonical JSON: a list of tables.')),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='computed_views', to='leaderboard.snapshot')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('snapshot', 'setting'), name='computed_view_unique'), models.CheckConstraint(condition=models.Q(('state__in', ['wanted', 'running', 'ready', 'failed'])), name='computed_view_state_known')],
+            },
         ),
         migrations.CreateModel(
             name='SnapshotSlice',
@@ -97,6 +101,9 @@ class Migration(migrations.Migration):
                 ('inputs', models.CharField(blank=True, help_text='SHA-256 of what costly tables were computed from.', max_length=64)),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='slices', to='leaderboard.snapshot')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('snapshot', 'kind', 'raters', 'ties', 'category', 'method'), name='slice_unique'), models.CheckConstraint(condition=models.Q(('ties__in', ['on', 'off', ''])), name='slice_ties_known')],
+            },
         ),
         migrations.CreateModel(
             name='TextMeasure',
@@ -112,25 +119,5 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('digest', 'version'), name='text_measure_unique')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='snapshot',
-            index=models.Index(fields=['study', '-id'], name='snapshot_newest_of_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='computedview',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'setting'), name='computed_view_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='computedview',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['wanted', 'running', 'ready', 'failed'])), name='computed_view_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshotslice',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'kind', 'raters', 'ties', 'category', 'method'), name='slice_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshotslice',
-            constraint=models.CheckConstraint(condition=models.Q(('ties__in', ['on', 'off', ''])), name='slice_ties_known'),
         ),
     ]
