@@ -33,9 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this pass is not about: services without a real broker, and most of a second pass."""
-    wanted = [item for item in items if _belongs(item, config.getoption("--second-database"))]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
-    items[:] = wanted
+    second_database = config.getoption("--second-database")
+    config.hook.pytest_deselected(items=[item for item in items if not _belongs(item, second_database)])
+    items[:] = [item for item in items if _belongs(item, second_database)]
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

@@ -103,7 +103,8 @@ def services() -> Result:
         except MissingServiceError as error:
             return Result(name, "skipped", str(error))
         urls = {"DATABASE_URL": database, "BROKER_URL": broker}
-        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database"], urls)
+        files = files_marked("both_databases", "services")
+        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database", *files], urls)
         return stack.enter_context(tests).result()
 
 
@@ -117,10 +118,15 @@ def browser() -> Result:
 
 
 def marked(name: str) -> list[str]:
-    """What selects the tests with a marker: also their files, for to import all others takes a while."""
-    mark = re.compile(rf"\bmark\.{name}\b")
+    """What selects the tests with a marker."""
+    return ["-m", name, *files_marked(name)]
+
+
+def files_marked(*names: str) -> list[str]:
+    """The files with tests that carry one of the markers: to import all others takes a while."""
+    mark = re.compile(rf"\bmark\.({'|'.join(names)})\b")
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    return ["-m", name, *(str(file) for file in files if mark.search(file.read_text(encoding="utf-8")))]
+    return [str(file) for file in files if mark.search(file.read_text(encoding="utf-8"))]
 
 
 class Step:
