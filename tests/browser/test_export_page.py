@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import Visitor
-from tests.browser.watching import check_accessible
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -14,7 +13,6 @@ def test_the_page_can_be_read_and_used(visitor: Visitor) -> None:
     visitor.rater.user.is_staff = True  # type: ignore[union-attr]
     visitor.rater.user.save()  # type: ignore[union-attr]
     visitor.visit("study-export", visitor.study.slug)
-    check_accessible(visitor.page)
     link = visitor.page.get_by_role("link", name="Prompts as CSV")
     link.focus()
     with visitor.page.expect_download() as download:

@@ -49,3 +49,20 @@ def test_the_end_of_a_run_is_looked_for_in_all_of_it(run: JudgeRun) -> None:
     run.run_assignments.filter(assignment=every[0]).update(queued_until=now - timedelta(seconds=1))
     assert lifecycle._choose(run, 3, 0, now) == [every[0], every[9]]
     assert lifecycle._choose(run, 3, 0, now) == []
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_a_judge_at_its_limit_is_gone_on_with_later_if_anything_is_left(
+    run: JudgeRun, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    JudgeRun.objects.filter(pk=run.pk).update(state=JudgeRun.State.RUNNING)
+    if done:
+        Assignment.objects.update(state="submitted")
+    sent: list[tuple[int, float]] = []
+    monkeypatch.setattr(lifecycle.limiting, "room", lambda judge: (10.0, 0))
+    monkeypatch.setattr(lifecycle.queue, "nudge_feed", lambda *message: sent.append(message))
+    lifecycle._later.clear()
+    assert lifecycle.go_on(run.pk, 1) == []
+    run.refresh_from_db()
+    assert run.state == ("finished" if done else "running")
+    assert sent == ([] if done else [(run.pk, pytest.approx(11.1))])
