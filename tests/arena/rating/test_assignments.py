@@ -16,18 +16,9 @@ from arena.rating import recording
 from arena.rating.pairing import choose_order
 from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
 from tests import factories as make
+from tests.arena.rating.answering import answer, claimed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-
-
-def claimed(study: Study, rater: Rater) -> Assignment:
-    assignment = rating_assignments.claim(study, rater)
-    assert assignment is not None
-    return assignment
-
-
-def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
-    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
 
 
 @pytest.fixture

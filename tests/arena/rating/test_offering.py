@@ -22,24 +22,15 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import assignments, offering, progress, recording
-from arena.rating.recording import Answer, NotAllowedError
+from arena.rating import assignments, offering, progress
+from arena.rating.recording import NotAllowedError
 from arena.studies import changes
 from tests import factories as make
+from tests.arena.rating.answering import answer, claimed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 GOLD = {"gold": "first", "gold_source": "an operator"}
-
-
-def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
-    assignment = assignments.claim(study, rater, ahead)
-    assert assignment is not None
-    return assignment
-
-
-def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
-    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
 
 
 def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:

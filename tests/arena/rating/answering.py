@@ -1,0 +1,17 @@
+"""A rater who takes the pair that is offered, and answers it."""
+
+from typing import Any
+
+from arena.models import Assignment, Comparison, Rater, Study
+from arena.rating import assignments, recording
+from arena.rating.recording import Answer
+
+
+def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
+    assignment = assignments.claim(study, rater, ahead)
+    assert assignment is not None
+    return assignment
+
+
+def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
+    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
