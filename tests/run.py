@@ -1,8 +1,7 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
-Beside the linters and the suite on SQLite run the shorter one on PostgreSQL, one test at a time, and those
-that start an arena of their own, which mostly wait. The browser comes last and has the machine to itself: its
-tests fail where a page is kept waiting.
+Tests that start an arena of their own mostly wait, so they run beside the linters and both suites. The
+browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
 
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
@@ -18,8 +17,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -77,14 +76,12 @@ def hear_interrupts() -> None:
 
 def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
-    with (
-        Suite("tests of whole arenas", marked("processes"), apart=True) as processes,
-        services() as on_services,
-    ):
+    with Suite("tests of whole arenas", marked("processes"), apart=True) as processes:
         results = lint()
         with Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]) as sqlite:
             results.append(sqlite.result())
-        results += [on_services(), processes.result()]
+        results.append(services())
+        results.append(processes.result())
     return [*results, browser()]
 
 
@@ -98,21 +95,18 @@ def lint() -> list[Result]:
         return [Result(step.name, "failed" if step.wait() else "passed") for step in steps]
 
 
-@contextmanager
-def services() -> Iterator[Callable[[], Result]]:
-    """Run what depends on database or broker on PostgreSQL and Redis; gives what waits for its result."""
+def services() -> Result:
+    """The part of the suite that depends on database or broker, on PostgreSQL and Redis."""
     name = "suite on PostgreSQL with Redis"
     with ExitStack() as stack:
         try:
             database, broker = stack.enter_context(postgresql()), stack.enter_context(redis_server())
         except MissingServiceError as error:
-            skipped = Result(name, "skipped", str(error))
-            yield lambda: skipped
-            return
+            return Result(name, "skipped", str(error))
         urls = {"DATABASE_URL": database, "BROKER_URL": broker}
         files = files_marked("both_databases", "services")
-        tests = Suite(name, ["-m", IN_PROCESS, "--second-database", *files], urls, apart=True)
-        yield stack.enter_context(tests).result
+        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database", *files], urls)
+        return stack.enter_context(tests).result()
 
 
 def browser() -> Result:
