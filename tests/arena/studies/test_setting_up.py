@@ -143,6 +143,10 @@ def test_holes_are_counted_shown_and_listed(holed: Completion, study: Study, ope
     assert counts.cells(study) == counts.Cells(prompts=3, contestants=3, filled=8)
     name = str(holed.contestant)
     assert list(contents.missing_answers(study)) == [(holed.prompt.external_id, "", "coding", name)]
+    listed = operator.get(page("operate-contestants")).context["contestants"]
+    lacking = {one.name: missing for one, missing in listed if not one.retired_at}
+    assert sorted(lacking.values()) == [0, 0, 1]
+    assert lacking[name] == 1
     text = operator.get(page("operate-completions")).content.decode()
     assert text.count("cell-missing") == 2  # the cell, and the key
     assert text.count('class="matrix-name"') == 3
@@ -167,6 +171,7 @@ def test_pairs_want_what_is_left_beyond_what_is_there(study: Study) -> None:
     assert counts.wanted(study) == counts.Wanted(9, 18, 3, 4, 1, 7)
     wanted = counts.wanted(study)
     assert (wanted.left, wanted.beyond, wanted.percent) == (15, 1, 16)
+    assert counts.Wanted().percent == 0
 
 
 def test_the_pages_cost_the_same_number_of_queries_however_much_there_is(

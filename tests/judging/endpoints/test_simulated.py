@@ -65,6 +65,7 @@ def test_equal_answers_get_equal_scores_and_a_step_without_verdict_a_note() -> N
     assert verdict(0.5, answer_scale("scores", 3)) == "10 10"
     assert verdict(0.5, answer_scale("grades", 5)) == "A=B"
     assert [verdict(share, answer_scale("scores", 3)) for share in (0.0, 1.0)] == ["10 1", "1 10"]
+    assert [verdict(share, AnswerScale("score", 3)) for share in (0.0, 0.5, 1.0)] == ["1", "6", "10"]
     assert make_client(Question("explain", [], About.PAIR)).ask(REQUEST).text == NOTE
 
 

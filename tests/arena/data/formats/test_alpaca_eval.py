@@ -87,10 +87,11 @@ def test_no_answer_is_unscored(tmp_path: Path, preference: float | None) -> None
 
 
 def test_what_else_an_annotation_says(tmp_path: Path) -> None:
-    reply = {"message": {"content": "m"}, "logprobs": None}
+    reply = {"message": {"content": "é"}, "logprobs": None}
     said = {"raw_completion": reply, "time_per_example": 0.5, "concise_explanation": "It sings."}
     record = annotated(tmp_path, **said, price_per_example=0.01, is_switched_outputs=True)
     assert json.loads(record.raw_reply) == reply
+    assert "é" in record.raw_reply
     assert (record.seconds, record.rationale) == (0.5, "It sings.")
     assert record.extra == {"price_per_example": 0.01, "is_switched_outputs": True}
     assert (record.first, record.rating) == ("lark-7b", 1)
