@@ -37,9 +37,8 @@ LINTERS = {
 }
 NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"
-# Each worker starts with its share of the tests in their order: those of a module share rows.
+# Each worker starts with half of the tests in their order: those of a module share rows.
 WORKERS = ["-n", "2", "--dist", "worksteal"]
-BROWSERS = ["-n", "3", "--dist", "worksteal"]  # each waits for its browser now and then
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
 """Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
@@ -114,7 +113,7 @@ def browser() -> Result:
     executable = find_chromium()
     if executable is None:
         return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    with Suite(f"browser ({executable})", [*BROWSERS, *marked("browser")]) as tests:
+    with Suite(f"browser ({executable})", [*WORKERS, *marked("browser")]) as tests:
         return tests.result()
 
 

@@ -111,13 +111,10 @@ def _pairs(facts: _Facts) -> Finding:
     found = facts.wanted
     if not found.pairs:
         return "open", "Nothing to compare yet: no prompt has two answers."
-    if not found.left:
-        return "done", f"Comparisons wanted: {found.wanted:,}. None is missing."
-    return (
-        "done",
-        f"{found.pairs:,} pair{pluralize(found.pairs)} to compare, {found.wanted:,} "
-        f"comparison{pluralize(found.wanted)} wanted; still to come: {found.left:,}.",
-    )
+    pairs = f"{found.pairs:,} pair{pluralize(found.pairs)}"
+    wanted = f"{found.wanted:,} comparison{pluralize(found.wanted)} wanted"
+    left = f"still to come: {found.left:,}" if found.left else "none is missing"
+    return "done", f"{pairs}, {wanted}; {left}."
 
 
 def _raters(facts: _Facts) -> Finding:
