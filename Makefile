@@ -30,7 +30,7 @@ _run _install _operator: _%:
 	+@unset MAKEFLAGS MFLAGS MAKELEVEL; $(call BOOTSTRAP,$*,echo 1 >"$$ARENA_STATUS_FILE")
 
 
-COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+COMPILE := .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
 .PHONY: _install-dev _install-bench
@@ -53,11 +53,12 @@ bench: _install-bench ## speed benchmarks, and how often intervals hold the trut
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
 lock: _install-dev ## resolve the requirements files anew from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
-	@$(COMPILE) --output-file requirements.txt
-	@$(COMPILE) --extra parquet --output-file requirements-parquet.txt
-	@$(COMPILE) --extra fast --output-file requirements-fast.txt
-	@$(COMPILE) --group dev --output-file requirements-dev.txt
-	@$(COMPILE) --group bench --output-file requirements-bench.txt
+	@$(COMPILE) --group pip --output-file requirements-pip.txt
+	@$(COMPILE) pyproject.toml --output-file requirements.txt
+	@$(COMPILE) pyproject.toml --extra parquet --output-file requirements-parquet.txt
+	@$(COMPILE) pyproject.toml --extra fast --output-file requirements-fast.txt
+	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
+	@$(COMPILE) pyproject.toml --group bench --output-file requirements-bench.txt
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,5 +1,6 @@
 """Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
+import gc
 import ipaddress
 import os
 import shutil
@@ -36,6 +37,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     second_database = config.getoption("--second-database")
     config.hook.pytest_deselected(items=[item for item in items if not _belongs(item, second_database)])
     items[:] = [item for item in items if _belongs(item, second_database)]
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over modules and tests, which stay to the end."""
+    gc.freeze()
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

@@ -82,6 +82,7 @@ def install(name: str = "requirements.txt") -> None:
     require_writable(ROOT)
     if not venv_works():
         make_venv()
+        pip_install(ROOT / "requirements-pip.txt")
     tell(f"Installing {requirements.name} into .venv (about half a minute).")
     pip_install(requirements)
     stamp.write_text(wanted)
