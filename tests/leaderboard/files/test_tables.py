@@ -43,18 +43,15 @@ def run(*arguments):
 
 
 def every_standing(study):
-    """Canonical JSON of the standings of every rater set, with and without ties, by all categories."""
+    """Canonical JSON of the standings of every rater set: Elo with ties, Bradley-Terry without them."""
     read = opinions(study)
     found = {}
     for choice in read.raters:
-        for ties in (True, False):
-            for name in ("elo", "bradley-terry"):
-                method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
-                chosen = read.by(choice.ids).present()
-                standings = rank_ratings(chosen.ratings(), chosen.names, method)
-                found[f"{choice.selector} {choice.label} {choice.simulated} {ties} {name}"] = (
-                    standings.canonical_json()
-                )
+        chosen = read.by(choice.ids).present()
+        for ties, name in ((True, "elo"), (False, "bradley-terry")):
+            method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
+            standings = rank_ratings(chosen.ratings(), chosen.names, method)
+            found[f"{choice.selector} {choice.label} {choice.simulated} {name}"] = standings.canonical_json()
     return found
 
 

@@ -4,6 +4,8 @@ The messages go to a worker that the test plays: it takes each one from the queu
 """
 
 import queue
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,7 +25,8 @@ from leaderboard.models import ComputedView, Refresh, Snapshot
 from leaderboard.refreshing import services as boards
 from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
-from tests.arena.process.processes import manage
+from tests.arena.process.processes import ROOT
+from tests.arena.process.processes import environment as least
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
 
@@ -206,5 +209,7 @@ PRODUCTION = {
 @pytest.mark.parametrize(("environment", "seconds"), [({}, "5.0"), (PRODUCTION, "30.0")])
 def test_the_interval_between_sweeps(tmp_path, environment, seconds):
     shown = "from django.conf import settings; print(settings.SWEEP_SECONDS)"
-    done = manage("shell", "-v0", "-c", shown, VAR_DIR=str(tmp_path), **environment)
+    variables = least(DJANGO_SETTINGS_MODULE="arena.settings", VAR_DIR=str(tmp_path), **environment)
+    command = [sys.executable, "-c", shown]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
     assert done.stdout.strip() == seconds, done.stderr

@@ -8,7 +8,7 @@ from leaderboard.stats import elo as module
 from leaderboard.stats.elo import BACKENDS, games_remembered
 from leaderboard.stats.elo_pools import late_games, pool_sizes, worth_drawing
 from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.resampling import CLUSTER_DRAWS, LATE_GAMES, cluster_draws
+from leaderboard.stats.resampling import CLUSTER_DRAWS, LATE_GAMES, cluster_draws, times_drawn
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.test_elo_pools import every_game_an_outcome
 from tests.leaderboard.stats.test_resampling import word_in_plain_integers
@@ -60,7 +60,7 @@ class TestHowMany:
 @pytest.mark.parametrize("ratings", [PUBLISHED, tuple(np.linspace(700, 1300, 12)), (1000.0, 1350.0)])
 def test_the_last_games_have_the_ratings_of_the_whole_round(k, ratings):
     """Twenty runs through games in random order, each beside the same run cut to what is remembered."""
-    games = simulated_games(200_000 // len(ratings) ** 2 * (32 // int(min(k, 32))), ratings, tie_share=0.2)
+    games = simulated_games(50_000 // len(ratings) ** 2 * (32 // int(min(k, 32))), ratings, tie_share=0.2)
     last = remembered(games, k=k)
     assert last < len(games)
     for seed in range(20):
@@ -174,10 +174,8 @@ class TestLateGames:
         some = rounds[worth_drawing(clusters, sizes, 4, 5)]
         found = late_games(clusters, 4, 5, some)
         # Chance of each game: as often as its cluster was drawn, of all games of the pool.
-        expected = np.zeros(len(clusters.of_game))
-        for own in cluster_draws(5, some, len(clusters)):
-            times = np.bincount(own, minlength=len(clusters)).repeat(clusters.size)
-            expected += times / times.sum()
+        times = times_drawn(5, some, len(clusters)).repeat(clusters.size, axis=1)
+        expected = (times / times.sum(axis=1, keepdims=True)).sum(axis=0)
         for step in range(4):
             seen = np.bincount(found[:, step], minlength=len(expected))
             # Chi-square with 31 degrees of freedom: above 61.1 once in a thousand seeds.
