@@ -1,6 +1,7 @@
 """Resampling prompts and raters at once: the pigeonhole bootstrap (Owen 2007), for every method."""
 
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -241,7 +242,9 @@ class TestInvariance:
 
 
 class TestLateGames:
-    def made(self):
+    @staticmethod
+    @cache
+    def made():
         """Every game an outcome of its own: seven prompts of different sizes, four raters."""
         cluster = np.repeat(np.arange(7), (3, 4, 5, 7, 6, 3, 8))
         crossed = np.arange(len(cluster)) % 4

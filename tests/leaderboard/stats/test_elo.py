@@ -23,6 +23,7 @@ from leaderboard.stats.checks import (
     ParameterError,
 )
 from leaderboard.stats.elo import BACKENDS, elo_samples, open_backend, read_games
+from leaderboard.stats.outcomes import distinct_outcomes
 from tests.leaderboard.stats.simulation import CONTESTANTS, PUBLISHED, simulated_games, small_games
 from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
 
@@ -327,10 +328,12 @@ def test_numbers_of_any_type_are_the_same_games(dtype):
 
 
 def test_many_contestants_take_wider_outcome_numbers():
-    size = 300
+    size = 257
     first, second = np.triu_indices(size, 1)
     score = np.tile([1.0, 0.0], len(first))
     a, b = np.repeat(first, 2), np.repeat(second, 2)
+    outcomes = distinct_outcomes(make_games(a, b, score, size))
+    assert np.array_equal(outcomes.a[outcomes.of_game], a)
     found = [bootstrap_elo(a, b, score, size, rounds=2, backend=name).samples for name in BACKENDS]
     assert found[0] == pytest.approx(found[1], abs=1e-9)
     assert 1500 > found[0].max() > found[0].min() > 500
