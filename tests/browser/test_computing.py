@@ -4,27 +4,39 @@ import pytest
 from celery import current_app
 from playwright.sync_api import expect
 
-from leaderboard.models import Snapshot
+from leaderboard.models import ComputedView, Snapshot
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.levels import at_level
 from tests.browser.watching import check_accessible
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def made(monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 50)
-    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)  # the test is the worker
-    made = HandMade("alpha", "beta", "writers", slug="board", name="Board", categories=("coding", "poems"))
+def rated(slug):
+    """Two models and people as contestants, rated by a person."""
+    made = HandMade("alpha", "beta", "writers", slug=slug, name="Board", categories=("coding", "poems"))
     made.contestants["writers"].kind = "people"
     made.contestants["writers"].save()
     for number in range(16):
         made.rate("alpha", "beta", 1 + number % 6, prompt=number % 2)
         made.rate("beta", "writers", 1 + number % 5, prompt=number % 2)
-    services.refresh(made.study)
     return made
+
+
+@pytest.fixture(scope="module")
+def made(lasting_rows):
+    made = rated("board")
+    with few_rounds(50):
+        services.refresh(made.study)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _nothing_computed(monkeypatch):
+    """The test is the worker, and nothing was computed before it."""
+    monkeypatch.setattr(current_app, "send_task", lambda *args, **options: None)
+    ComputedView.objects.all().delete()
 
 
 def ratings(page):
@@ -104,10 +116,10 @@ def test_without_scripts_a_link_looks_again(plain_page, live_server, made):
     plain_page.wait_for_selector("#standings-table")
 
 
-def test_a_level_is_picked_from_the_snapshot(page, live_server, made, monkeypatch):
-    monkeypatch.setattr(services, "ROUNDS", 1000)
-    services.refresh(made.study, anew=True)
-    page.goto(f"{live_server.url}/studies/board/?raters=people&level=80")
+def test_a_level_is_picked_from_the_snapshot(page, live_server):
+    made = rated("levels")
+    services.refresh(made.study)
+    page.goto(f"{live_server.url}/studies/levels/?raters=people&level=80")
     page.wait_for_selector("#standings-table")
     stored = Snapshot.objects.newest(made.study).slices.get(
         kind="standings", raters="people", ties="on", category="", method="elo"
