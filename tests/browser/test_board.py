@@ -37,12 +37,6 @@ def made(lasting_rows):
     return made
 
 
-def show(page, live_server, query=""):
-    """Open the board and wait until every figure is drawn."""
-    page.goto(f"{live_server.url}/studies/board/{query}")
-    drawn(page)
-
-
 def test_a_phone_shows_ratings_with_their_intervals(page, live_server):
     made = HandMade("alpha", "GPT 4 Turbo (2024-04-09)", slug="narrow")
     for rating in (1, 2, 8):
@@ -56,11 +50,19 @@ def test_a_phone_shows_ratings_with_their_intervals(page, live_server):
     assert interval["x"] + interval["width"] <= frame["x"] + frame["width"]
 
 
-def test_figures_keep_their_place_before_they_are_drawn(page, live_server, made):
+def test_figures_keep_their_place_and_show_names_as_text(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/")
     before = page.evaluate("document.documentElement.scrollHeight")
-    show(page, live_server)
+    drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") == before
+    assert page.locator(".plot .main-svg").count() >= 4
+    labels = page.locator("#figure-standings .ytick text").all_text_contents()
+    assert len(labels) == 4
+    assert "--text" in labels
+    assert any(label.startswith('<a href="https://exa') for label in labels)
+    assert page.locator(".plot svg a").count() == 0
+    assert page.locator("#figure-standings .legendtext").all_text_contents() == ["People", "STRICT"]
+    assert problems == []
 
 
 def test_the_category_matrix_is_sorted_and_switched_in_place(page, live_server, made, problems):
@@ -81,22 +83,6 @@ def test_the_category_matrix_is_sorted_and_switched_in_place(page, live_server, 
     page.wait_for_function("document.getElementById('board-status').textContent.includes('STRICT')")
     assert page.evaluate("document.body.dataset.here") == "still"
     assert problems == []
-
-
-def test_names_in_figures_are_text(page, live_server, made, problems):
-    show(page, live_server)
-    assert page.locator(".plot .main-svg").count() >= 4
-    labels = page.locator("#figure-standings .ytick text").all_text_contents()
-    assert len(labels) == 4
-    assert "--text" in labels
-    assert any(label.startswith('<a href="https://exa') for label in labels)
-    assert page.locator(".plot svg a").count() == 0
-    assert problems == []
-
-
-def test_people_and_judges_share_one_figure(page, live_server, made):
-    show(page, live_server)
-    assert page.locator("#figure-standings .legendtext").all_text_contents() == ["People", "STRICT"]
 
 
 def caption(page):
@@ -180,7 +166,9 @@ def test_finding_a_contestant(page, live_server, made):
 
 def test_figures_follow_the_colour_scheme(page, live_server, made):
     page.emulate_media(color_scheme="light")
-    show(page, live_server)
+    page.goto(f"{live_server.url}/studies/board/")
+    page.locator("#figure-games").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-games[data-drawn]")
     background = "getComputedStyle(document.querySelector('#figure-games .main-svg')).backgroundColor"
     light = page.evaluate(background)
     page.emulate_media(color_scheme="dark")

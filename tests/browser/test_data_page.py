@@ -39,12 +39,6 @@ def made(lasting_rows):
     return made
 
 
-def show(page: Page, live_server, query: str = "") -> None:
-    """Open the page and wait until every figure is drawn."""
-    page.goto(f"{live_server.url}/studies/small/data/{query}")
-    drawn(page)
-
-
 def row(page: Page, panel: str, *cells: str) -> list[str]:
     """The first row of a table whose cells begin with these; the first may stand above several rows."""
     page.evaluate("panel => document.querySelector(`#${panel} details`)?.setAttribute('open', '')", panel)
@@ -60,13 +54,14 @@ def row(page: Page, panel: str, *cells: str) -> list[str]:
 
 
 def test_lengths_are_drawn_by_kind_and_part(page: Page, live_server, made, problems):
-    show(page, live_server)
+    page.goto(f"{live_server.url}/studies/small/data/")
+    drawn(page)
     assert len(page.query_selector_all("#lengths .boxlayer .box")) == 9  # three kinds of texts, three parts
     assert problems == []
 
 
 def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems):
-    show(page, live_server)
+    page.goto(f"{live_server.url}/studies/small/data/")
     # 2, 4, 4 and 6 words; the shown name is text, not markup.
     completions = row(page, "lengths", "All prompts", "Completions")
     assert completions[2:] == ["4", "0", "4", "1.6", "2", "3.5", "4", "4.5", "6"]
@@ -78,7 +73,7 @@ def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems)
 
 
 def test_the_measure_is_switched_by_keyboard_in_place(page: Page, live_server, made, problems):
-    show(page, live_server)
+    page.goto(f"{live_server.url}/studies/small/data/")
     link = page.get_by_role("link", name="Characters", exact=True)
     link.focus()
     page.keyboard.press("Enter")

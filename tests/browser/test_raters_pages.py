@@ -63,7 +63,10 @@ def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, m
 
 def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_server, made, problems):
     show(page, live_server, "raters/")
-    before = page.locator("#figure-ratings-8 .legendtext").count()
+    before = page.locator("#figure-ratings-8 .legendtext").all_text_contents()
+    assert len(before) == 3
+    assert any("<a href" in text for text in before)
+    assert page.locator(".plot svg a").count() == 0
     box = page.locator('input[name="with"][value="people"]')
     box.focus()
     page.keyboard.press("Space")
@@ -72,7 +75,6 @@ def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_serv
     page.wait_for_url(re.compile("with=judge"))
     page.wait_for_function('document.querySelector(\'input[name="with"][value="people"]\').checked === false')
     drawn(page)
-    assert before == 3
     names = page.locator("#figure-ratings-8 .legendtext").all_text_contents()
     assert len(names) == 2
     assert "STRICT" in names
@@ -100,7 +102,7 @@ def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_se
 
 
 def test_the_heat_map_of_two_kinds_has_the_counts_of_both_orientations(page, live_server, made):
-    show(page, live_server, "agreement/?raters=judge:strict")
+    page.goto(f"{live_server.url}/studies/board/agreement/?raters=judge:strict")
     page.locator("#confusion summary").click()
     table = page.locator("#confusion tbody tr").all_inner_texts()
     counts = [[int(cell) for cell in row.split("\t")[1:]] for row in table]
@@ -109,15 +111,6 @@ def test_the_heat_map_of_two_kinds_has_the_counts_of_both_orientations(page, liv
         "two orientations, six pairs, two ratings of the judge, eight of people"
     )
     assert [row[::-1] for row in counts[::-1]] == counts
-
-
-def test_names_in_figures_are_text(page, live_server, made, problems):
-    show(page, live_server, "raters/")
-    assert any(
-        "<a href" in text for text in page.locator("#figure-ratings-8 .legendtext").all_text_contents()
-    )
-    assert page.locator(".plot svg a").count() == 0
-    assert problems == []
 
 
 def test_without_javascript_the_tables_and_links_are_there(plain_page, live_server, made):
