@@ -7,8 +7,10 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from arena.process import bootstrap
 from tests.arena.process.processes import Server, bare_project, free_port, make, manage
@@ -77,12 +79,13 @@ def test_no_network_is_told_apart(tmp_path: Path) -> None:
     assert "PIP_INDEX_URL" in sentence
 
 
-def test_a_busy_port_is_named(tmp_path: Path, busy_port: str) -> None:
+def test_a_busy_port_is_named(tmp_path: Path, busy_port: str, settings: Any) -> None:
     sentence = only_sentence(make(bare_project(tmp_path / "project"), "run", PORT=busy_port))
     assert f"Cannot listen on 127.0.0.1:{busy_port}" in sentence
     assert "PORT=8001" in sentence
-    served = manage("serve", PORT=busy_port, VAR_DIR=str(tmp_path))
-    assert f"Cannot listen on 127.0.0.1:{busy_port}" in only_sentence(served)
+    settings.PORT = int(busy_port)
+    with pytest.raises(CommandError, match=f"Cannot listen on 127.0.0.1:{busy_port}"):
+        call_command("serve", skip_checks=True)
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "70000"])
@@ -127,34 +130,50 @@ def test_prepare_shows_the_password_once(prepared: tuple[Path, str]) -> None:
     folder, told = prepared
     password = told.split("with the password ")[1].split()[0]
     assert password not in manage("prepare", VAR_DIR=str(folder)).stdout
-    renewed = manage("operator", VAR_DIR=str(folder)).stdout
-    assert "Sign in as operator with the password " in renewed
-    assert password not in renewed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_serve_works_and_leaves_nothing(prepared: tuple[Path, str], number: signal.Signals) -> None:
+@pytest.mark.django_db
+def test_operator_makes_a_new_password(capsys: pytest.CaptureFixture[str]) -> None:
+    passwords = set()
+    for _ in range(2):
+        call_command("operator")
+        told = capsys.readouterr().out
+        assert told.startswith("Sign in as operator with the password ")
+        passwords.add(told.split("with the password ")[1].split()[0])
+    assert len(passwords) == 2
+
+
+@pytest.fixture
+def server(prepared: tuple[Path, str]) -> Iterator[Server]:
+    """A server of the arena that works."""
     server = Server(VAR_DIR=str(prepared[0]))
     health = json.loads(server.get("/healthz"))
     assert (health["database"], health["worker"]) == ("ok", "embedded")
+    yield server
+    if server.left_behind():
+        server.end(signal.SIGKILL)
+
+
+def check_it_leaves_nothing(server: Server, number: signal.Signals) -> None:
     printed = server.end(number)
     assert printed == f"Likert Arena runs on http://127.0.0.1:{server.port}/ (Ctrl-C stops it)\n"
     assert server.process.returncode == 0
     assert not server.left_behind()
 
 
-def test_serve_stops_while_a_request_hangs(prepared: tuple[Path, str]) -> None:
-    server = Server(VAR_DIR=str(prepared[0]))
-    server.get("/healthz")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_serve_works_and_leaves_nothing(server: Server, number: signal.Signals) -> None:
+    check_it_leaves_nothing(server, number)
+
+
+def test_serve_stops_while_a_request_hangs(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as half_a_request:
         half_a_request.sendall(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n12")
         server.end(signal.SIGINT)
     assert not server.left_behind()
 
 
-def test_one_database_has_one_server(prepared: tuple[Path, str]) -> None:
-    server = Server(VAR_DIR=str(prepared[0]))
-    server.get("/healthz")
+def test_one_database_has_one_server(prepared: tuple[Path, str], server: Server) -> None:
     done = manage("serve", PORT=str(free_port()), VAR_DIR=str(prepared[0]))
-    server.end(signal.SIGTERM)
+    check_it_leaves_nothing(server, signal.SIGTERM)
     assert "Another arena is already serving this database" in only_sentence(done)
