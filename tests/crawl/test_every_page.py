@@ -1,12 +1,13 @@
 """Every address that a page leads to answers, to everybody, and shows no text as markup."""
 
+import copy
 from html.parser import HTMLParser
 
 import pytest
 from django.test import Client
 from django.urls import Resolver404
 
-from tests.crawl.arena import STARTS, make_arena
+from tests.crawl.arena import STARTS, Arena, make_arena
 from tests.crawl.walk import facets, walk
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +36,17 @@ class Page(HTMLParser):
             self.harm.append(given["href"])
 
 
+@pytest.fixture(scope="module")
+def arena(shared_rows: None) -> Arena:
+    return make_arena()
+
+
 @pytest.mark.parametrize(
     "role", ["visitor", "rater", "operator", pytest.param("staff", marks=pytest.mark.both_databases)]
 )
-def test_every_page_answers_and_escapes(role: str) -> None:
-    arena, client = make_arena(), Client(raise_request_exception=True)
-    if user := arena.users[role]:
+def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
+    client = Client(raise_request_exception=True)
+    if user := copy.deepcopy(arena.users[role]):
         client.force_login(user)
 
     def look(address: str) -> list[str]:

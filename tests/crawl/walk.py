@@ -30,9 +30,10 @@ def walk(
     waiting, known, seen = list(starts), set(starts), set[Facet]()
     while waiting:
         address = waiting.pop(0)
-        if facets(address) <= seen:
+        found = facets(address)
+        if found <= seen:
             continue
-        seen |= facets(address)
+        seen |= found
         for link in look(address):
             inside = _inside(address, link)
             if inside and inside not in known:
