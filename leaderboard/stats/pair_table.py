@@ -1,6 +1,6 @@
 """The pairs of contestants that met: their points, who is connected, and whose strengths have no limit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -36,6 +36,17 @@ class PairTable:
         count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
         component = connected_components(a, b, contestants)
         return cls(a, b, contestants, pair, outcomes.score, count, component)
+
+    def left_with(self, count: FloatArray) -> "PairTable":
+        """The table with other counts of its outcomes, none of which may be larger."""
+        left, component = self.pair_of_outcome[count > 0], self.component
+        if len(left) < len(count):
+            component = connected_components(self.a[left], self.b[left], self.contestants)
+        table = replace(self, count_of_outcome=count, component=component)
+        # To make them again takes longer than a fit of the table.
+        for name in ("sides", "_as_a", "_as_b", "_sums"):
+            table.__dict__[name] = getattr(self, name)
+        return table
 
     @cached_property
     def sides(self) -> Any:

@@ -6,7 +6,7 @@ few at a time and the rest fitted again, so the answer is a verified upper bound
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from leaderboard.stats.bradley_terry import all_games, climb
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import Games
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
-from leaderboard.stats.pair_table import PairTable, connected_components
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.ratings import RESAMPLE
 
 
@@ -29,9 +29,11 @@ class FittedTable:
     curvature: FloatArray  # minus the second derivative there
 
     @classmethod
-    def of(cls, table: PairTable) -> "FittedTable":
+    def of(cls, table: PairTable, near: FloatArray | None = None) -> "FittedTable":
+        """Fit the table; ``near`` are strengths (contestants,) that the fit is near to, if any are known."""
         likelihood = all_games(table)
-        theta = climb(likelihood, np.zeros((table.contestants, 1)))
+        start = np.zeros(table.contestants) if near is None else near
+        theta = climb(likelihood, start[:, None])
         return cls(table, table.centred(theta)[:, 0], likelihood.curvature(theta)[0])
 
     @property
@@ -121,7 +123,7 @@ def fewest_removals(games: Games, *, unit: str = "games") -> Removals:
     if path is None:
         return Removals(first, None, None, pool.units, unit)
     gone = path.gone(path.length)
-    after = pool.without(gone)
+    after = pool.without(gone, start)
     lost = (start.component == 0) & (after.component != after.component[first])
     return Removals(
         first,
@@ -175,12 +177,10 @@ class _Pool:
     def units(self) -> int:
         return int(self.stock.sum())
 
-    def without(self, gone: IntArray) -> FittedTable:
-        """The fit of what is left when ``gone`` (kinds,) units are removed."""
-        left = self.table.count_of_outcome - self.contents @ gone
-        pair = self.table.pair_of_outcome[left > 0]
-        component = connected_components(self.table.a[pair], self.table.b[pair], self.table.contestants)
-        return FittedTable.of(replace(self.table, count_of_outcome=left, component=component))
+    def without(self, gone: IntArray, near: FittedTable | None = None) -> FittedTable:
+        """The fit of what is left when ``gone`` (kinds,) units are removed, found the faster from one near."""
+        left = self.table.left_with(self.table.count_of_outcome - self.contents @ gone)
+        return FittedTable.of(left, None if near is None else near.theta)
 
     def picked(self, path: "_Path") -> IntArray:
         """Positions of the games on the path, or the numbers of its clusters, in its order."""
@@ -250,16 +250,16 @@ def _path(pool: _Pool, fit: FittedTable, path: _Path, first: int, rival: int) ->
         if not ahead.length:
             return None
         path = path.and_then(ahead.cut(max(1, ahead.length // _PART)))
-        fit = pool.without(path.gone(path.length))
-    return path.cut(_fewest(pool, path, first))
+        fit = pool.without(path.gone(path.length), fit)
+    return path.cut(_fewest(pool, path, fit, first))
 
 
-def _fewest(pool: _Pool, path: _Path, first: int) -> int:
+def _fewest(pool: _Pool, path: _Path, end: FittedTable, first: int) -> int:
     """The length after which another leads, but not by one removal less: by bisection."""
     not_enough, enough = 0, path.length
     while enough - not_enough > 1:
         middle = (not_enough + enough) // 2
-        if _leader(pool.without(path.gone(middle)), first) == first:
+        if _leader(pool.without(path.gone(middle), end), first) == first:
             not_enough = middle
         else:
             enough = middle
