@@ -178,7 +178,7 @@ class _Pool:
         return int(self.stock.sum())
 
     def without(self, gone: IntArray, near: FittedTable | None = None) -> FittedTable:
-        """The fit of what is left when ``gone`` (kinds,) units are removed, found the faster from one near."""
+        """The fit of what is left when ``gone`` (kinds,) units are removed, found sooner from one near."""
         left = self.table.left_with(self.table.count_of_outcome - self.contents @ gone)
         return FittedTable.of(left, None if near is None else near.theta)
 
