@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -82,7 +83,8 @@ def install(name: str = "requirements.txt") -> None:
     require_writable(ROOT)
     if not venv_works():
         make_venv()
-        pip_install(ROOT / "requirements-pip.txt")
+        with suppress(BootstrapError):  # the pip that is there does it too, in twice the time
+            pip_install(ROOT / "requirements-pip.txt")
     tell(f"Installing {requirements.name} into .venv (about half a minute).")
     pip_install(requirements)
     stamp.write_text(wanted)
