@@ -37,6 +37,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     second_database = config.getoption("--second-database")
     config.hook.pytest_deselected(items=[item for item in items if not _belongs(item, second_database)])
     items[:] = [item for item in items if _belongs(item, second_database)]
+    # First what waits for processes and endpoints: at the end nothing would be left to fill the time.
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/judging/", "tests/services/")))
 
 
 def pytest_collection_finish() -> None:
