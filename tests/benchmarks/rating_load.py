@@ -297,7 +297,7 @@ def measure(
         arena.start()
         stack.callback(arena.kill)
         over = Event()
-        port = int(arena.process.environment["PORT"])
+        port = int(arena.environment["PORT"])
         people = [
             Person(number, port, user, session, think, over)
             for number, (user, session) in enumerate(accounts)
