@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -43,15 +44,17 @@ def run(*arguments):
 
 
 def every_standing(study):
-    """Canonical JSON of the standings of every rater set: Elo with ties, Bradley-Terry without them."""
+    """Canonical JSON of the standings of every rater set, by both methods, with and without ties."""
     read = opinions(study)
     found = {}
     for choice in read.raters:
         chosen = read.by(choice.ids).present()
-        for ties, name in ((True, "elo"), (False, "bradley-terry")):
+        for ties, name in product((True, False), ("elo", "bradley-terry")):
             method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
             standings = rank_ratings(chosen.ratings(), chosen.names, method)
-            found[f"{choice.selector} {choice.label} {choice.simulated} {name}"] = standings.canonical_json()
+            found[f"{choice.selector} {choice.label} {choice.simulated} {ties} {name}"] = (
+                standings.canonical_json()
+            )
     return found
 
 
