@@ -238,9 +238,9 @@ MEASURES: Final = (
         _correlation,
     ),
     _Measure(
-        "Likes its own family better",
-        "The mean preference for contestants that may be related to the judge, less that of the others on "
-        "the same pairs, on a scale from −1 to 1.",
+        "Prefers what may be its family",
+        "The mean preference for contestants that may be the judge’s own family, going by their names, less "
+        "that of the others on the same pairs, on a scale from −1 to 1.",
         _own_family,
     ),
 )

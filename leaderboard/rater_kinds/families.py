@@ -79,8 +79,8 @@ def warning(label: str, found: Sequence[str]) -> str:
     if not found:
         return ""
     return (
-        f"{label} shares a name with the contestant{'s' if len(found) > 1 else ''} {named(found)}: "
-        "a judge may favour itself or its own family."
+        f"{label} may be of one family with the contestant{'s' if len(found) > 1 else ''} {named(found)}, "
+        "going by their names: a judge may favour its own family."
     )
 
 

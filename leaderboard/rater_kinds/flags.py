@@ -70,11 +70,11 @@ def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
     elif apart > 0:
         what = "That is more than chance explains, and may be self-preference."
     else:
-        what = "That is more than chance explains: it is hard on its own."
+        what = "That is more than chance explains: it is hard on them."
     return (
-        f"{label} rates its own family ({named(measured['kin'])}) {abs(apart):.2f} "
-        f"{'lower' if apart < 0 else 'higher'} than {measured['against']} do{between} on a scale from −1 to "
-        f"1, over {measured['n']:,} pairs that both rated. {what}"
+        f"{label} rates what may be its own family, going by names ({named(measured['kin'])}), "
+        f"{abs(apart):.2f} {'lower' if apart < 0 else 'higher'} than {measured['against']} do{between} "
+        f"on a scale from −1 to 1, over {measured['n']:,} pairs that both rated. {what}"
     )
 
 

@@ -112,7 +112,13 @@ class StandingOut(Schema):
 class FlagOut(Schema):
     """One thing to know about a judge."""
 
-    kind: Annotated[str, Field(description="competes, family, unscored or self-preference.", max_length=20)]
+    kind: Annotated[
+        str,
+        Field(
+            description="competes, family, unscored or self-preference. The family is guessed from names.",
+            max_length=20,
+        ),
+    ]
     sentence: str
 
 

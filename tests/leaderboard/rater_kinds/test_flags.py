@@ -40,7 +40,7 @@ class TestSentences:
         assert self.said(answers=Answers(100, 5)) == {}
         found = self.said(Kin(("Acme 7B",), ("Acme 70B",)))
         assert found["competes"] == "J also competes here, as Acme 7B: it judges itself."
-        assert found["family"].startswith("J shares a name with the contestant Acme 70B:")
+        assert found["family"].startswith("J may be of one family with the contestant Acme 70B, going by")
         text = self.said(answers=Answers(1000, 60))["unscored"]
         assert text.startswith("60 of 1,000 answers by J (6.0 %) have no rating.")
 
@@ -56,7 +56,7 @@ class TestSentences:
             (0.2, 0.1, 0.3, "0.20 higher than people do (interval +0.10 to +0.30)"),
             (0.2, 0.1, 0.3, "may be self-preference"),
             (-0.2, -0.3, -0.1, "0.20 lower than people do (interval −0.30 to −0.10)"),
-            (-0.2, -0.3, -0.1, "it is hard on its own"),
+            (-0.2, -0.3, -0.1, "J rates what may be its own family, going by names (Acme 7B), 0.20 lower"),
             (0.2, -0.1, 0.5, "That may be chance."),
             (0.2, None, None, "That may be chance."),
         ],

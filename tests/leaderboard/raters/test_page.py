@@ -251,7 +251,7 @@ def test_a_judge_of_a_contestants_family_carries_a_warning(client, made, family,
     judge = factories.make_judge(slug="asked", name="Asked", model="birds/heron-70b")
     made.rate("alpha", "beta", 6, rater=judge.rater)
     services.refresh(made.study)
-    sentence = "Asked shares a name with the contestant alpha"
+    sentence = "Asked may be of one family with the contestant alpha, going by their names"
     assert (sentence in text(client.get("/studies/small/raters/judge:asked/"))) == warned
     assert (sentence in text(client.get("/studies/small/agreement/"))) == warned
 

@@ -278,5 +278,5 @@ def test_a_judge_is_related_to_whom_it_shares_a_telling_word_with(judge, contest
 
 def test_a_warning_names_a_few_and_counts_the_rest():
     assert families.warning("Judge", []) == ""
-    assert "with the contestants A, B, C, D, E and 2 more:" in families.warning("Judge", list("ABCDEFG"))
-    assert "with the contestant A:" in families.warning("Judge", ["A"])
+    assert "with the contestants A, B, C, D, E and 2 more," in families.warning("Judge", list("ABCDEFG"))
+    assert "with the contestant A, going by" in families.warning("Judge", ["A"])
