@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from django.db.models import Q
+
+from arena.models import Comparison, Rater
+from arena.models.querysets import SelectorError
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
+from leaderboard.pages.wording import counted
 from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
 
 EVERY_SWITCH = tuple(each.name for each in fields(Setting))
@@ -57,3 +62,26 @@ class SettingPage(Page):
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
         return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))
+
+    @property
+    def no_games(self) -> str:
+        """Why the chosen raters have no game at the setting."""
+        label, about = self.raters["label"], f" ({self.about_words})" if self.about_words else ""
+        given = self.raters["comparisons"] - self.raters.get("unscored", 0)
+        if given and not self._compared_contestants():
+            return (
+                f"{label} gave {counted(given, 'rating')}, but the completions compared have no contestant, "
+                "so there is nobody to rank"
+            )
+        side = " and takes a side" if self.setting.ties == "off" else ""
+        return f"no rating by {label}{about} is between two contestants that are ranked{side}"
+
+    def _compared_contestants(self) -> bool:
+        """Whether a completion that the chosen raters rated has a contestant, retired or not."""
+        try:
+            raters = Rater.objects.selected(self.study, self.setting.raters)
+        except SelectorError:  # of a group that was emptied since the snapshot
+            return True
+        known = Q(pair__first__contestant__isnull=False) | Q(pair__second__contestant__isnull=False)
+        rated = Comparison.objects.filter(known, study=self.study, rater__in=raters, rating__isnull=False)
+        return rated.exists()

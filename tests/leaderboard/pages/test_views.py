@@ -125,8 +125,22 @@ def test_a_setting_without_an_answer_is_explained(client, made):
     assert client.get("/studies/small/tables/games.csv?ties=maybe").status_code == 404
     nobody_rated = "raters=judge:strict&category=poems"
     page = text(client.get(f"/studies/small/?{nobody_rated}"))
-    assert "There are no games for this setting yet" in page
+    assert "yet: no rating by STRICT (poems) is between two contestants that are ranked. Choose" in page
     assert client.get(f"/studies/small/standings.json?{nobody_rated}").status_code == 404
+
+
+def test_ratings_of_completions_without_a_contestant_are_counted_where_there_is_nobody_to_rank(client):
+    study = factories.make_study(slug="bare", visibility="public")
+    judge = factories.make_rater(kind="judge", slug="bare", name="Bare")
+    for _ in range(2):
+        prompt = factories.make_prompt(study=study)
+        texts = [factories.make_completion(prompt=prompt, contestant=None) for _ in range(2)]
+        pair = factories.make_pair(prompt=prompt, first=texts[0], second=texts[1])
+        factories.make_comparison(pair=pair, rater=judge, rating=1)
+    services.refresh(study)
+    sentence = "Bare gave 2 ratings, but the completions compared have no contestant, so there is nobody to"
+    for page in ("", "categories/"):
+        assert sentence in text(client.get(f"/studies/bare/{page}"))
 
 
 def test_the_other_tie_rule_stands_beside_the_standings(client):
