@@ -6,7 +6,6 @@ An invented word or a phrase of the author's name, family or organisation tells 
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 
@@ -57,7 +56,17 @@ _ABOUT_ITSELF: Final = re.compile(
 """Words before a name by which a text calls itself or its maker."""
 
 _REACH: Final = 200  # characters before a name in which the text may speak of itself
-_WORD: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)*[^\W\d_]?")
+_WORD: Final = re.compile(
+    r"(?:(?<![^\W\d_])v)?\d+(?:\.\d+)*(?:[^\W\d_](?![^\W\d_]))?|[^\W\d_]+", re.IGNORECASE
+)
+"""A part of a name; a v belongs to the number behind it."""
+
+_BETWEEN: Final = r"[)*_]{0,3}(?:[./:-]|[^\S\n])?[(*_]{0,3}"  # the parts of a name in a text
+_V: Final = r"v(?:ersion)?\.?[^\S\n]?"
+# An underscore may be emphasis ("_Koala_"), but is part of an identifier ("a_koala").
+_START: Final = r"(?<![^\W_])(?<![^\W_]_)"
+_END: Final = r"(?![^\W\d_])"  # "Llama2" holds the name "Llama"
+_END_OF_NUMBER: Final = r"(?![^\W_])"
 
 _CAMEL: Final = re.compile(r"[^\W\d_][a-z]{2,}[A-Z]")  # an inner capital, as in OpenAI: no ordinary word
 
@@ -65,6 +74,7 @@ _VERSION: Final = re.compile(
     r"""
     -?v?\d+(?:\.\d+)*[a-z]?(?:-\w+)*                # GPT-3.5-turbo, Llama2
   | [ -]v?\d+(?:\.\d+)+                              # Claude 2.1
+  | (?:\.\d+)+                                      # .1, where the name ends in 2
   | [ -]v?\d+[a-z]?(?=\s*(?:[.,;:!?)\]"'*\n]|\Z))    # GPT 4, where nothing follows that is counted
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -100,13 +110,18 @@ class NameFinder:
     def __init__(self, name: str, family: str = "", organisation: str = "") -> None:
         telling: set[str] = set()
         ordinary: set[str] = set()
+        for part in (name, name.partition(":")[0]):
+            words = [word.lower() for word in _words_of(part)]
+            if len(words) > 1:
+                (telling if len(words) > 2 or any(map(_is_name, words)) else ordinary).add(" ".join(words))
         for label in (name, family, organisation):
             _sort(label, telling, ordinary)
-        self._telling = {_bare(phrase) for phrase in telling}
         self._own = {*map(_bare, telling), *map(_bare, ordinary)}
         self._labels = _bare(f"{name}|{family}|{organisation}")
-        phrases = _longest_first({*telling, *ordinary, *_KNOWN})
-        self._names = re.compile(rf"(?<!\w)(?:{'|'.join(map(_pattern, phrases))})(?![^\W\d_])")
+        tells, others = (
+            "|".join(map(_pattern, _longest_first(phrases))) for phrases in (telling, ordinary | _KNOWN)
+        )
+        self._names = re.compile(rf"{_START}(?:(?P<tells>{tells or '(?!)'})|(?:{others}))")
 
     def find(self, text: str) -> Named | None:
         """The first thing that tells the text's author, or None."""
@@ -143,16 +158,17 @@ class NameFinder:
             start, end = match.span()
             bare = _bare(match[0])
             version = _VERSION.match(text, end)
-            name = text[start : version.end() if version else end]
+            end = version.end() if version else end
+            end += "(" in match[0] and text.startswith(")", end)
+            name = text[start:end]
             follows = bool(last) and not _SENTENCE_END.search(text, last, start)
             last = start + len(name)
-            named = self._named(bare, name, text[max(0, start - _REACH) : start])
+            before = text[max(0, start - _REACH) : start]
+            named = Named(name, name, own=True) if match["tells"] else self._about_itself(bare, name, before)
             # A "koala" in small letters is an animal, also where the text calls itself Koala.
             yield _Mention(name, (bare, name.islower()), named, follows)
 
-    def _named(self, bare: str, name: str, before: str) -> Named | None:
-        if bare in self._telling:
-            return Named(name, name, own=True)
+    def _about_itself(self, bare: str, name: str, before: str) -> Named | None:
         about = _ABOUT_ITSELF.search(before)
         if about is None:
             return None
@@ -160,18 +176,37 @@ class NameFinder:
         return Named(name, about[0] + name, own)
 
 
+def _words_of(label: str) -> list[str]:
+    return [word for word in _WORD.findall(label) if word.lower() not in ("v", "version")]
+
+
+def _is_name(word: str) -> bool:
+    return len(word) > 1 and word.isalpha() and word not in _GENERIC
+
+
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
     """Sort a label's parts into phrases that tell by themselves and words that need a context."""
-    words = [word for word in _WORD.findall(label.partition(":")[0]) if word.lower() != "v"]
+    words = _words_of(label.partition(":")[0])
     # The name is what is capitalised ("Claude v2"), or the first word that is not generic.
-    names = [word for word in words if word[0].isalpha() and len(word) > 2 and word.lower() not in _GENERIC]
+    names = [word for word in words if len(word) > 2 and _is_name(word.lower())]
     names = [word for word in names if word != word.lower()] or names[:1]
     for word in names:
         invented = word.lower() in _TELLING or _CAMEL.search(word)
         (telling if invented else ordinary).add(word.lower())
-    for first, second in pairwise(map(str.lower, words)):
-        if first[0].isalpha() and len(first) > 1 and {first, second}.isdisjoint(_GENERIC):
-            telling.add(f"{first} {second}")
+    words = [word.lower() for word in words]
+    starts = [number for number, word in enumerate(words) if _is_name(word)]
+    for start in starts:
+        only_numbers = True
+        for word in words[start + 1 :]:
+            if word.isalpha():
+                if only_numbers and word not in _GENERIC:
+                    telling.add(f"{words[start]} {word}")
+                only_numbers = False
+            elif not re.fullmatch(r"v?\d{1,2}", word) or (only_numbers and start == starts[0]):
+                telling.add(f"{words[start]} {word.removeprefix('v')}")
+            elif only_numbers or word[0] == "v":
+                # So that "Instant 1" does not count for "Claude Instant v1".
+                telling.add(f"{words[start]} {word}")
 
 
 def _longest_first(phrases: Set[str]) -> list[str]:
@@ -180,11 +215,15 @@ def _longest_first(phrases: Set[str]) -> list[str]:
 
 
 def _pattern(phrase: str) -> str:
-    return r"[\s._-]?v?".join(map(re.escape, phrase.split(" ")))
+    parts = [
+        re.escape(word) if word.isalpha() else f"{_V}{word[1:]}" if word[0] == "v" else f"(?:{_V})?{word}"
+        for word in phrase.replace(".", r"\.").split(" ")
+    ]
+    return _BETWEEN.join(parts) + (_END_OF_NUMBER if phrase[-1].isdigit() else _END)
 
 
 def _bare(phrase: str) -> str:
-    return re.sub(r"[\s._-]", "", phrase).lower()
+    return re.sub(r"[^\w|]|_", "", phrase).lower()
 
 
 HIDDEN: Final = "[name hidden]"
@@ -231,7 +270,7 @@ def _phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _whole(phrase: str) -> str:
-    before = r"(?<!\w)" if re.match(r"\w", phrase[0]) else ""
+    before = _START if re.match(r"\w", phrase[0]) else ""
     # A name may be followed by its version: "Llama" is hidden in "Llama2", but "GPT-4" is not "GPT-40".
-    after = r"(?!\w)" if phrase[-1].isdigit() else r"(?![^\W\d_])" if re.match(r"\w", phrase[-1]) else ""
+    after = _END_OF_NUMBER if phrase[-1].isdigit() else _END if re.match(r"\w", phrase[-1]) else ""
     return f"{before}{re.escape(phrase)}{after}"

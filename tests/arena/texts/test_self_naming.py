@@ -1,8 +1,11 @@
 """Texts that tell who wrote them, and texts that only talk about models, makers and animals."""
 
+from pathlib import Path
+
 import pytest
 
 from arena.texts.author_names import Named, NameFinder
+from tests.arena.texts import names
 
 CLAUDE = ("Claude v2", "", "Anthropic")
 KOALA = ("Koala (13B)", "", "LM Sys")
@@ -30,6 +33,10 @@ PALM = ("PaLM 2 Bison", "", "Google")
         (("Model 1", "Llama", "Meta"), "My creators at Meta told me so.", "My creators at Meta"),
         (("RedPajama-INCITE Chat (3B)", "", "Together"), "Ask redpajama.", "redpajama"),
         (("Rook 7B", "", ""), "The İ becomes two in small letters, said rook 7b.", "rook 7b"),
+        (("Rook v1", "", ""), "So says Rook, or **Rook** (version 1.2).", "Rook** (version 1.2)"),
+        (("claude-3-5-sonnet-20241022", "", ""), "by Claude Sonnet", "Claude Sonnet"),
+        (("o1-mini", "", ""), "Ask o1-mini.", "o1-mini"),
+        (("o1", "", ""), "I am o1.", "I am o1"),
     ],
 )
 def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str | None) -> None:
@@ -72,9 +79,22 @@ def test_a_text_may_call_itself_anothers(author: tuple[str, str, str], text: str
         (("vicuna-13b:20230322-clean-lang", "", ""), "A source of clean, safe energy."),
         (("Human demonstrations", "", ""), "Human beings and their demonstrations."),
         (("Vicuna v1.3 (13B)", "", "LM Sys"), "Model 13B, version 1.3."),
+        (("Rook v1", "", ""), "Rook 10 takes. Then the rook.\n1. Rook 1st"),
+        (("Claude Instant v1", "", ""), "For an instant 1 of 2 lamps went out."),
+        (("Model 1", "", ""), "In model 1 the price is fixed."),
         (("A", "", ""), "A text without any name."),
         (("()", "", ""), "Nothing in the name can be found."),
     ],
 )
 def test_leaves_other_texts_alone(author: tuple[str, str, str], text: str) -> None:
     assert NameFinder(*author).find(text) is None
+
+
+def test_names_of_every_shape_are_found_in_every_phrasing() -> None:
+    assert list(names.missed()) == []
+
+
+def test_published_answers_raise_no_false_alarm(reference_data: Path) -> None:
+    texts = list(names.completions(reference_data))
+    assert len(texts) == 3045
+    assert names.alarms(texts) == []
