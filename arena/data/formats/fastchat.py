@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
@@ -49,7 +48,7 @@ def recognise(head: Head) -> Kind | None:
 
 def _holds_references(file: InputFile) -> bool:
     """Whether answers are references, which only names of file or folder tell."""
-    return "reference" in file.stem or Path(file.name).parent.name == REFERENCES
+    return "reference" in file.stem or REFERENCES in file.folders[:1]
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
@@ -158,6 +157,7 @@ def _review(fields: Fields, judge: str) -> Iterator[Item]:
         second_id=second,
         rater=judge,
         rater_kind="judge",
+        rater_from_path=True,
         points=3,
         rating=_rating(*read) if read else None,
         reason="" if read else "unparsable",

@@ -4,6 +4,7 @@ import codecs
 import csv
 import gzip
 import json
+import os
 import re
 import zlib
 from collections import Counter
@@ -346,6 +347,12 @@ class InputFile:
     def stem(self) -> str:
         """The lower-case file name without ``.gz`` and ending: ``gpt4-comparisons``."""
         return Path(self.name.lower().removesuffix(".gz")).stem
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders it is in, the innermost first; none are known of an upload."""
+        known = Path(os.path.abspath(self.path) if self.name == str(self.path) else self.name)
+        return tuple(folder.name for folder in known.parents if folder.name)
 
     def place(self, line: int = 0) -> Place:
         return Place(self.name, line, self.unit)

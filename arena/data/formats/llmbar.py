@@ -1,11 +1,11 @@
 """LLMBar: pairs of texts without authors, gold labels, and verdicts in both orders. Pure.
 
-An item is a prompt named by a digest of its texts; its outputs are the completions "1" and "2".
+An item is a prompt named by a digest of its texts; its outputs are the completions "1" and "2". Only the path
+of a file of results says who judged: MODEL/PROTOCOL.json, or as LLMBar has it MODEL/PROTOCOL/result.json.
 """
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
-from pathlib import PurePath
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
@@ -24,6 +24,8 @@ GOLD: Final = {1: "first", 2: "second"}
 ORDERS: Final = {"swap = False": ("1", "2"), "swap = True": ("2", "1")}
 """Outputs in presentation order, by the name of the order."""
 
+RESULT: Final = "result"  # a file so named is named after its folder
+
 _ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
 
 
@@ -35,9 +37,9 @@ def recognise(head: Head) -> Kind | None:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     judge = _judge(file)
-    if kind is Kind.COMPARISONS:
+    if judge and kind is Kind.COMPARISONS:
         yield RaterRecord(slug=judge, kind="judge", implied=True, place=file.place())
-    category = _folder(file) if kind is Kind.PAIRS else None
+    category = next(iter(file.folders), None) if kind is Kind.PAIRS else None
     yield from read_rows(file, lambda fields: _item(fields, category, judge))
 
 
@@ -70,6 +72,9 @@ def _item(fields: Fields, category: str | None, judge: str) -> Iterator[Item]:
 
 def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
     """The verdicts in both orders, from the last result; earlier ones are steps."""
+    if not judge:
+        reason = "the path names no judge; name the file after model and protocol, or import its folders"
+        fields.problem("results", f"{reason} with it (MODEL/PROTOCOL/{RESULT}.json)")
     results = fields.json("results")
     last = results[-1] if isinstance(results, list) and results else None
     if not isinstance(last, dict):
@@ -90,6 +95,7 @@ def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
             second_id=shown[1],
             rater=judge,
             rater_kind="judge",
+            rater_from_path=True,
             points=2,
             rating=shown.index(winner) + 1 if winner else None,
             reason="" if winner else _reason(reply, finish),
@@ -132,14 +138,13 @@ def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, D
     return first, second
 
 
-def _folder(file: InputFile) -> str | None:
-    """The file's folder, which names the part of the data set."""
-    return PurePath(file.name).parent.name or None
-
-
 def _judge(file: InputFile) -> str:
-    """The judge's name: the folder is its model, the file its way of asking."""
-    return "-".join(part for part in (_folder(file), file.stem.replace("_", "-")) if part)
+    """The judge's name: its model and its way of asking; empty if the path names none."""
+    names = file.folders if file.stem == RESULT else (file.stem, *file.folders)
+    if len(names) < 2 and file.stem == RESULT:
+        return ""
+    protocol, *model = names[:2]
+    return "-".join((*model, protocol.lower().replace("_", "-")))
 
 
 FORMAT = Format("llmbar", "LLMBar", "input, output_1, output_2 and label", recognise, read)

@@ -115,6 +115,7 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
         second=second,
         rater=rater,
         rater_kind=kind,
+        rater_from_path=kind == "judge",
         points=3,
         rating=RATINGS.get(winner, 2),
         id=fields.text("id"),

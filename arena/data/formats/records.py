@@ -145,6 +145,7 @@ class ComparisonRecord:
     second_id: str = ""
     criteria: Mapping[str, int] = field(default_factory=dict)
     identical: bool = False
+    rater_from_path: bool = False  # the rater's name comes from the file's path, not from what the file says
     extra: Extra = field(default_factory=dict)
     place: Place = NOWHERE
 

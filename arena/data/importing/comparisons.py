@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
 
-from arena.data.formats.records import ComparisonRecord, RaterRecord
+from arena.data.formats.records import ComparisonRecord, Place, RaterRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
 from arena.data.importing.sides import Matchup, Pairs, SideFinder, Sides
 from arena.data.importing.texts import Owner
@@ -253,6 +253,9 @@ class Comparisons:
         self._verdicts = StoredVerdicts(study)
         self._occurrences: Counter[int] = Counter()
         self._last_before_file = 0
+        self._by_path: dict[int, dict[int, Place]] = {}
+        """What raters named after a path said here: places by digest, by rater and matchup."""
+        self._mixed: set[tuple[int, str]] = set()  # raters reported, and in which file
         self.scales: set[int] = set()
         self.criteria: dict[str, None] = {}
 
@@ -316,6 +319,8 @@ class Comparisons:
 
     def _repeat(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> int | None:
         """The repeat number to store under; None if the comparison is stored already or wrong."""
+        if item.record.rater_from_path and self._is_by_another(item):
+            return None
         repeat = item.record.repeat
         if item.record.id:
             if self._is_stored(item, by_id):
@@ -332,6 +337,21 @@ class Comparisons:
         occurrence = f" (repeat {repeat})" if repeat else ""
         self._compare(item, f"the same pair in the same order{occurrence}", earlier)
         return None
+
+    def _is_by_another(self, item: Resolved) -> bool:
+        """Whether another file has this rater say something else; reports it once: these are two raters."""
+        record = item.record
+        said = self._by_path.setdefault(item.key, {})
+        digest = hash((record.id, item.verdict, record.raw_reply))
+        other = next((place for place in said.values() if place.file != record.place.file), None)
+        if digest in said or other is None:
+            said.setdefault(digest, record.place)
+            return False
+        if (item.rater, record.place.file) not in self._mixed:
+            self._mixed.add((item.rater, record.place.file))
+            reason = f'"{record.rater}" is named after the path, but said something else in {other}; these are'
+            self._report.refuse(record.place, "rater", f"{reason} two raters: rename a folder or file")
+        return True
 
     def _is_stored(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> bool:
         """Whether the rater has a comparison of this id; reports another one."""

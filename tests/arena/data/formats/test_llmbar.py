@@ -3,9 +3,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from arena.data.formats.catalogue import gather
+from arena.data.formats.files import InputFile
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
+    Problem,
     PromptRecord,
     RaterRecord,
 )
@@ -26,7 +31,7 @@ def make_results(first: str | None, second: str | None, reply: str = "Output (a)
 def write(
     tmp_path: Path, *items: dict[str, Any], folder: str = "Natural", name: str = "dataset.jsonl"
 ) -> Path:
-    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
     return write_lines(tmp_path / folder, name, *map(json.dumps, items))
 
 
@@ -51,6 +56,19 @@ def test_results_are_comparisons_in_the_order_shown(tmp_path: Path) -> None:
     assert (given.first_id, given.second_id, given.rating, given.points) == ("1", "2", 1, 2)
     assert (swapped.first_id, swapped.second_id, swapped.rating) == ("2", "1", 2)
     assert (given.rater, given.rater_kind, given.raw_reply) == ("gpt-4-vanilla-1shot", "judge", "Output (a)")
+
+
+def test_in_the_folders_of_llmbar_two_of_them_name_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = make_item(results=make_results("1", "1"))
+    folders = "Natural/evaluators/GPT-4/Swap_CoT"
+    path = write(tmp_path, item, folder=folders, name="result.json")
+    monkeypatch.chdir(path.parent)
+    for one in (path, Path("result.json")):
+        assert [item.slug for item in read(one) if isinstance(item, RaterRecord)] == ["GPT-4-swap-cot"]
+    upload = gather([InputFile(path, "result.json")])
+    assert [item.field for item in upload.items() if isinstance(item, Problem)] == ["results"]
 
 
 def test_results_name_the_same_prompt_as_the_labels(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from arena.data.formats.reading import digest
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from leaderboard.snapshots.reading import opinions
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE
 from tests.arena.data.formats.test_fastchat import CHOICES, JUDGMENT, QUESTION, REVIEW
+from tests.arena.data.formats.test_llmbar import make_item, make_results, write
 from tests.arena.data.formats.test_self_instruct import INSTRUCTION, PREDICTION
 from tests.arena.data.importing.records import reasons
 
@@ -72,6 +73,33 @@ def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
     assert reasons(import_files("s", files)) == []
     assert rows() == [("gpt-4", 1, "lark-7b", "wren-13b"), ("gpt-4", None, "lark-7b", "wren-13b")]
     assert import_files("s", files).written == 0
+
+
+def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_path: Path) -> None:
+    def results(folder: str, winner: str, **changes: Any) -> Path:
+        return write(
+            tmp_path, make_item(results=make_results(winner, "1"), **changes), folder=folder, name="CoT.json"
+        )
+
+    one, copy = results("a/gpt-4", "1"), results("copy/gpt-4", "1")
+    other_items = results("b/gpt-4", "2", input="Name a duck.")
+    together = [one, copy, other_items]
+    assert reasons(import_files("s", together)) == []
+    assert list(Rater.objects.values_list("slug", flat=True)) == ["gpt-4-cot"]
+    assert (Comparison.objects.count(), import_files("s", together).written) == (4, 0)
+    other = results("c/gpt-4", "2")
+    assert reasons(import_files("t", [one, other])) == [
+        f'{other}, line 1: rater: "gpt-4-cot" is named after the path, but said something else in {one}, '
+        "line 1; these are two raters: rename a folder or file"
+    ]
+
+
+def test_reviews_of_two_folders_are_not_repeats_of_one_judge(tmp_path: Path) -> None:
+    (tmp_path / "claude").mkdir()
+    files = asked(tmp_path, "review.jsonl", REVIEW)
+    other = write_lines(tmp_path / "claude", "review.jsonl", {**REVIEW, "review_id": "r2"})
+    (reason,) = reasons(import_files("s", [*files, other]))
+    assert f'{other}, line 1: rater: "gpt-4" is named after the path' in reason
 
 
 @pytest.mark.parametrize("together", [True, False])
