@@ -112,8 +112,12 @@ class NameFinder:
         ordinary: set[str] = set()
         for part in (name, name.partition(":")[0]):
             words = [word.lower() for word in _words_of(part)]
-            if len(words) > 1:
-                (telling if len(words) > 2 or any(map(_is_name, words)) else ordinary).add(" ".join(words))
+            for start in range(len(words) - 1):
+                # A maker in front may be left away.
+                if any(map(_is_name, words[start:])) or (start == 0 and len(words) > 2):
+                    telling.add(" ".join(words[start:]))
+            if len(words) == 2:
+                ordinary.add(" ".join(words))
         for label in (name, family, organisation):
             _sort(label, telling, ordinary)
         self._own = {*map(_bare, telling), *map(_bare, ordinary)}

@@ -37,6 +37,7 @@ PALM = ("PaLM 2 Bison", "", "Google")
         (("claude-3-5-sonnet-20241022", "", ""), "by Claude Sonnet", "Claude Sonnet"),
         (("o1-mini", "", ""), "Ask o1-mini.", "o1-mini"),
         (("o1", "", ""), "I am o1.", "I am o1"),
+        (("Heath Labs Dolly hf", "", ""), "Dolly hf says no.", "Dolly hf"),
     ],
 )
 def test_finds_who_wrote_it(author: tuple[str, str, str], text: str, phrase: str | None) -> None:
