@@ -13,6 +13,7 @@ from leaderboard.agreement.figure import confusion as charts_confusion
 from leaderboard.agreement.figure import correlations, kinds_map, preferences
 from leaderboard.agreement.table import (
     COEFFICIENTS,
+    UNMIRRORED,
     between,
     category_names,
     confusion_table,
@@ -275,7 +276,8 @@ class AgreementPage(AboutRaters):
             yield self.make_panel(
                 "kappa",
                 f"Kappa with {self.against_label}",
-                f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category.",
+                f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category. "
+                f"{UNMIRRORED}",
                 kappa_table(entries),
             )
         within = [
@@ -288,7 +290,7 @@ class AgreementPage(AboutRaters):
                 "within",
                 "Agreement among raters of one kind",
                 "Krippendorff's alpha over all ratings, Fleiss' kappa over verdicts (first, tie, second). "
-                "A judge is compared with itself, in the other order.",
+                f"A judge is compared with itself, in the other order. {UNMIRRORED}",
                 within_table(within),
             )
 

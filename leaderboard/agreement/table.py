@@ -12,6 +12,10 @@ from leaderboard.standings.table import Matrix
 COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
 ALL_CATEGORIES: Final = "All"
 _ALL_BUT: Final = "All but "
+UNMIRRORED: Final = (
+    "Each pair is entered in both orientations; unmirrored values enter it once, as it was imported, to be "
+    "held against published ones."
+)
 
 Agreements = Mapping[str, Content]
 
@@ -172,6 +176,8 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
                 "Strength": agreement_word(row["kappa"]),
                 "Kappa of verdicts": row.get("kappa_verdict"),
                 "Same verdict %": percent_cell(row.get("exact")),
+                "Unmirrored: weighted kappa": row.get("kappa_unmirrored"),
+                "Unmirrored: kappa of verdicts": row.get("kappa_verdict_unmirrored"),
                 "With": other,
                 "Note": _note(row, row.get("pairs", row["n"])),
             }
@@ -199,10 +205,14 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
                 "Alpha low": row.get("alpha_low"),
                 "Alpha high": row.get("alpha_high"),
                 "Strength": agreement_word(row["alpha"]),
+                "Alpha of verdicts": row.get("alpha_verdict"),
                 "Fleiss' kappa": row.get("fleiss"),
                 "Fleiss low": row.get("fleiss_low"),
                 "Fleiss high": row.get("fleiss_high"),
                 "Pairs for Fleiss": row.get("fleiss_pairs"),
+                "Unmirrored: alpha": row.get("alpha_unmirrored"),
+                "Unmirrored: alpha of verdicts": row.get("alpha_verdict_unmirrored"),
+                "Unmirrored: Fleiss' kappa": row.get("fleiss_unmirrored"),
                 "Note": _note(row, row["pairs"]),
             }
             for label, content in kinds

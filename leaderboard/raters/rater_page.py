@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.table import between, kappa_table, within_table
+from leaderboard.agreement.table import UNMIRRORED, between, kappa_table, within_table
 from leaderboard.bias.figure import length_effect, mirrored_histogram
 from leaderboard.bias.table import (
     flips_table,
@@ -175,7 +175,8 @@ class RaterPage(AboutRaters):
             yield self.make_panel(
                 "kappa",
                 "Agreement with other raters",
-                "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance gives.",
+                "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance gives. "
+                f"{UNMIRRORED}",
                 kappa_table(entries),
             )
         within = (self.agreements.get(self.selector) or {}).get("within")
@@ -183,7 +184,8 @@ class RaterPage(AboutRaters):
             yield self.make_panel(
                 "within",
                 "Agreement among themselves",
-                "Over pairs rated more than once. A judge is compared with itself, in the other order.",
+                "Over pairs rated more than once. A judge is compared with itself, in the other order. "
+                f"{UNMIRRORED}",
                 within_table([("", {"within": within})]),
             )
 

@@ -1,7 +1,8 @@
 """Agreement among raters of one kind: Krippendorff's alpha (1970, 2011) and Fleiss' kappa (1971).
 
 Interval alpha uses squared distance on [-1, 1], nominal alpha verdicts. Fleiss' kappa needs equally many
-ratings of each pair, so only pairs with the commonest number count.
+ratings of each pair, so only pairs with the commonest number count. Unmirrored values enter each pair once,
+in its own orientation, as most published values do.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.stats.agreement_opinions import (
-    TIE,
     Measure,
     OpinionRows,
     PairSums,
@@ -20,7 +20,8 @@ from leaderboard.stats.agreement_opinions import (
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.correlation import ratio
 
-VALUES = ("alpha", "alpha_verdict", "fleiss")
+MIRRORED = ("alpha", "alpha_verdict", "fleiss")
+VALUES = (*MIRRORED, *(f"{name}_unmirrored" for name in MIRRORED))
 
 
 def one_from_each(rows: OpinionRows) -> OpinionRows:
@@ -57,7 +58,7 @@ def repeated_pairs(rows: OpinionRows, pairs: int) -> RepeatedPairs:
 
 
 def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
-    """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts."""
+    """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts; then all unmirrored."""
     sums, even = chosen.sums, chosen.even
     others = sums.count - 1.0
     alike = (sums.verdicts**2).sum(axis=1)
@@ -66,31 +67,32 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
         sums.squares,
         (sums.count * sums.squares - sums.total**2) / others,
         (sums.count**2 - alike) / others,
-        sums.verdicts[:, TIE],
         even,
         even * (alike - sums.count),
-        even * sums.verdicts[:, TIE],
+        sums.total,
+        *sums.verdicts.T,
+        *(even[:, None] * sums.verdicts).T,
     ]
 
     def value(added: FloatArray) -> FloatArray:
-        count, squares, apart, unlike, ties = added[:5]
-        # 1 - observed / expected disagreement; both orientations hold 2 * count ratings with a mean of 0.
-        interval = 1.0 - ratio(apart * (2.0 * count - 1.0), squares * 2.0 * count)
-        fleiss = _fleiss(added[5], added[6], added[7], chosen.each)
-        return np.stack([interval, _nominal_alpha(count, unlike, ties), fleiss])
+        once, total, verdicts, of_even = added[:6], added[6], added[7:10], added[10:13]
+        # Both orientations hold everything twice, with a mean of 0.
+        twice = 2.0 * once, np.zeros_like(total), verdicts + verdicts[::-1], of_even + of_even[::-1]
+        return np.stack(
+            [*_values(*twice, chosen.each), *_values(once, total, verdicts, of_even, chosen.each)]
+        )
 
     return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
 
 
-def _nominal_alpha(count: FloatArray, unlike: FloatArray, ties: FloatArray) -> FloatArray:
-    ratings, tied = 2.0 * count, 2.0 * ties
-    side = (ratings - tied) / 2.0
-    expected = ratings * (ratings - 1.0) - tied * (tied - 1.0) - 2.0 * side * (side - 1.0)
-    return 1.0 - ratio(2.0 * unlike * (ratings - 1.0), expected)
-
-
-def _fleiss(pairs: FloatArray, alike: FloatArray, ties: FloatArray, each: int) -> FloatArray:
-    ratings = pairs * each
-    share, tied = ratio(alike, ratings * (each - 1.0)), ratio(ties, ratings)
-    chance = tied**2 + (1.0 - tied) ** 2 / 2.0
-    return ratio(share - chance, 1.0 - chance)
+def _values(
+    sums: FloatArray, total: FloatArray, verdicts: FloatArray, of_even: FloatArray, each: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    count, squares, apart, unlike, pairs, alike = sums
+    # 1 - observed / expected disagreement.
+    interval = 1.0 - ratio(apart * (count - 1.0), count * squares - total**2)
+    expected = count * (count - 1.0) - (verdicts * (verdicts - 1.0)).sum(axis=0)
+    nominal = 1.0 - ratio(unlike * (count - 1.0), expected)
+    share = ratio(alike, pairs * each * (each - 1.0))
+    chance = (ratio(of_even, pairs * each) ** 2).sum(axis=0)
+    return interval, nominal, ratio(share - chance, 1.0 - chance)

@@ -181,8 +181,11 @@ def test_kappa_alpha_and_fleiss():
     assert f"given in {found['exact']:.4f} of the cases, 0.3333 were expected by chance" in PAGE
     assert (found["exact"] - 1 / 3) / (1 - 1 / 3) == pytest.approx(found["kappa_verdict"])
     assert f"so kappa of verdicts is {found['kappa_verdict']:.4f}." in PAGE
+    sums = [pair_sums(opinion_rows(range(3), 1, given, 2, False), 3) for given in ([1, 1, 2], [1, 2, 2])]
+    found = dict(zip(VALUES, kappa_measure(topics(3), *sums).estimate[0], strict=True))
+    assert f"so kappa is {found['kappa_unmirrored']:.4f} (mirrored {found['kappa']:.4f})" in PAGE
     rows = opinion_rows([0, 0, 1, 1], [1, 2, 1, 2], [1, 1, 1, 2], 3, False)
-    alpha, _, fleiss = within_measure(topics(2), repeated_pairs(rows, 2)).estimate[0]
+    alpha, _, fleiss, *_ = within_measure(topics(2), repeated_pairs(rows, 2)).estimate[0]
     assert f"1 − (1/2) / (12/7) = {alpha:.4f}" in PAGE
     assert f"(0.5 − 22/64) / (1 − 22/64) = {fleiss:.4f}." in PAGE
 

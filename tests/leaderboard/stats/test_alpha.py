@@ -12,8 +12,9 @@ from tests.leaderboard.stats import agreement_studies
 ALL = agreement_studies.topics(names=("",))
 
 
-def within(rows, topics=ALL):
-    return within_measure(topics, repeated_pairs(rows, len(topics.prompt))).estimate[0]
+def within(rows, topics=ALL, mirrored=True):
+    values = within_measure(topics, repeated_pairs(rows, len(topics.prompt))).estimate[0]
+    return values[:3] if mirrored else values[3:]
 
 
 def test_by_hand():
@@ -27,15 +28,22 @@ def test_by_hand():
     assert nominal == pytest.approx(1 - 0.5 / (42 / 56))
     # Fleiss: alike in half; by chance (3/8)^2 + (3/8)^2 + (2/8)^2 = 22/64.
     assert fleiss == pytest.approx((0.5 - 22 / 64) / (1 - 22 / 64))
+    # Unmirrored 4 ratings: -1, -1, -1, 0. Any two of them differ by 1 in 6 of 12 cases, the raters in half of
+    # the pairs, for both alphas. Fleiss: by chance (3/4)^2 + (1/4)^2 = 5/8.
+    expected = (1 - 0.5 / 0.5, 1 - 0.5 / 0.5, (0.5 - 5 / 8) / (1 - 5 / 8))
+    assert within(rows, mirrored=False) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize("points", [2, 3, 5, 8])
 @pytest.mark.parametrize(("seed", "raters"), [(0, 2), (1, 3), (2, 5)])
-def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters):
+def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters, mirrored):
     rows = agreement_studies.at_random(seed, points, raters)
-    alpha, nominal, _ = within(rows)
+    alpha, nominal, _ = within(rows, mirrored=mirrored)
+    columns = slice(None if mirrored else agreement_studies.PAIRS)
     preferences = agreement_studies.reliability_matrix(rows, rows.preference / 28, lambda value: -value)
     verdicts = agreement_studies.reliability_matrix(rows, rows.verdict, lambda value: 2 - value)
+    preferences, verdicts = preferences[:, columns], verdicts[:, columns]
     assert alpha == pytest.approx(krippendorff.alpha(preferences, level_of_measurement="interval"))
     assert nominal == pytest.approx(krippendorff.alpha(verdicts, level_of_measurement="nominal"))
 
@@ -48,6 +56,7 @@ def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, ra
     table = chosen.sums.verdicts[chosen.sums.count == chosen.each]
     assert 0 < len(table) < agreement_studies.PAIRS
     assert within(rows)[2] == pytest.approx(fleiss_kappa(np.vstack((table, table[:, ::-1]))))
+    assert within(rows, mirrored=False)[2] == pytest.approx(fleiss_kappa(table))
 
 
 def test_who_is_compared_with_whom():
@@ -85,8 +94,8 @@ def test_renaming_completions_and_raters_changes_nothing(seed, turned):
 
 
 @given(st.integers(2, 5), st.sampled_from([2, 3, 5, 8]))
-def test_raters_who_agree_on_everything_have_one(raters, points):
+def test_raters_who_agree_on_everything_have_one_mirrored_or_not(raters, points):
     pair = np.repeat(np.arange(agreement_studies.PAIRS), raters)
     rating = 1 + pair % points
     rows = opinion_rows(pair, np.tile(np.arange(raters), agreement_studies.PAIRS), rating, points, False)
-    assert within(rows) == pytest.approx(1)
+    assert [within(rows), within(rows, mirrored=False)] == pytest.approx(np.ones((2, 3)))
