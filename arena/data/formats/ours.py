@@ -293,9 +293,9 @@ def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
         fields.problem(unknown, f"unknown field; {what} has {', '.join(known[:-1])} and {known[-1]}")
 
 
-def _sides(fields: Fields) -> dict[str, str]:
+def _sides(fields: Fields) -> dict[str, Any]:
     """Name and own id of both completions, one of them empty."""
-    sides: dict[str, str] = {}
+    sides: dict[str, Any] = {}
     for name in SIDES:
         own_id = fields.text(f"{name}_id")
         if not own_id.strip():

@@ -349,8 +349,9 @@ class Comparisons:
             return False
         if (item.rater, record.place.file) not in self._mixed:
             self._mixed.add((item.rater, record.place.file))
-            reason = f'"{record.rater}" is named after the path, but said something else in {other}; these are'
-            self._report.refuse(record.place, "rater", f"{reason} two raters: rename a folder or file")
+            reason = f'"{record.rater}" is named after the path, but said something else in {other}'
+            way_out = "these are two raters: rename a folder or file"
+            self._report.refuse(record.place, "rater", f"{reason}; {way_out}")
         return True
 
     def _is_stored(self, item: Resolved, by_id: dict[tuple[int, str], Stored]) -> bool:
