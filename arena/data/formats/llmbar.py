@@ -6,6 +6,7 @@ of a file of results says who judged: MODEL/PROTOCOL.json, or as LLMBar has it M
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
@@ -44,18 +45,18 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
 
 
 def _item(fields: Fields, category: str | None, judge: str) -> Iterator[Item]:
-    outputs = {number: fields.required_text(f"output_{number}") for number in ("1", "2")}
+    outputs = {number: fields.turns(f"output_{number}") for number in ("1", "2")}
     instruction = fields.required_text("input")
     if "label" not in fields:
         fields.problem("label", "missing; 1 or 2 says which output is better")
     label = fields.integer("label", least=1, most=2)
-    prompt = digest(instruction, *outputs.values())
+    prompt = digest(instruction, *chain(*outputs.values()))
     implied = "results" in fields
     yield PromptRecord(
         id=prompt, turns=(instruction,), category=category, implied=implied, place=fields.place
     )
-    for number, text in outputs.items():
-        yield CompletionRecord(prompt=prompt, id=number, turns=(text,), implied=implied, place=fields.place)
+    for number, turns in outputs.items():
+        yield CompletionRecord(prompt=prompt, id=number, turns=turns, implied=implied, place=fields.place)
     yield GoldRecord(
         prompt=prompt,
         first="",

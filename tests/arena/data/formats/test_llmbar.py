@@ -106,7 +106,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
         tmp_path,
         make_item(label=3),
         make_item(label=None),
-        make_item(output_2=""),
+        make_item(output_2=None),
         make_item(results=[]),
         make_item(results=make_results("3", "1")),
         make_item(results=[{"swap = False": {"winner": "1"}, "swap = True": {"winner": "1"}}]),
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     assert problems(path) == [
         (1, "label", "3 is not between 1 and 2"),
         (2, "label", "missing; 1 or 2 says which output is better"),
-        (3, "output_2", "missing"),
+        (3, "output_2", "expected a text, found null"),
         (4, "results", "expected a list whose last element is an object with the verdict"),
         (5, "results.swap = False", 'expected an object whose winner is "1", "2" or null'),
         (6, "results", no_reply),

@@ -94,6 +94,15 @@ def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_pa
     ]
 
 
+def test_an_empty_output_is_a_completion(tmp_path: Path) -> None:
+    labels = write(tmp_path, make_item(output_2=""), make_item(input="Name a duck."))
+    results = write(tmp_path, make_item(output_2="", results=make_results("1", "1")), folder="gpt-4")
+    report = import_files("s", [labels, results])
+    assert (reasons(report), report.counts["completions"].empty) == ([], 1)
+    assert [one.turns for one in Completion.objects.filter(is_empty=True)] == [[""]]
+    assert (Comparison.objects.count(), Pair.objects.exclude(gold="").count()) == (2, 2)
+
+
 def test_reviews_of_two_folders_are_not_repeats_of_one_judge(tmp_path: Path) -> None:
     (tmp_path / "claude").mkdir()
     files = asked(tmp_path, "review.jsonl", REVIEW)
