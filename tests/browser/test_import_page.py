@@ -139,7 +139,7 @@ def test_upload_check_apply(
 def test_columns_of_a_foreign_table(
     page: Page, address: str, study: Study, worker: Any, complaints: list[str], tmp_path: Path
 ) -> None:
-    votes = write_lines(tmp_path, "votes.csv", "gauche,droite,gagnant", "A,B,left", "B,A,tie")
+    votes = write_lines(tmp_path, "votes.csv", "gauche,droite,gagnant", "A,B,gauche", "B,A,nul")
     page.goto(address)
     page.get_by_label("Files").set_input_files(votes)
     check(page)
@@ -154,6 +154,11 @@ def test_columns_of_a_foreign_table(
     for field, column in {"first": "gauche", "second": "droite", "winner": "gagnant"}.items():
         shown.get_by_label(f"column for {field}", exact=True).select_option(column)
     shown.get_by_label("value of rater in every row", exact=True).fill("crowd")
+    page.get_by_role("button", name="Check again").click()
+    page.get_by_label("meaning of gauche").select_option("the first is better")
+    page.get_by_label("meaning of nul").select_option("a tie")
+    assert violations(page, complaints) == []
+    assert fits_a_phone(page)
     page.get_by_role("button", name="Check again").click()
     page.get_by_role("button", name="Apply").wait_for()
     apply(page)

@@ -60,7 +60,11 @@ class Fields:
         return self._values.get(name) is not None and not (self._cells and self._values[name] == "")
 
     def problem(self, name: str, reason: str) -> None:
-        self.problems.append(Problem(self.place, self._shown.get(name, name), reason))
+        self.problems.append(Problem(self.place, self.shown(name), reason))
+
+    def shown(self, name: str) -> str:
+        """The field as messages name it."""
+        return self._shown.get(name, name)
 
     def unguarded(self) -> "Fields":
         """These fields without the apostrophes that exports add."""
@@ -156,11 +160,10 @@ class Fields:
         """A whole number within bounds, or None if absent."""
         value = self.take(name)
         if self._cells and isinstance(value, str):
-            whole = _WHOLE.fullmatch(value)
+            whole = whole_number(value)
             if whole is None:
                 self.problem(name, f'"{value}" is not a whole number')
-                return None
-            value = int(whole[1])
+            value = whole
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is None:
@@ -279,6 +282,19 @@ class Fields:
         }
         self._values = {}
         return {**extra, **kept}
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number in a cell, or None."""
+    whole = _WHOLE.fullmatch(text)
+    return int(whole[1]) if whole else None
+
+
+def cell_text(value: Any) -> str:
+    """A value as a cell of CSV holds it."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _moment(value: Any) -> datetime | None:

@@ -47,6 +47,13 @@ class Note(NamedTuple):
         return f"{self.place}: {self.text}"
 
 
+class VerdictValues(NamedTuple):
+    """The values of a column of verdicts whose meaning somebody has to say, or said: rows by value."""
+
+    place: Place
+    rows: Mapping[str, int]
+
+
 Extra: TypeAlias = Mapping[str, Any]  # fields without a column of their own
 
 
@@ -170,7 +177,7 @@ class GoldRecord:
 Record: TypeAlias = (
     ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | GoldRecord | ComparisonRecord
 )
-Item: TypeAlias = Record | Problem | Note
+Item: TypeAlias = Record | Problem | Note | VerdictValues
 
 
 # --- The fields of our own records, declared once: for reading, mapping, exports and docs/data-formats.md.

@@ -4,13 +4,24 @@ What a row names in passing becomes a record; unmapped columns are kept.
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from arena.data.formats import ours
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Kind, Mentions, digest, read_rows
+from arena.data.formats.reading import (
+    Companions,
+    Fields,
+    Format,
+    Kind,
+    Mentions,
+    cell_text,
+    digest,
+    read_rows,
+    whole_number,
+)
 from arena.data.formats.records import (
     FIELDS,
     ComparisonRecord,
@@ -19,10 +30,14 @@ from arena.data.formats.records import (
     GoldRecord,
     Item,
     Note,
+    Place,
+    Problem,
     PromptRecord,
     RaterRecord,
+    VerdictValues,
 )
 from arena.data.writing import Type
+from arena.rating import scales
 
 _TEXT_OF_PROMPT: Final = (
     Field("instruction", Type.TEXT, "the prompt's text, where the prompt is not imported on its own"),
@@ -78,6 +93,19 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
 """Groups of which a mapping must name at least one field each."""
 
 
+WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "first": ("first", "left", "a", "model_a", "model a", "1", "output_1", "response_a"),
+    "tie": ("tie", "draw", "both", "equal", "same", "tie (bothbad)", "both_bad", "neither"),
+    "second": ("second", "right", "b", "model_b", "model b", "2", "output_2", "response_b"),
+}
+"""Words for the winner, in lower case."""
+
+_SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
+_VERDICTS: Final = ("winner", "rating", "gold")
+MOST_VALUES: Final = 20  # different values that a column of verdicts may have
+_RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
+
+
 def names(kind: Kind) -> list[str]:
     return [entry.name for entry in MAPPABLE[kind]]
 
@@ -91,32 +119,64 @@ class MappingError(ValueError):
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """The kind of a table's rows, and a column or constant for each field."""
+    """The kind of a table's rows, a column or constant for each field, and what the values of a verdict mean.
+
+    Where ``values`` are given, no other value has a meaning.
+    """
 
     kind: Kind
     columns: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.columns or name in self.constants
+
+    @property
+    def verdict(self) -> str:
+        """The field that says which of two is better; empty without one."""
+        return next((name for name in _VERDICTS if name in self), "")
+
+    def meanings(self) -> tuple[str, ...]:
+        """What a value of the verdict may mean."""
+        if self.verdict == "gold":
+            return ours.GOLD
+        if self.verdict == "winner":
+            return (*ours.GOLD, *ours.REASONS)
+        points = whole_number(self.constants.get("points", ""))
+        most = points if points in scales.POINTS else max(scales.POINTS)
+        return (*map(str, range(1, most + 1)), *ours.REASONS)
+
+    def meaning_of(self, value: str, points: int | None = None) -> str | None:
+        """What a value of the verdict means, or None if nobody said so."""
+        if self.verdict == "rating":
+            rating = whole_number(value)
+            known = rating is not None and 1 <= rating <= (points or rating)
+            return self.values.get(value) if self.values else str(rating) if known else None
+        meaning = self.values.get(value) if self.values else value if value.lower() in _SIDES else None
+        return meaning and _SIDES.get(meaning.lower(), meaning)
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind.name.lower(),
             "columns": dict(self.columns),
             "constants": dict(self.constants),
+            "values": dict(self.values),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ColumnMapping":
         """Raises MappingError."""
-        return cls(kind_named(str(data.get("kind", ""))), data.get("columns", {}), data.get("constants", {}))
+        kind = kind_named(str(data.get("kind", "")))
+        return cls(kind, *(data.get(name, {}) for name in ("columns", "constants", "values")))
 
     def as_options(self) -> str:
         """The mapping as command line options."""
         maps = [shlex.quote(f"{name}={column}") for name, column in self.columns.items()]
         sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
+        values = [shlex.quote(f"{value}={meaning}") for value, meaning in self.values.items()]
         options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
+        options += [f"--value {text}" for text in values]
         return " ".join(["--format table", f"--kind {self.kind.name.lower()}", *options])
 
     def faults(self) -> list[str]:
@@ -138,6 +198,13 @@ class ColumnMapping:
             found.append("winner and rating are both given; one stands for the other")
         if "rating" in self and "points" not in self:
             found.append("a rating needs points: on how many points it was given")
+        if self.values and not self.verdict:
+            found.append(f"values have a meaning for {', '.join(_VERDICTS)} only; map one of them")
+        found += [
+            f'"{value}" cannot mean "{meaning}", but {", ".join(self.meanings())}'
+            for value, meaning in self.values.items()
+            if self.verdict and self.meaning_of(value) not in self.meanings()
+        ]
         return found
 
     def missing_from(self, columns: Iterable[str]) -> list[str]:
@@ -158,17 +225,25 @@ def kind_named(name: str) -> Kind:
     return KINDS[name]
 
 
-def parse_mapping(kind: str, columns: Iterable[str], constants: Iterable[str]) -> ColumnMapping:
-    """A mapping of texts ``field=column`` and ``field=value``. Raises MappingError."""
-    return ColumnMapping(kind_named(kind), _pairs(columns, "column"), _pairs(constants, "value"))
+def parse_mapping(
+    kind: str, columns: Iterable[str], constants: Iterable[str], values: Iterable[str] = ()
+) -> ColumnMapping:
+    """A mapping of texts ``field=column``, ``field=value`` and ``value=meaning``. Raises MappingError."""
+    return ColumnMapping(
+        kind_named(kind),
+        _pairs(columns, "FIELD=COLUMN"),
+        _pairs(constants, "FIELD=VALUE"),
+        _pairs(values, "VALUE=MEANING"),
+    )
 
 
-def _pairs(texts: Iterable[str], what: str) -> dict[str, str]:
+def _pairs(texts: Iterable[str], form: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
-        name, equals, value = text.partition("=")
+        # The value of a verdict may hold an equals sign; a field and a meaning do not.
+        name, equals, value = text.rpartition("=") if form == "VALUE=MEANING" else text.partition("=")
         if not equals or not name:
-            raise MappingError(f'"{text}" is not of the form FIELD={what.upper()}')
+            raise MappingError(f'"{text}" is not of the form {form}')
         if name in found:
             raise MappingError(f'"{name}" is given two times: {found[name]} and {value}')
         found[name] = value
@@ -263,16 +338,6 @@ def _plain(column: str) -> str:
 NAME: Final = "table"
 COMMON_PROMPT: Final = "comparisons"  # prompt of comparisons that name none
 
-WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "first": ("first", "left", "a", "model_a", "model a", "1", "output_1", "response_a"),
-    "tie": ("tie", "draw", "both", "equal", "same", "tie (bothbad)", "both_bad", "neither"),
-    "second": ("second", "right", "b", "model_b", "model b", "2", "output_2", "response_b"),
-}
-"""Words for the winner, in lower case."""
-
-_SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
-_RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
-
 
 def format_of(mapping: ColumnMapping) -> Format:
     def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
@@ -285,6 +350,9 @@ class _Reader:
     def __init__(self, mapping: ColumnMapping) -> None:
         self._mapping = mapping
         self._mentions = Mentions()
+        self._values: Counter[str] = Counter()
+        self._unknown: dict[str, tuple[Place, str]] = {}
+        """Place and field of values without a meaning."""
 
     def read(self, file: InputFile) -> Iterator[Item]:
         left_out = set(file.columns()) - set(self._mapping.columns.values()) - {""}
@@ -293,6 +361,24 @@ class _Reader:
                 file.place(), f"columns that are not mapped are left out: {', '.join(sorted(left_out))}"
             )
         yield from read_rows(file, self._row, lenient=True)
+        yield from self._unknown_values()
+        if self._unknown or self._mapping.values:
+            yield VerdictValues(file.place(), dict(self._values.most_common()))
+
+    def _unknown_values(self) -> Iterator[Problem]:
+        meanings = ", ".join(self._mapping.meanings())
+        for value, (place, name) in self._unknown.items():
+            rows = "1 row" if self._values[value] == 1 else f"{self._values[value]:,} rows"
+            flag = f"--value {shlex.quote(f'{value}=MEANING')}"
+            reason = (
+                f'"{value}", in {rows}, has no known meaning; choose one on the import page or say {flag}'
+            )
+            reason += f": {meanings}"
+            if len(self._values) > MOST_VALUES:
+                reason = f'"{value}" is one of more than {MOST_VALUES} values; a column of verdicts has few'
+            yield Problem(place, name, reason)
+            if len(self._values) > MOST_VALUES:
+                return
 
     def _row(self, row: Fields) -> Iterator[Item]:
         values = {**row.pick(self._mapping.columns), **self._mapping.constants}
@@ -302,14 +388,39 @@ class _Reader:
             yield from self._mentions.prompt(fields, prompt)
         if self._mapping.kind is Kind.COMPARISONS:
             texts = {name: fields.turns(f"{name}_text", required=False) for name in ours.SIDES}
-            if "winner" in self._mapping:
-                _winner_as_rating(fields)
+        is_known = not self._mapping.verdict or self._translate(fields)
         record = ours.BUILDERS[self._mapping.kind](fields)
+        if not is_known:
+            return
         if isinstance(record, ComparisonRecord):
             yield from self._answers(fields, record, texts)
         if not isinstance(record, RaterRecord | GoldRecord):
             record = replace(record, extra={**record.extra, **row.rest()})
         yield record
+
+    def _translate(self, fields: Fields) -> bool:
+        """Put what the verdict's value means in its place; False if nobody said what it means."""
+        name = self._mapping.verdict
+        value = cell_text(fields.take(name)).strip()
+        if name == "winner" and "points" not in fields:
+            fields.put("points", 3)
+        if not value:
+            if name == "winner" and "reason" not in fields:
+                fields.problem(name, "missing")
+                fields.put("rating", 1)
+            return True
+        meaning = self._mapping.meaning_of(value, whole_number(cell_text(fields.peek("points"))))
+        if value in self._values or len(self._values) <= MOST_VALUES:
+            self._values[value] += 1
+            if meaning is None:
+                self._unknown.setdefault(value, (fields.place, fields.shown(name)))
+        if meaning in ours.REASONS:
+            fields.put("reason", meaning)
+        elif name == "winner":
+            _put_winner(fields, meaning or "first")
+        else:
+            fields.put(name, meaning or self._mapping.meanings()[0])
+        return meaning is not None
 
     def _prompt(self, fields: Fields) -> PromptRecord | None:
         """The prompt a row names in passing; gives the row the prompt's id."""
@@ -360,26 +471,15 @@ def _id_of(instruction: Any, given: Any) -> str:
     return digest(*(str(text) for text in (instruction, given) if text))
 
 
-def _winner_as_rating(fields: Fields) -> None:
-    """Replace the word for the winner by a rating."""
-    if "points" not in fields:
-        fields.put("points", 3)
+def _put_winner(fields: Fields, side: str) -> None:
+    """Put the winner as a rating."""
     points = str(fields.peek("points")).strip()
-    word = fields.required_text("winner") if "reason" not in fields else fields.text("winner")
-    if not word:
-        # A problem is reported already, or a reason stands for the rating.
-        fields.put("rating", None if "reason" in fields else 1)
-        return
-    side = _SIDES.get(word.strip().lower())
-    ratings = _RATINGS.get(int(points)) if points in ("2", "3") else None
-    if side is None:
-        words = ", ".join(word for words in WINNERS.values() for word in words)
-        fields.problem("winner", f'"{word}" is no winner; the words there are: {words}')
-    elif ratings is None:
+    ratings = _RATINGS.get(whole_number(points) or 0, {})
+    if not ratings:
         fields.problem("points", f"a winner has a place on 2 or 3 points, not on {points}")
     elif side not in ratings:
-        fields.problem("winner", f'"{word}" has no place on 2 points; a tie needs 3')
-    fields.put("rating", (ratings or {}).get(side or "", 1))
+        fields.problem("winner", '"tie" has no place on 2 points; a tie needs 3')
+    fields.put("rating", ratings.get(side, 1))
 
 
 FORMAT: Final = Format(

@@ -167,6 +167,8 @@ class ImportReport:
     self_naming: SelfNaming = field(default_factory=SelfNaming)
     preview: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     """The first PREVIEW_ROWS records by kind: a text by field."""
+    values: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By file: rows by value of the verdict, where some value has a meaning to be chosen or was given one."""
 
     @property
     def ok(self) -> bool:

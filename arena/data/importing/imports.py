@@ -20,6 +20,7 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
     Record,
+    VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping
 from arena.data.importing.comparisons import Comparisons, Raters
@@ -118,6 +119,8 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
             report.error(item)
         elif isinstance(item, Note):
             report.note(item.place, item.text)
+        elif isinstance(item, VerdictValues):
+            report.values[item.place.file] = dict(item.rows)
         else:
             report.see(item)
             chunk.append(item)

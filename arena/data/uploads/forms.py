@@ -1,6 +1,7 @@
 """The forms that take files to import, and the limit of their size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +13,7 @@ from django.forms import BoundField
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats.ours import REASONS
 from arena.data.formats.reading import Kind
 from arena.data.formats.table import KINDS, MAPPABLE, NEEDED, ColumnMapping, MappingError, suggest
 from arena.data.uploads.jobs import Upload
@@ -110,6 +112,12 @@ class MappingPart(NamedTuple):
     rows: list[MappingRow]
 
 
+class MeaningRow(NamedTuple):
+    value: str
+    rows: int
+    meaning: BoundField
+
+
 class FileForm(forms.Form):
     """The choices for one file, with a mapping if it may be a foreign table."""
 
@@ -119,8 +127,10 @@ class FileForm(forms.Form):
         choices=[("", "Told by content"), *((entry.name, entry.title) for entry in CATALOGUE.values())],
     )
 
-    def __init__(self, row: ImportFile, data: Any = None) -> None:
+    def __init__(self, row: ImportFile, data: Any = None, values: Mapping[str, int] | None = None) -> None:
+        """``values``: rows by value of the verdict, where meanings are to be chosen."""
         self.row = row
+        self._values = values or {}
         self.recognised = bool(row.found_format)
         mapping = _mapping(row)
         self._unasked = mapping if row.number >= MAPPED else suggest(row.columns)
@@ -133,6 +143,7 @@ class FileForm(forms.Form):
         self.is_beyond_mapping = wants_mapping and not self.takes_mapping
         if self.takes_mapping:
             self._add_mapping(mapping)
+            self._add_meanings(mapping)
 
     @property
     def found(self) -> str:
@@ -158,6 +169,10 @@ class FileForm(forms.Form):
                 for entry in entries
             ]
             yield MappingPart(name, name == chosen, rows)
+
+    def meaning_rows(self) -> list[MeaningRow]:
+        rows = enumerate(self._values.items()) if "meaning-0" in self.fields else ()
+        return [MeaningRow(value, count, self[f"meaning-{number}"]) for number, (value, count) in rows]
 
     def clean(self) -> dict[str, Any]:
         """Adds ``mapping`` for a table."""
@@ -186,7 +201,12 @@ class FileForm(forms.Form):
                 columns[entry.name] = column
             if constant := self.cleaned_data.get(_constant(kind, entry.name)):
                 constants[entry.name] = constant
-        return ColumnMapping(kind, columns, constants)
+        chosen = ColumnMapping(kind, columns, constants)
+        if self._verdict != _verdict(chosen):
+            return chosen
+        meanings = [self.cleaned_data.get(f"meaning-{number}") for number in range(len(self._values))]
+        said = {value: meaning for value, meaning in zip(self._values, meanings, strict=True) if meaning}
+        return replace(chosen, values=said)
 
     def _add_mapping(self, mapping: ColumnMapping | None) -> None:
         columns = [("", "–"), *((name, name) for name in self.row.columns)]
@@ -208,6 +228,38 @@ class FileForm(forms.Form):
                     required=False,
                     initial=known.constants.get(entry.name, ""),
                 )
+
+    def _add_meanings(self, mapping: ColumnMapping | None) -> None:
+        """Fields for the meanings of values; a word that is known has its meaning."""
+        self._verdict = _verdict(mapping)
+        if mapping is None or not mapping.verdict:
+            return
+        meanings = [("", "–"), *((meaning, _in_words(meaning, mapping)) for meaning in mapping.meanings())]
+        for number, value in enumerate(self._values):
+            # Of numbers nobody knows where they begin: in 0 and 1 the 1 is the second.
+            known = None if value.isdigit() else mapping.meaning_of(value)
+            self.fields[f"meaning-{number}"] = forms.ChoiceField(
+                label=f"meaning of {value}",
+                required=False,
+                choices=meanings,
+                initial=mapping.values.get(value, known),
+            )
+
+
+def _in_words(meaning: str, mapping: ColumnMapping) -> str:
+    if meaning in REASONS:
+        return f"no rating: {meaning.replace('_', ' ')}"
+    if mapping.verdict != "rating":
+        return {"tie": "a tie"}.get(meaning, f"the {meaning} is better")
+    is_last = str(int(meaning) + 1) not in mapping.meanings()
+    return meaning + (
+        ", the first is much better" if meaning == "1" else ", the second is much better" * is_last
+    )
+
+
+def _verdict(mapping: ColumnMapping | None) -> tuple[str, ...]:
+    """Field and column of the verdict."""
+    return (mapping.verdict, mapping.columns.get(mapping.verdict, "")) if mapping else ()
 
 
 def _mapping(row: ImportFile) -> ColumnMapping | None:

@@ -95,13 +95,13 @@ upload = csrf_exempt(_upload)
 def job(request: OperatorRequest, job: int) -> HttpResponse:
     found = _job(request.study, job)
     if request.method != "POST":
-        return _page(request, "job.html", _about(found, [FileForm(row) for row in found.files.all()]))
+        return _page(request, "job.html", _about(found, _forms(found)))
     if "cancel" in request.POST:
         jobs.cancel(found)
     elif "apply" in request.POST:
         _apply(request, found)
     elif "check" in request.POST and found.state == ImportJob.State.CHECKED:
-        forms = [FileForm(row, request.POST) for row in found.files.all()]
+        forms = _forms(found, request.POST)
         if any(form.errors for form in forms):
             return _page(request, "job.html", _about(found, forms))
         jobs.request_check(found, [form.chosen() for form in forms])
@@ -156,6 +156,11 @@ def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse
         "max_mb": settings.IMPORT_MAX_MB,
     }
     return _page(request, "upload.html", context)
+
+
+def _forms(job: ImportJob, data: Any = None) -> list[FileForm]:
+    values = (job.report or {}).get("values", {})
+    return [FileForm(row, data, values.get(row.name)) for row in job.files.all()]
 
 
 def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:

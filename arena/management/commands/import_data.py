@@ -48,6 +48,13 @@ class Command(BaseCommand):
             metavar="FIELD=VALUE",
             help="a field of ours has this value in every row; repeatable",
         )
+        columns.add_argument(
+            "--value",
+            action="append",
+            default=[],
+            metavar="VALUE=MEANING",
+            help="what a value of the winner, rating or gold label means, for instance 0=tie; repeatable",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check everything, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -135,9 +142,9 @@ class Command(BaseCommand):
 
 
 def _mapping(options: dict[str, Any]) -> ColumnMapping | None:
-    given = options["kind"] or options["map"] or options["set"]
+    given = [options[name] for name in ("kind", "map", "set", "value")]
     if options["format"] == table.NAME:
-        return parse_mapping(options["kind"], options["map"], options["set"])
-    if given:
-        raise MappingError("--kind, --map and --set belong to --format table")
+        return parse_mapping(*given)
+    if any(given):
+        raise MappingError("--kind, --map, --set and --value belong to --format table")
     return None

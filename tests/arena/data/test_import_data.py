@@ -124,11 +124,12 @@ TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "-
     [
         ("two words", (), '"two words" cannot name a study'),
         ("food", ("--format", "zip"), 'there is no format "zip"'),
-        ("food", ("--kind", "prompts"), "--kind, --map and --set belong to --format table"),
-        ("food", ("--map", "first=left"), "--kind, --map and --set belong to --format table"),
+        ("food", ("--kind", "prompts"), "--kind, --map, --set and --value belong to --format table"),
+        ("food", ("--map", "first=left"), "--kind, --map, --set and --value belong to --format table"),
         ("food", ("--format", "table"), 'there is no kind ""; a table holds one of prompts, contestants, '),
         ("food", (*TABLE, "--map", "first=who"), '"first" is given two times: left and who'),
         ("food", (*TABLE, "--set", "rater"), '"rater" is not of the form FIELD=VALUE'),
+        ("food", (*TABLE, "--value", "=tie"), '"=tie" is not of the form VALUE=MEANING'),
     ],
 )
 def test_wrong_arguments_are_told(tmp_path: Path, study: str, options: tuple[str, ...], message: str) -> None:
@@ -140,7 +141,7 @@ def test_wrong_arguments_are_told(tmp_path: Path, study: str, options: tuple[str
 
 
 def test_a_table_with_a_mapping_that_fits_or_not(tmp_path: Path) -> None:
-    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left", "B,A,tie")
+    path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,1", "B,A,0")
     err = StringIO()
     with pytest.raises(CommandError, match=r"^2 errors; nothing was imported\.$"):
         call_command("import_data", "food", str(path), *TABLE, "--map", "points=nr", stdout=err, stderr=err)
@@ -148,6 +149,7 @@ def test_a_table_with_a_mapping_that_fits_or_not(tmp_path: Path) -> None:
         f"{path}: comparisons need rater; map a column to it or set it",
         f"{path}: comparisons need winner or rating or reason; map a column to it or set it",
     ]
-    run("food", path, *TABLE, "--map", "winner=who", "--set", "rater=crowd")
+    values = ("--value", "0=tie", "--value", "1=first")
+    run("food", path, *TABLE, "--map", "winner=who", "--set", "rater=crowd", *values)
     ratings = Comparison.objects.filter(study__slug="food").order_by("pk").values_list("rating", "points")
     assert list(ratings) == [(1, 3), (2, 3)]

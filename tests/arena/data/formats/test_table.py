@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    GoldRecord,
     Item,
     Problem,
     PromptRecord,
@@ -80,12 +82,56 @@ def test_a_winner_needs_two_or_three_points(tmp_path: Path, points: str) -> None
     assert found[0] == f", line 2: points: a winner has a place on 2 or 3 points, not on {points}"
 
 
-def test_an_unknown_winner_is_named_and_a_missing_one_is_no_tie(tmp_path: Path) -> None:
-    unknown, missing = said(write_votes(tmp_path, "left", "perhaps", ""), VOTES)
-    assert unknown.startswith(
-        ', line 3: winner: "perhaps" is no winner; the words there are: first, left, a, '
-    )
+def test_an_unknown_winner_is_named_with_its_rows_and_a_missing_one_is_no_tie(tmp_path: Path) -> None:
+    missing, unknown, other = said(write_votes(tmp_path, "left", "it's B", "", "it's B", "?"), VOTES)
     assert missing == ", line 4: winner: missing"
+    assert unknown == (
+        ', line 3: winner: "it\'s B", in 2 rows, has no known meaning; say it with '
+        "--value 'it'\"'\"'s B=MEANING': first, tie, second, empty, out_of_range, unparsable, truncated, "
+        "refused, undecided"
+    )
+    assert other.startswith(', line 6: winner: "?", in 1 row, has no known meaning')
+    (found,) = said(write_votes(tmp_path, *(f"text {number}" for number in range(25))), VOTES)
+    assert found == ', line 2: winner: "text 0" is one of more than 20 values; a column of verdicts has few'
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_values_mean_what_somebody_says_and_nothing_else(tmp_path: Path, form: str) -> None:
+    mapping = parse_mapping(
+        "comparisons",
+        ["first=l", "second=r", "winner=w"],
+        ["rater=x"],
+        ["0=tie", "1=RIGHT", "a=b=first", "true=undecided"],
+    )
+    assert mapping.faults() == []
+    values = [0, 1, "a=b", True, 1.0] if form == "jsonl" else ["0", "1", "a=b", "true", " 1 "]
+    rows = [{"l": "A", "r": "B", "w": value} for value in values]
+    lines = rows if form == "jsonl" else ["l,r,w", *(f"A,B,{value}" for value in values)]
+    items = read(write_lines(tmp_path, f"v.{form}", *lines), mapping)
+    comparisons = of_type(items, ComparisonRecord)
+    assert [record.rating for record in comparisons] == [2, 3, 1, None, 3]
+    assert [record.reason for record in comparisons] == ["", "", "", "undecided", ""]
+    assert items[-1].rows == {"1": 2, "0": 1, "a=b": 1, "true": 1}
+    (unknown,) = said(write_lines(tmp_path, "u.csv", "l,r,w", "A,B,left", "A,B,0"), mapping)
+    assert unknown.startswith(', line 2: winner (column w): "left", in 1 row, has no known meaning')
+
+
+def test_values_of_ratings_and_gold_labels(tmp_path: Path) -> None:
+    columns = {"first": "l", "second": "r", "rating": "w"}
+    mapping = ColumnMapping(Kind.COMPARISONS, columns, {"rater": "x", "points": "5"}, {"-2": "1", "2": "5"})
+    path = write_lines(tmp_path, "v.csv", "l,r,w", "A,B,-2", "A,B,2", "A,B,2")
+    assert [item.rating for item in of_type(read(path, mapping), ComparisonRecord)] == [1, 5, 5]
+    (unknown,) = said(path, ColumnMapping(Kind.COMPARISONS, columns, mapping.constants))
+    assert unknown.startswith(
+        ', line 2: rating (column w): "-2", in 1 row, has no known meaning; say it with '
+    )
+    assert ": 1, 2, 3, 4, 5, empty" in unknown
+    columns = {"prompt": "p", "first": "l", "second": "r", "gold": "w"}
+    gold = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "us"}, {"=": "tie"})
+    path = write_lines(tmp_path, "g.csv", "p,l,r,w", "1,A,B,=", "2,A,B,left")
+    assert [item.gold for item in of_type(read(path, gold), GoldRecord)] == ["tie"]
+    words = ColumnMapping(Kind.PAIRS, columns, gold.constants)
+    assert [item.gold for item in of_type(read(path, words), GoldRecord)] == ["first"]
 
 
 def test_a_reason_stands_for_a_winner(tmp_path: Path) -> None:
@@ -225,6 +271,9 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
     mapping = ColumnMapping(Kind.PROMPTS, {"instruction": "the question"}, {"category": "x"})
     options = "--format table --kind prompts --map 'instruction=the question' --set category=x"
     assert mapping.as_options() == options
+    with_values = replace(VOTES, values={"a b": "tie"})
+    assert ColumnMapping.from_dict(with_values.to_dict()) == with_values
+    assert with_values.as_options().endswith("--set rater=crowd --value 'a b=tie'")
 
 
 @pytest.mark.parametrize(
@@ -247,6 +296,19 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
         (
             ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "rating": "r"}, {"rater": "x", "points": "3"}),
             "winner and rating are both given; one stands for the other",
+        ),
+        (
+            ColumnMapping(Kind.PROMPTS, {"instruction": "q"}, values={"1": "tie"}),
+            "values have a meaning for winner, rating, gold only; map one of them",
+        ),
+        (
+            ColumnMapping(
+                Kind.PAIRS,
+                dict.fromkeys(["prompt", "first", "second", "gold", "gold_source"], "x"),
+                {},
+                {"1": "maybe"},
+            ),
+            '"1" cannot mean "maybe", but first, tie, second',
         ),
     ],
 )

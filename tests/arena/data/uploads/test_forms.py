@@ -5,7 +5,7 @@ from typing import Any
 from arena.data.uploads.forms import MAPPED, FileForm
 from arena.models import ImportFile
 
-MAPPING = {"kind": "prompts", "columns": {"id": "a", "instruction": "b"}, "constants": {}}
+MAPPING = {"kind": "prompts", "columns": {"id": "a", "instruction": "b"}, "constants": {}, "values": {}}
 
 
 def foreign(number: int, **values: Any) -> ImportFile:

@@ -222,6 +222,26 @@ class TestFormat:
         jobs.apply(job.pk)
         assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
 
+    def test_values_of_a_verdict_are_listed_and_get_their_meaning(
+        self, admin_client: Client, study: Study
+    ) -> None:
+        rows = "left,right,winner\nA,B,0\nB,A,1\nB,A,1\nA,B,tie\n"
+        address = checked(admin_client, study, ("votes.csv", rows))
+        page = admin_client.get(address)
+        (form,) = page.context["forms"]
+        found = [(row.value, row.rows, row.meaning.value()) for row in form.meaning_rows()]
+        assert found == [("1", 2, None), ("0", 1, None), ("tie", 1, "tie")]
+        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+        sent |= {"file0-meaning-0": "second", "file0-meaning-1": "first"}
+        self.choose(admin_client, address, **sent)
+        jobs.check(ImportJob.objects.get().pk)
+        page = admin_client.get(address)
+        assert page.context["report"].errors == []
+        assert "the second is better" in html_of(page)
+        admin_client.post(address, clicked())
+        jobs.apply(ImportJob.objects.get().pk)
+        assert sorted(Comparison.objects.values_list("rating", flat=True)) == [1, 2, 3, 3]
+
     def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, FOREIGN)
         said = {"file0__format_name": "table", "file0__kind": "completions"}
