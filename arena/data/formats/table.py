@@ -174,9 +174,8 @@ class ColumnMapping:
         """The mapping as command line options."""
         maps = [shlex.quote(f"{name}={column}") for name, column in self.columns.items()]
         sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
-        values = [shlex.quote(f"{value}={meaning}") for value, meaning in self.values.items()]
         options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
-        options += [f"--value {text}" for text in values]
+        options += [_value_option(value, meaning) for value, meaning in self.values.items()]
         return " ".join(["--format table", f"--kind {self.kind.name.lower()}", *options])
 
     def faults(self) -> list[str]:
@@ -216,6 +215,11 @@ class ColumnMapping:
             for name, column in self.columns.items()
             if column not in there
         ]
+
+
+def _value_option(value: str, meaning: str) -> str:
+    # Behind a space, a word with a hyphen in front would be another option.
+    return f"--value{'=' if value.startswith('-') else ' '}{shlex.quote(f'{value}={meaning}')}"
 
 
 def kind_named(name: str) -> Kind:
@@ -369,7 +373,7 @@ class _Reader:
         meanings = ", ".join(self._mapping.meanings())
         for value, (place, name) in self._unknown.items():
             rows = "1 row" if self._values[value] == 1 else f"{self._values[value]:,} rows"
-            flag = f"--value {shlex.quote(f'{value}=MEANING')}"
+            flag = _value_option(value, "MEANING")
             reason = (
                 f'"{value}", in {rows}, has no known meaning; choose one on the import page or say {flag}'
             )

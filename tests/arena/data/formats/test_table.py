@@ -86,7 +86,7 @@ def test_an_unknown_winner_is_named_with_its_rows_and_a_missing_one_is_no_tie(tm
     missing, unknown, other = said(write_votes(tmp_path, "left", "it's B", "", "it's B", "?"), VOTES)
     assert missing == ", line 4: winner: missing"
     assert unknown == (
-        ', line 3: winner: "it\'s B", in 2 rows, has no known meaning; say it with '
+        ', line 3: winner: "it\'s B", in 2 rows, has no known meaning; choose one on the import page or say '
         "--value 'it'\"'\"'s B=MEANING': first, tie, second, empty, out_of_range, unparsable, truncated, "
         "refused, undecided"
     )
@@ -123,9 +123,9 @@ def test_values_of_ratings_and_gold_labels(tmp_path: Path) -> None:
     assert [item.rating for item in of_type(read(path, mapping), ComparisonRecord)] == [1, 5, 5]
     (unknown,) = said(path, ColumnMapping(Kind.COMPARISONS, columns, mapping.constants))
     assert unknown.startswith(
-        ', line 2: rating (column w): "-2", in 1 row, has no known meaning; say it with '
+        ', line 2: rating (column w): "-2", in 1 row, has no known meaning; choose one on the import page or '
     )
-    assert ": 1, 2, 3, 4, 5, empty" in unknown
+    assert "say --value=-2=MEANING: 1, 2, 3, 4, 5, empty, " in unknown
     columns = {"prompt": "p", "first": "l", "second": "r", "gold": "w"}
     gold = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "us"}, {"=": "tie"})
     path = write_lines(tmp_path, "g.csv", "p,l,r,w", "1,A,B,=", "2,A,B,left")
