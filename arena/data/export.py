@@ -148,17 +148,19 @@ def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     # A rater of the old and the new text of a pair has repeat 0 twice; then the order in the file counts.
     with_repeat = not about_old_texts(study)
-    columns = ("pk", "rater", "rater__kind", "external_id", "status", *_SIDES, *_NUMBERS, *_WORDS)
+    columns = ("pk", "rater", "rater__kind", "external_id", "status", "is_dated", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
     while chunk := list(itertools.islice(read, CHUNK)):
         criteria = _criteria([row[0] for row in chunk])
-        for pk, rater, kind, external_id, status, *values in chunk:
+        for pk, rater, kind, external_id, status, is_dated, *values in chunk:
             said = iter(values)
             sides = _sides(tuple(itertools.islice(said, len(_SIDES))))
             numbers = dict(zip(_NUMBERS, said, strict=False))
             words = {name: value or None for name, value in zip(_WORDS, said, strict=True)}
             if not with_repeat:
                 del numbers["repeat"]
+            if not is_dated:
+                del numbers["created_at"]
             yield {
                 "id": external_id or None,
                 **sides,

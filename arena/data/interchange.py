@@ -30,8 +30,10 @@ ARENA: Final = Table(
     {
         **dict.fromkeys(("question_id", "model_a", "model_b", "winner", "judge"), Type.TEXT),
         "turn": Type.INTEGER,
+        "anony": Type.FLAG,
         "language": Type.TEXT,
         "tstamp": Type.NUMBER,
+        "tstamp_known": Type.FLAG,
         "score_1_8": Type.INTEGER,
         "rating": Type.INTEGER,
         "points": Type.INTEGER,

@@ -159,6 +159,9 @@ class Comparison(models.Model):
     external_id = models.CharField(max_length=200, blank=True, help_text="Id in the file it came from.")
     extra = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    is_dated = models.BooleanField(
+        default=True, help_text="It is known when this was said; created_at is no mere time of import."
+    )
     is_current = models.BooleanField(default=True)
     revises = models.OneToOneField("self", models.SET_NULL, null=True, blank=True, related_name="revised_by")
 

@@ -48,12 +48,13 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
     raters = rater_names(study)
     prompt = ("external_id", "subset", "category", "turns", "extra__language")
     columns = (
-        *("rater", "rating", "points", "created_at", "swapped"),
+        *("rater", "rating", "points", "created_at", "is_dated", "extra__anony", "swapped"),
         *("pair__first__contestant__name", "pair__second__contestant__name"),
         *(f"pair__prompt__{name}" for name in prompt),
     )
     for row in comparisons.filter(status="scored").values_list(*columns).iterator(CHUNK):
-        rater, rating, points, created, swapped, one, other, number, subset, category, turns, language = row
+        rater, rating, points, created, is_dated, anony, swapped, one, other, *about = row
+        number, subset, category, turns, language = about
         first, second = (other, one) if swapped else (one, other)
         word = winner(rating, points, WINNERS, ties=wanted.ties)
         if first is None or second is None or first == second:
@@ -69,8 +70,10 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
                 "winner": word,
                 "judge": who.name,
                 "turn": max(1, len(turns)),
+                "anony": anony is not False,
                 "language": language if isinstance(language, str) and language else LANGUAGE_NOT_KNOWN,
                 "tstamp": created.timestamp(),
+                "tstamp_known": is_dated,
                 "score_1_8": rating if points == 8 else None,
                 "rating": rating,
                 "points": points,

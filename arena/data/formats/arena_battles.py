@@ -71,6 +71,7 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
 def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
     first, second = fields.two_names("model_a", "model_b", "model")
     winner = _winner(fields)
+    moment, anony = fields.moment("tstamp"), fields.flag("anony")
     record = ComparisonRecord(
         prompt=_prompt_id(fields, texts),
         first=first,
@@ -79,10 +80,12 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
         rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         points=3,
         rating=RATINGS.get(winner, 2),
-        created_at=fields.moment("tstamp"),
+        created_at=None if fields.flag("tstamp_known") is False else moment,
     )
     # The two kinds of tie are one rating; the file's word for it is kept.
-    said = {"winner": winner} if RATINGS.get(winner) == 2 and winner != "tie" else {}
+    said: dict[str, Any] = {"winner": winner} if RATINGS.get(winner) == 2 and winner != "tie" else {}
+    if anony is not None:
+        said["anony"] = anony
     return replace(record, extra={**fields.rest(), **said}, place=fields.place)
 
 

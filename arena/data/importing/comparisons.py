@@ -412,4 +412,5 @@ class Comparisons:
             external_id=record.id,
             extra=dict(record.extra),
             created_at=record.created_at or timezone.now(),
+            is_dated=record.created_at is not None,
         )

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arena.data.importing.imports import import_files
-from arena.models import Study
+from arena.models import Comparison, Study
 from arena.people.rater_data import pseudonym
 from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
@@ -65,10 +65,11 @@ def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
         ("Old", "Alpha", "model_a"),
     ]
     assert list(votes[0]) == [
-        *("question_id", "model_a", "model_b", "winner", "judge", "turn", "language", "tstamp"),
-        *("score_1_8", "rating", "points", "shown_first", "category", "protocol", "protocol_version"),
-        *("rater_kind", "simulated"),
+        *("question_id", "model_a", "model_b", "winner", "judge", "turn", "anony", "language", "tstamp"),
+        *("tstamp_known", "score_1_8", "rating", "points", "shown_first", "category", "protocol"),
+        *("protocol_version", "rater_kind", "simulated"),
     ]
+    assert {(row["anony"], row["tstamp_known"]) for row in votes} == {(True, True)}
     assert (votes[0]["score_1_8"], votes[0]["judge"]) == (2, pseudonym(made.study, made.person.pk))
     by_judge = votes[5]
     assert (by_judge["judge"], by_judge["rater_kind"], by_judge["score_1_8"]) == ("judy", "judge", None)
@@ -103,17 +104,23 @@ def test_choosing_raters_category_and_ties(made):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_arena_files_import_again_as_battles_with_the_same_games(made, form, tmp_path):
+    first, second = Comparison.objects.filter(study=made.study)[:2]
+    Comparison.objects.filter(pk=first.pk).update(is_dated=False)
+    Comparison.objects.filter(pk=second.pk).update(extra={"anony": False})
     content, _ = written(made, "arena", form)
     (tmp_path / f"votes.{form}").write_bytes(content)
     report = import_files("copy", [tmp_path / f"votes.{form}"], format_name="arena-battles")
     assert [str(problem) for problem in report.errors] == []
     copy = Study.objects.get(slug="copy")
     again, _ = written_of(copy, "arena")
-    columns = ("question_id", "model_a", "model_b", "winner", "rater_kind", "tstamp")
-    expected = [tuple(row[name] for name in columns) for row in rows(written(made, "arena")[0])]
+    columns = ("question_id", "model_a", "model_b", "winner", "rater_kind", "anony", "tstamp_known")
+    votes = rows(written(made, "arena")[0])
+    expected = [tuple(row[name] for name in columns) for row in votes]
+    assert [row[-2:] for row in expected[:3]] == [(True, False), (False, True), (True, True)]
     if form == "csv":  # safe in a spreadsheet: a name that begins like a formula has an apostrophe
         expected = [tuple(f"'{x}" if x == "=Beta" else x for x in row) for row in expected]
     assert [tuple(row[name] for name in columns) for row in again] == expected
+    assert [row["tstamp"] for row in again[1:]] == [row["tstamp"] for row in votes[1:]]
 
 
 def written_of(study, what):
