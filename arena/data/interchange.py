@@ -1,5 +1,6 @@
 """Votes as Chatbot Arena and evalica have them, and preference pairs. Pure."""
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -13,6 +14,7 @@ WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b
 
 SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}  # by the first completion's score
 LANGUAGE_NOT_KNOWN: Final = "unknown"
+NO_MARGIN: Final = 1e-9  # a mean of zero may be off by so little
 
 _MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.MESSAGES)
 _TEXTS: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.TEXT)
@@ -122,9 +124,9 @@ def preference(ratings: Iterable[PairRating], *, ties: bool) -> Preference | Lef
     if not raters:
         return None
     sides = [sum(score for score, _ in own) / len(own) for own in raters.values()]
-    # Sorted, so that the order in which raters came cannot change the last digit.
-    means = sorted(sum(strength for _, strength in own) / len(own) for own in raters.values())
-    return _decided(sides, sum(means) / len(means))
+    # By fsum, so that the order in which raters came cannot change the last digit.
+    means = [math.fsum(strength for _, strength in own) / len(own) for own in raters.values()]
+    return _decided(sides, math.fsum(means) / len(means))
 
 
 def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
@@ -134,8 +136,8 @@ def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
     agreement = max(first, second) / len(sides)
     if agreement <= 0.5:
         return LeftOut.NO_MAJORITY
-    margin = round(mean if first > second else -mean, 6)
-    return Preference(first > second, margin, len(sides), agreement) if margin > 0 else LeftOut.MIXED
+    margin = mean if first > second else -mean
+    return Preference(first > second, margin, len(sides), agreement) if margin > NO_MARGIN else LeftOut.MIXED
 
 
 @dataclass(frozen=True)

@@ -140,8 +140,8 @@ class Comparison(models.Model):
     status = models.CharField(max_length=10, choices=Status)
     rating = models.PositiveSmallIntegerField(null=True, blank=True)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
-    first_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
-    second_score = models.DecimalField(max_digits=8, decimal_places=3, null=True, blank=True)
+    first_score = models.FloatField(null=True, blank=True)
+    second_score = models.FloatField(null=True, blank=True)
     expected = models.FloatField(
         null=True, blank=True, help_text="Expected rating over the answer tokens of a judge."
     )

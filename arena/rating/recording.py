@@ -375,7 +375,7 @@ def _pair_of(assignment: Assignment) -> int:
 
 def _row(entry: _Entry, late: Set[int]) -> Comparison:
     assignment, answer = entry.assignment, entry.answer
-    first_score, second_score = answer.scores or (None, None)
+    first_score, second_score = map(float, answer.scores) if answer.scores else (None, None)
     return Comparison(
         study_id=assignment.study_id,
         assignment=assignment,

@@ -66,7 +66,7 @@ class Answer:
         first, second = self.comparison.first_score, self.comparison.second_score
         if first is None or second is None:
             return []
-        return [(self.first.name, f"{float(first):g}"), (self.second.name, f"{float(second):g}")]
+        return [(self.first.name, f"{first:g}"), (self.second.name, f"{second:g}")]
 
     @property
     def reason(self) -> str:

@@ -145,7 +145,7 @@ def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iter
                 **written,
                 "margin": decided.margin,
                 "n_raters": decided.raters,
-                "agreement": round(decided.agreement, 6),
+                "agreement": decided.agreement,
                 **prompt,
                 "simulated": row["simulated"],
             }

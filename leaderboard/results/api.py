@@ -199,8 +199,8 @@ def _vote(row: Comparison, who: Any) -> VoteOut:
         points=row.points,
         rating=row.rating,
         reason=row.reason,
-        first_score=None if row.first_score is None else float(row.first_score),
-        second_score=None if row.second_score is None else float(row.second_score),
+        first_score=row.first_score,
+        second_score=row.second_score,
         rationale=row.rationale,
         created_at=row.created_at,
     )

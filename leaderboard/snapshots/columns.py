@@ -95,7 +95,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
         ),
         why=Case(When(asked, then=F("reason")), default=Value(IDENTICAL)),
         difference=Case(
-            When(asked, then=Cast(F("first_score"), number) - Cast(F("second_score"), number)),
+            When(asked, then=F("first_score") - F("second_score")),
             output_field=number,
         ),
     )

@@ -12,8 +12,7 @@ from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sum
 from leaderboard.stats.plain_values import Result
 
 MOST_BINS: Final = 41
-# Scores are kept to so many decimals.
-FINEST: Final = 0.001
+FINEST: Final = 0.001  # no bin is narrower
 
 
 @dataclass(frozen=True)

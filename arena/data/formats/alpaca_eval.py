@@ -111,8 +111,7 @@ def _weighed(fields: Fields, preference: Decimal | None) -> Preference:
     rating = 2 if preference == TIE else 1 if preference < TIE else 3
     if preference in (1, TIE, 2):
         return Preference(rating)
-    first, second = ((2 - preference).quantize(Decimal("0.001")), (preference - 1).quantize(Decimal("0.001")))
-    return Preference(rating, (first, second))
+    return Preference(rating, (2 - preference, preference - 1))
 
 
 def _raw_reply(fields: Fields) -> str:

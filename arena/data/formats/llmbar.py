@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
+from arena.data.formats.reading import MAX_SCORE, Companions, Fields, Format, Head, Kind, digest, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -131,12 +131,12 @@ def _reason(reply: str, finish: str) -> str:
 
 
 def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, Decimal] | None:
-    """Both scores in order, if the judge gave them."""
+    """Both scores in order, if the judge gave them and they can be some."""
     try:
         first, second = (Decimal(last[f"score_{number}"][0].strip()) for number in shown)
     except (KeyError, TypeError, IndexError, AttributeError, InvalidOperation):
         return None
-    return first, second
+    return (first, second) if max(abs(first), abs(second)) < MAX_SCORE else None
 
 
 def _judge(file: InputFile) -> str:

@@ -32,7 +32,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that change the direction of text."""
 
-MAX_SCORE: Final = Decimal(99_999)  # the column has eight digits, three of them decimals
+MAX_SCORE: Final = Decimal(99_999)
 YEARS: Final = range(1900, 2200)  # databases and time zones fail at the very first and last years
 _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 

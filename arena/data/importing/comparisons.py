@@ -392,7 +392,7 @@ class Comparisons:
 
     def _row(self, item: Resolved, repeat: int, pairs: dict[tuple[int, int], int]) -> Comparison:
         record = item.record
-        first_score, second_score = record.scores or (None, None)
+        first_score, second_score = map(float, record.scores) if record.scores else (None, None)
         return Comparison(
             study=self._study,
             pair_id=pairs[item.sides.key],

@@ -66,9 +66,9 @@ def test_an_annotation_names_its_texts_in_passing(tmp_path: Path) -> None:
     ("preference", "rating", "scores"),
     [
         *[(preference, rating, ()) for preference, rating in [(1, 1), (1.0, 1), (2, 3), (1.5, 2), (0, 2)]],
-        (1.0000048889, 1, ("1.000", "0.000")),
-        (1.25, 1, ("0.750", "0.250")),
-        (1.75, 3, ("0.250", "0.750")),
+        (1.0000048889123456, 1, ("0.9999951110876544", "0.0000048889123456")),
+        (1.25, 1, ("0.75", "0.25")),
+        (1.75, 3, ("0.25", "0.75")),
     ],
 )
 def test_a_preference_is_rated_by_its_side_and_a_weighted_one_scored(

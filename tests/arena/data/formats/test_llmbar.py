@@ -99,6 +99,8 @@ def test_scores_of_single_outputs_stand_in_the_order_shown(tmp_path: Path) -> No
     assert (given.scores, given.rating, given.raw_reply) == ((Decimal(6), Decimal("1.5")), 1, "6\n1.5")
     assert (swapped.scores, swapped.rating, swapped.raw_reply) == ((Decimal("1.5"), Decimal(6)), 2, "1.5\n6")
     assert given.extra == {"steps before": [["a metric", "stop"]]}
+    path = write(tmp_path, make_item(results=[{**scores, "score_2": ["1e999", "stop"], **winners}]))
+    assert [item.scores for item in read(path) if isinstance(item, ComparisonRecord)] == [None, None]
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def rows() -> list[tuple[str, int | None, str, str]]:
 
 def test_alpaca_eval(tmp_path: Path) -> None:
     outputs = write_lines(tmp_path, "lark.jsonl", OUTPUT)
-    fresh = {"instruction": "Another.", "output_1": "One.", "output_2": "Two.", "preference": 1.9}
+    fresh = {"instruction": "Another.", "output_1": "One.", "output_2": "Two.", "preference": 1.9876543210987}
     annotations = write_lines(tmp_path, "annotations.jsonl", ANNOTATION, {**ANNOTATION, **fresh})
     report = import_files("s", [annotations, outputs])
     assert reasons(report) == []
@@ -42,7 +42,7 @@ def test_alpaca_eval(tmp_path: Path) -> None:
     assert (Prompt.objects.count(), Completion.objects.count(), Pair.objects.count()) == (2, 4, 2)
     assert set(Prompt.objects.values_list("category", flat=True)) == {"koala", ""}
     scores = Comparison.objects.values_list("second_score", flat=True)
-    assert [float(score or 0) for score in scores] == [0, 0.9]
+    assert list(scores) == [None, 0.9876543210987]
     assert import_files("s", [annotations, outputs]).written == 0
 
 

@@ -142,11 +142,11 @@ class TestStoredRows:
         assert [group.slug for group in rater.groups.all()] == ["experts"]
 
 
-def test_the_greatest_scores_fit() -> None:
-    scores = (MAX_SCORE - Decimal("0.0001"), -MAX_SCORE)
+def test_scores_keep_their_digits() -> None:
+    scores = (MAX_SCORE - Decimal("0.0000000001"), -MAX_SCORE)
     assert import_records("s", [*stock(), vote(3, scores=scores)]).applied
     row = Comparison.objects.get()
-    assert (row.first_score, row.second_score) == (MAX_SCORE, -MAX_SCORE)
+    assert (row.first_score, row.second_score) == (99998.9999999999, -99999.0)
 
 
 def test_slugs_of_raters_stay_apart() -> None:
