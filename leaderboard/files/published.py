@@ -9,6 +9,7 @@ from arena.data.writing import Table, Type
 from arena.models import Study
 from leaderboard.files.selection import ExportError
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
 
 FULL: Final = "full"
@@ -41,7 +42,8 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
     chosen = replace(chosen, category="")
     if not chosen.is_stored(snapshot.counts["categories"]) or chosen.level != "95":
         raise ExportError(
-            "A whole leaderboard is published with the usual tie band, 95% intervals and prompts."
+            "A whole leaderboard is published with the usual tie band, 95% intervals and prompts, "
+            f"by one of the methods {', '.join(STORED_METHODS)}."
         )
     stored = SnapshotSlice.objects.filter(
         snapshot=snapshot, kind="standings", raters=chosen.raters, ties=chosen.ties, method=chosen.method

@@ -46,7 +46,7 @@ from leaderboard.raters.panels import (
 from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Stored
 
@@ -65,7 +65,7 @@ class View(Reading):
         usual = tuple([one for one in known if not one.startswith("group:")] or known)[:MOST_SERIES]
         wanted = request.GET.getlist("with")
         check_raters(wanted, known)
-        method = one_of(request.GET, "method", tuple(METHOD_NAMES), "elo")
+        method = one_of(request.GET, "method", STORED_METHODS, "elo")
         return cls(
             chosen=tuple(one for one in known if one in wanted) or usual,
             usual=usual,
@@ -153,7 +153,7 @@ class RatersPage(AboutRaters):
         if view.method != "ordinal":
             ties = [("on", "Count half"), ("off", "Off")]
             found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))
-        methods = list(METHOD_NAMES.items())
+        methods = [(name, METHOD_NAMES[name]) for name in STORED_METHODS]
         return [*found, choices("method", "Method of ranks", methods, view.method, view.query)]
 
     @property

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,8 @@ from leaderboard.data.counting import data
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
-from leaderboard.standings.content import TIES, rankings
+from leaderboard.standings.content import rankings
 from leaderboard.stats import Method
-from leaderboard.stats.elo import load_for
 
 
 def counts(opinions: Opinions) -> dict[str, Any]:
@@ -64,10 +63,6 @@ def _used(own: Opinions) -> dict[str, Any]:
     }
 
 
-REMEMBERED: Final = 15_000
-"""Games that Elo remembers of a long round."""
-
-
 def tables(
     opinions: Opinions, method: Method, known: Mapping[str, str], texts: Texts | None = None
 ) -> Iterator[Table]:
@@ -85,7 +80,6 @@ def tables(
         return [*leanings(*place, texts, alone), *rankings(*place, alone, computed)]
 
     first, twins = _parts(opinions)
-    _load_compiled(first, method)
     # The longest first, so that no thread is left with one of them at the end.
     order = sorted(first, key=lambda part: -len(part.chosen))
     with ThreadPoolExecutor(together, "tables") as pool:
@@ -125,9 +119,3 @@ def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
             if len(chosen):
                 target.append(_Part(choice, category, chosen))
     return first, twins
-
-
-def _load_compiled(parts: list[_Part], method: Method) -> None:
-    """Load compiled code where all bootstraps together are worth it."""
-    games = sum(min(len(part.chosen), REMEMBERED) for part in parts)
-    load_for(games * (method.rounds or 0) * len(TIES))

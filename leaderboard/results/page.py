@@ -30,7 +30,7 @@ from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
 from leaderboard.pages.wording import counted
 from leaderboard.results.citation import Citation
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 
 OPEN: Final = (
     "Rating goes on in this study. Single votes and texts can be downloaded once it is closed, so that "
@@ -98,7 +98,7 @@ class ResultsPage(Page):
 
     @property
     def methods(self) -> Mapping[str, str]:
-        return METHOD_NAMES
+        return {name: METHOD_NAMES[name] for name in STORED_METHODS}
 
     @cached_property
     def citation(self) -> Citation:

@@ -10,7 +10,10 @@ METHOD_NAMES: Final = {
     "bradley-terry": "Bradley-Terry",
     "davidson": "Davidson",
     "ordinal": "Ordinal",
+    "elo-study": "Elo as in the study",
 }
+STORED_METHODS: Final = tuple(name for name in METHOD_NAMES if name != "elo-study")
+"""Those every snapshot holds; a worker computes the other when somebody asks."""
 _MOST_LETTERS: Final = 4
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 
 
 class Scope(StrEnum):
@@ -98,7 +98,12 @@ class Setting:
     def is_stored(self, categories: Sequence[str]) -> bool:
         """Whether every snapshot holds this setting."""
         usual = all(getattr(self, each.field) == each.usual for each in SETTINGS if each.is_computed)
-        return usual and self.level in LEVELS and left_out(self.category, categories) is None
+        return (
+            usual
+            and self.method in STORED_METHODS
+            and self.level in LEVELS
+            and left_out(self.category, categories) is None
+        )
 
     @property
     def computed(self) -> "Setting":
@@ -254,7 +259,7 @@ SETTINGS: Final = (
         lambda *_: [Choice(*each) for each in METHOD_NAMES.items()],
         values=tuple(METHOD_NAMES),
         longest=20,
-        help="elo, bradley-terry, davidson or ordinal.",
+        help="elo, bradley-terry, davidson, ordinal or elo-study.",
     ),
     Declaration(
         "band",

@@ -8,22 +8,23 @@ from dataclasses import replace
 from typing import Any, Final
 
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import METHODOLOGY, METHODS, Games, Method, Ratings, matrices, rank_ratings
+from leaderboard.stats import METHODOLOGY, Games, Method, Ratings, matrices, rank_ratings
 
 TIES: Final = ("on", "off")
 
 FORM: Final = 3
 """Raised when a table gets other fields: a table of another form is not copied from an older snapshot."""
 
-BOOTSTRAPPED: Final = ("elo", "bradley-terry")
+BOOTSTRAPPED: Final = ("elo", "bradley-terry", "elo-study")
 """Methods with bootstrapped intervals; the sandwich of the others takes a tenth of the time."""
 
 
 def rankings(
     choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
 ) -> Iterator[Table]:
-    """Matrices and standings by every method and tie rule; ``computed`` holds payloads by digest."""
+    """Matrices and standings by every stored method and tie rule; ``computed`` holds payloads by digest."""
     players = chosen.present()
     given = players.ratings()
     for ties in TIES:
@@ -32,7 +33,7 @@ def rankings(
             continue
         place = {"raters": choice.selector, "ties": ties, "category": category}
         yield Table("matrices", payload=canonical(matrix_table(games, players.names)), **place)
-        for name in METHODS:
+        for name in STORED_METHODS:
             if name == "ordinal" and ties == "off":
                 continue  # it takes every rating as given
             wanted = published(method, name, ties, category)

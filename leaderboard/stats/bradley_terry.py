@@ -161,9 +161,19 @@ class BradleyTerryLikelihood:
         difference *= 0.5
         return np.tanh(difference, out=difference)
 
+    def steepness(self, x: FloatArray) -> FloatArray:
+        """The slope of ``half``, times 2."""
+        half = self.half(x)
+        return np.asarray(1.0 - half * half)
+
+    def loss(self, difference: FloatArray) -> FloatArray:
+        """What each pair takes away from the value, (pairs, rounds)."""
+        return np.asarray(
+            self.won * np.logaddexp(0.0, -difference) + self.lost * np.logaddexp(0.0, difference)
+        )
+
     def value(self, x: FloatArray) -> FloatArray:
-        difference = x[self.table.a] - x[self.table.b]
-        lost = self.won * np.logaddexp(0.0, -difference) + self.lost * np.logaddexp(0.0, difference)
+        lost = self.loss(x[self.table.a] - x[self.table.b])
         pull = np.logaddexp(0.0, -x) + np.logaddexp(0.0, x)
         return np.asarray(-lost.sum(axis=0) - 0.5 * PRIOR_GAMES * (self.prior * pull).sum(axis=0))
 
@@ -178,8 +188,7 @@ class BradleyTerryLikelihood:
         return slope
 
     def curvature(self, x: FloatArray) -> FloatArray:
-        half = self.half(x)
-        weight = (0.25 * self.played * (1.0 - half * half)).T
+        weight = (0.25 * self.played * self.steepness(x)).T
         matrix = laplacian(self.table, weight)
         diagonal = np.arange(self.table.contestants)
         pull = 0.25 * PRIOR_GAMES * (1.0 - np.tanh(x * 0.5) ** 2)

@@ -338,11 +338,6 @@ def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tupl
     return name, backend
 
 
-def load_for(updates: int) -> None:
-    """Load the backend that bootstraps of so many updates will take."""
-    open_backend(None, updates, np.dtype(np.uint16))
-
-
 @cache
 def has_numba() -> bool:
     return find_spec("numba") is not None

@@ -104,7 +104,6 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
 
 
 def _ranked(material: Material, method: Method) -> Standings:
-    # Elo's strength is the median of the bootstrap, or one pass without it; that of others the best fit.
     games, labels = material.games, material.names
     _check_some(games)
     found, tally = estimate(material, method), Tally.of(games)

@@ -18,7 +18,12 @@ FEWEST_WITH_SANDWICH: Final = 10
 # With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed.
 FEWEST_BEYOND: Final = 5
 NAMES_SHOWN: Final = 3
-_MODELS: Final = {"bradley-terry": "Bradley-Terry", "davidson": "Davidson", "ordinal": "the ordinal model"}
+_MODELS: Final = {
+    "elo": "Elo",
+    "bradley-terry": "Bradley-Terry",
+    "davidson": "Davidson",
+    "ordinal": "the ordinal model",
+}
 _PRIORS: Final = {"davidson": "half a win and half a loss against the average"}
 _PRIOR: Final = "one drawn game against the average"
 
@@ -44,6 +49,7 @@ def cautions(found: Findings) -> tuple[str, ...]:
             _no_maximum,
             _no_position,
             _not_settled,
+            _one_order,
             _few_clusters,
             _few_rounds,
             _other_unit,
@@ -109,7 +115,7 @@ def _no_position(found: Findings) -> Iterator[str]:
 
 
 def _not_settled(found: Findings) -> Iterator[str]:
-    if found.method.name != "elo":
+    if found.method.name != "elo-study":
         return
     needed = found.method.elo.settling_games
     few = sorted(
@@ -124,6 +130,15 @@ def _not_settled(found: Findings) -> Iterator[str]:
         yield (
             f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
             f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."
+        )
+
+
+def _one_order(found: Findings) -> Iterator[str]:
+    if found.method.name == "elo-study" and found.method.rounds is not None:
+        yield (
+            "Each round plays its games in one random order. The intervals hold the noise of that order too: "
+            "they are wider than the votes alone would make them, and more votes do not narrow them. "
+            "The method elo averages it out."
         )
 
 
@@ -168,7 +183,7 @@ def _few_rounds(found: Findings) -> Iterator[str]:
 def _what_few_mean(method: Method, games: Games) -> str:
     tried = _fewest_tried(games)
     if not method.sandwich:
-        better = method.name != "elo" and games.units >= tried
+        better = not method.name.startswith("elo") and games.units >= tried
         instead = "; sandwich intervals hold better" if better else ""
         return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
     if games.units < tried:

@@ -18,6 +18,7 @@ from leaderboard.stats.bradley_terry import (
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import bootstrap_elo, sequential_elo
+from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, percentiles, student_quantiles
 from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
@@ -26,6 +27,8 @@ from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import fewest_removals
 from leaderboard.stats.sandwich import sandwich, sandwich_samples
+
+_SCALE: Final = {"scale": SCALE, "base": 10.0, "init": CENTRE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,15 @@ def estimate(material: Material, method: Method) -> Estimate:
 
 
 def _elo(material: Material, method: Method) -> Estimate:
+    fit = mean_elo(material.games, method.elo)
+    drawn: dict[str, Any] = {}
+    if method.rounds is not None:
+        again = bootstrap_mean_elo(material.games, method.elo, **_run(method))
+        drawn = {"samples": again.samples, "prior_rounds": again.prior_rounds}
+    return _fitted(fit, {}, asdict(method.elo), **drawn)
+
+
+def _elo_of_one_order(material: Material, method: Method) -> Estimate:
     games = material.games
     options: dict[str, Any] = asdict(method.elo)
     component = connected_components(games.a, games.b, games.contestants)
@@ -207,11 +219,14 @@ def _run(method: Method) -> dict[str, Any]:
     return {"rounds": method.rounds, "seed": method.seed, "threads": method.threads}
 
 
-def _fitted(fit: BradleyTerryFit | OrdinalFit, details: Mapping[str, Any], **drawn: Any) -> Estimate:
+def _fitted(
+    fit: BradleyTerryFit | OrdinalFit,
+    details: Mapping[str, Any],
+    scale: Mapping[str, float] = _SCALE,
+    **drawn: Any,
+) -> Estimate:
     parameters: dict[str, Any] = {
-        "scale": SCALE,
-        "base": 10.0,
-        "init": CENTRE,
+        **scale,
         "prior_games": PRIOR_GAMES if fit.prior else 0.0,
         "prior_rounds": drawn.get("prior_rounds"),
     }
@@ -228,6 +243,7 @@ def _fitted(fit: BradleyTerryFit | OrdinalFit, details: Mapping[str, Any], **dra
 
 _ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Estimate]]] = {
     "elo": _elo,
+    "elo-study": _elo_of_one_order,
     "bradley-terry": _bradley_terry,
     "davidson": _davidson,
     "ordinal": _ordinal,

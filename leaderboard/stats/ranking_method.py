@@ -6,14 +6,16 @@ from typing import Final
 from leaderboard.stats.bootstrap import check_rounds
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.elo_mean import check_k
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.tie_bands import TieBand
 
-METHODOLOGY: Final = "3"
+METHODOLOGY: Final = "4"
 """Rises whenever the same ratings would give other numbers."""
-METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal")
+METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal", "elo-study")
+"""elo is a mean over endless orders of play; elo-study has one order a round."""
 INTERVALS: Final = ("bootstrap", "sandwich")
 RATER_EFFECTS: Final = "raters"
 """In ``adjust``: every rater's own lean towards the completion shown first."""
@@ -46,8 +48,10 @@ class Method:
         check_level(self.interval)
         check_seed(self.seed)
         self._check_ties()
-        if self.name == "elo" and self.intervals == "sandwich":
+        if self.name.startswith("elo") and self.intervals == "sandwich":
             raise ParameterError("intervals is 'sandwich', but elo has no likelihood; choose bootstrap")
+        if self.name == "elo":
+            check_k(self.elo)
         if len(set(self.adjust)) < len(self.adjust):
             raise ParameterError(f"adjust is {','.join(self.adjust)}, which names something twice")
         if self.name != "ordinal" and self.adjust:

@@ -22,6 +22,7 @@ _CERTAINTY: Final = ("rank ub", "first", "groups")
 _COUNTS: Final = ("games", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
+_RATINGS: Final = {"elo": "mean over endless orders of the games", "elo-study": "median of the rounds"}
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,10 @@ def method_line(standings: Standings) -> str:
 
 def _intervals(method: str, used: Mapping[str, Any]) -> str:
     if used["rounds"] is None:
-        return "One pass in the order of the games, no intervals." if method == "elo" else "No intervals."
-    rating = "median of the rounds" if method == "elo" else "maximum likelihood"
+        return (
+            "One pass in the order of the games, no intervals." if method == "elo-study" else "No intervals."
+        )
+    rating = _RATINGS.get(method, "maximum likelihood")
     draws = f"; first and groups from {used['rounds']} draws" if used["intervals"] == "sandwich" else ""
     return f"Rating: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 

@@ -47,15 +47,9 @@ def without_numba(monkeypatch):
 
 
 class TestTheChoice:
-    def test_a_cold_process_loads_numba_for_much_work_alone(self, cold, monkeypatch):
+    def test_a_cold_process_loads_numba_for_much_work_alone(self, cold):
         assert open_backend(None, LITTLE, UINT16) == ("numpy", elo_walk)
         assert open_backend(None, MUCH, UINT16) == ("numba", elo_walk_numba)
-        prepared = []
-        monkeypatch.setattr(elo_walk_numba, "prepare", prepared.append)
-        elo.load_for(LITTLE)
-        assert prepared == []
-        elo.load_for(MUCH)
-        assert prepared == [UINT16]
 
     def test_once_loaded_numba_does_all_the_work_unless_another_is_asked_for(self):
         assert open_backend(None, 1, UINT16)[0] == "numba"

@@ -1,0 +1,151 @@
+"""Elo's mean strengths over endless games in random order: solved, not played.
+
+Elo never comes to rest. In endless games, each drawn from those there are, its strengths move in a cloud
+around means that depend on the votes and on K, not on an order. At the means nobody gains: the surpluses
+(score - expected score) of every contestant cancel, with expected scores averaged over the cloud. The
+covariance C of the cloud is where games add as much as they take away, L C + C L = kappa G: L is the
+Laplacian of the slopes of the expected scores, G that of the squared surpluses, kappa is K in log-odds
+(Lyapunov's equation; Kushner and Yin 2003, *Stochastic Approximation and Recursive Algorithms*, chapter 10).
+
+The cloud is taken as normal. docs/methodology.md says how near that comes to games played one by one.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+import numpy as np
+from scipy.linalg import solve_continuous_lyapunov
+
+from leaderboard.stats.bootstrap import Bootstrap
+from leaderboard.stats.bradley_terry import (
+    CENTRE,
+    POINTS_PER_UNIT,
+    BradleyTerryFit,
+    BradleyTerryLikelihood,
+    Reference,
+    Refit,
+    all_games,
+    bootstrap_games,
+    climb,
+    laplacian,
+    to_ratings,
+)
+from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError, ParameterError
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.games import Games
+from leaderboard.stats.outcomes import distinct_outcomes
+from leaderboard.stats.pair_table import PairTable, unbounded
+
+# With a larger K the cloud is too far from normal.
+LARGEST_PULL: Final = 0.2
+_TOLERANCE: Final = 1e-10
+_STEPS: Final = 100
+# Nodes and weights of Gauss and Hermite for a mean over the standard normal distribution.
+_NODES: Final = 5
+
+
+def mean_elo(games: Games, parameters: EloParameters) -> BradleyTerryFit:
+    """Elo's mean strengths over endless random orders of the games.
+
+    Contestants who won or lost everything get Bradley-Terry's prior. Raises NoGamesError without games and
+    ParameterError where K is too large.
+    """
+    if not len(games):
+        raise NoGamesError("there are no games to rank")
+    table = PairTable.of(distinct_outcomes(games), games.contestants)
+    equations = _settled(table, parameters)
+    log_odds = climb(equations, np.zeros((table.contestants, 1)))
+    return BradleyTerryFit(
+        _in_points(to_ratings(table.centred(log_odds)), parameters)[0],
+        bool(equations.prior.any()),
+        table.component,
+        unbounded(table.a, table.b, equations.won[:, 0], equations.lost[:, 0], table.contestants),
+        log_odds,
+    )
+
+
+def bootstrap_mean_elo(
+    games: Games, parameters: EloParameters, *, rounds: int, seed: int = 0, threads: int | None = None
+) -> Bootstrap:
+    """Elo's mean strengths for ``rounds`` resamples of the games; raises the errors of mean_elo.
+
+    Each round has the cloud of all games, which the votes of a round change far less than the means.
+    """
+    found = bootstrap_games(
+        lambda table: _refitted(table, parameters), games, rounds=rounds, seed=seed, threads=threads
+    )
+    return replace(found, samples=_in_points(found.samples, parameters), parameters=asdict(parameters))
+
+
+def check_k(parameters: EloParameters) -> None:
+    """Raise ParameterError where K is too large for a mean to be solved."""
+    if parameters.pull > LARGEST_PULL:
+        most = parameters.k * LARGEST_PULL / parameters.pull
+        raise ParameterError(
+            f"k is {parameters.k:g}; the mean over orders can be had up to {most:.4g}; "
+            "choose a smaller k, or the method elo-study"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MeanElo(BradleyTerryLikelihood):
+    """Bradley-Terry with its chances averaged over the cloud: at the highest value nobody gains."""
+
+    apart: FloatArray  # standard deviation of each difference, in log-odds (pairs, rounds)
+
+    def half(self, x: FloatArray) -> FloatArray:
+        return self._averaged(lambda each: np.tanh(0.5 * each), x[self.table.a] - x[self.table.b])
+
+    def steepness(self, x: FloatArray) -> FloatArray:
+        return 1.0 - self._averaged(lambda each: np.tanh(0.5 * each) ** 2, x[self.table.a] - x[self.table.b])
+
+    def loss(self, difference: FloatArray) -> FloatArray:
+        return self._averaged(super().loss, difference)
+
+    def _averaged(self, what: Callable[[FloatArray], FloatArray], difference: FloatArray) -> FloatArray:
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        total = np.zeros_like(difference)
+        for node, weight in zip(nodes, weights / math.sqrt(2.0 * math.pi), strict=True):
+            total += weight * what(difference + node * self.apart)
+        return total
+
+
+def _settled(table: PairTable, parameters: EloParameters) -> MeanElo:
+    """The equations of all games, with the cloud of their own solution."""
+    check_k(parameters)
+    plain, kappa = all_games(table), 4.0 * parameters.pull
+    ties = table.ties(table.count_of_outcome[:, None])
+    variance, x = np.full_like(plain.won, kappa), np.zeros((table.contestants, 1))
+    for _ in range(_STEPS):
+        equations = MeanElo(table, plain.won, plain.lost, plain.prior, np.sqrt(variance))
+        x = climb(equations, x)
+        half, squares = equations.half(x), 1.0 - equations.steepness(x)
+        # The sum of (score - chance)² over a pair's games, where the chance is (1 + half) / 2.
+        surplus = plain.won * -half - 0.25 * ties + 0.25 * plain.played * (1.0 + 2.0 * half + squares)
+        games_add = kappa * laplacian(table, surplus.T)[0]
+        cloud = solve_continuous_lyapunov(equations.curvature(x)[0], games_add)
+        before, own = variance, np.diag(cloud)[:, None]
+        variance = own[table.a] + own[table.b] - 2.0 * cloud[table.a, table.b][:, None]
+        if np.abs(variance - before).max(initial=0.0) < _TOLERANCE:
+            break
+    return equations
+
+
+def _refitted(table: PairTable, parameters: EloParameters) -> Refit:
+    whole = _settled(table, parameters)
+    reference = Reference.of(whole, table.contestants)
+
+    def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+        won, lost = table.points(weights)
+        prior = table.no_finite_maximum(won, lost)
+        equations = MeanElo(table, won, lost, prior, np.broadcast_to(whole.apart, won.shape))
+        return table.centred(reference.climb(equations)), np.asarray(prior.any(axis=0))
+
+    return fit
+
+
+def _in_points(rating: FloatArray, parameters: EloParameters) -> FloatArray:
+    """Bradley-Terry's points on the scale of these parameters."""
+    return parameters.init + (rating - CENTRE) * (0.5 / parameters.half_rate / POINTS_PER_UNIT)
