@@ -9,7 +9,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below
@@ -43,6 +43,10 @@ class PromptQuerySet(models.QuerySet["Prompt"]):
     def rated(self) -> PromptQuerySet:
         """Without the prompts of training pairs and hidden checks."""
         return self.exclude(subset=TRAINING_SUBSET)
+
+    def unnamed(self) -> PromptQuerySet:
+        """The prompts that hold comparisons whose file names none."""
+        return self.filter(subset=NO_PROMPT_SUBSET)
 
 
 class CompletionQuerySet(models.QuerySet["Completion"]):

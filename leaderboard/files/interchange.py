@@ -31,6 +31,7 @@ from arena.data.interchange import (
 from arena.data.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
+from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
 from leaderboard.terminal.vote_rows import prompt_label
@@ -64,7 +65,7 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
         else:
             who = raters[rater]
             yield {
-                "question_id": question(number, subset),
+                "question_id": None if subset == NO_PROMPT_SUBSET else question(number, subset),
                 "model_a": first,
                 "model_b": second,
                 "winner": word,
@@ -113,7 +114,7 @@ def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator
             "left": left,
             "right": right,
             "winner": word,
-            "prompt": prompt_label(prompt),
+            "prompt": None if subset == NO_PROMPT_SUBSET else prompt_label(prompt),
             "prompt_id": question(number, subset),
         }
 

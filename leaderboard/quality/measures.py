@@ -86,7 +86,7 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
         rows[name] = given[name]
     place = np.searchsorted(pairs["id"], given["pair"])
     completions = columns.completions(study)
-    rows["prompt"] = pairs["prompt"][place]
+    rows["prompt"] = columns.prompts(study, pairs["prompt"][place])
     for side in ("first", "second"):
         text = np.searchsorted(completions["id"], pairs[side])
         rows[side] = completions["contestant"][text][place] if len(completions) else 0

@@ -108,7 +108,7 @@ class _Request:
         for by, rule in (*((name, rule) for rule in rules), (method_beside(name), ties)):
             yield from self._standings("standings", own, players, category, by, rule)
         band = self.method.tie_band if ties == "on" else None
-        games = players.ratings().games(ties=ties == "on", tie_band=band)
+        games = players.ratings().games(ties=ties == "on", resample="games", tie_band=band)
         if len(games):
             payload = canonical(matrix_table(games, players.names))
             yield Table("matrices", own.selector, payload, category=category, ties=ties)
@@ -136,7 +136,7 @@ class _Request:
         self, kind: str, choice: Choice, players: Opinions, category: str, name: str, ties: str
     ) -> Iterator[Table]:
         given, method = players.ratings(), published(self.method, name, ties, category)
-        if not len(given.games(ties=method.ties, tie_band=method.tie_band)):
+        if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)
         if inputs not in self.computed:

@@ -22,7 +22,7 @@ from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from arena.models import Comparison, Completion, Pair, Purpose, Study
+from arena.models import Comparison, Completion, Pair, Prompt, Purpose, Study
 
 Rows = npt.NDArray[Any]
 
@@ -73,6 +73,12 @@ def pairs(study: Study) -> Rows:
     """The pairs of a study by id: fields PAIR."""
     found = Pair.objects.filter(prompt__study=study).order_by()
     return _by_id(fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
+
+
+def prompts(study: Study, prompt: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What stands for the prompt of each comparison: its id, or a number of its own below 0 for none."""
+    unnamed = list(Prompt.objects.unnamed().filter(study=study).values_list("pk", flat=True))
+    return np.where(np.isin(prompt, unnamed), -1 - np.arange(len(prompt)), prompt)
 
 
 def completions(study: Study) -> Rows:

@@ -48,7 +48,8 @@ class Opinions:
     ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
     where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
     NOBODY), first_text and second_text (ids of completions), and score_difference (first minus second score
-    as shown, or NaN). ``mark`` is the data watermark: revision, number of comparisons, largest id.
+    as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
+    comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id.
     """
 
     rows: npt.NDArray[Any]
@@ -57,6 +58,7 @@ class Opinions:
     categories: tuple[str, ...]
     mark: tuple[int, int, int]
     prompts: int
+    names_prompts: bool = True
     raters: tuple[Choice, ...] = ()
     uncounted: Uncounted = Uncounted()
 
@@ -120,7 +122,7 @@ class Opinions:
             rows["rating"],
             rows["points"],
             len(self.names),
-            prompt=rows["prompt"],
+            prompt=rows["prompt"] if self.names_prompts else None,
             rater=rows["rater"],
             covariates=covariates,
         )
@@ -161,13 +163,15 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}
+    rows = _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category)
     return Opinions(
-        _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category),
+        rows,
         tuple(contestant.name for contestant in active),
         tuple(contestant.kind for contestant in active),
         categories,
         mark,
-        len(prompts),
+        len(prompts) - Prompt.objects.unnamed().filter(study=study).count(),
+        not len(rows) or bool((rows["prompt"] >= 0).any()),
         _choices(study, sorted(set(given["rater"].tolist()))),
         uncounted,
     )
@@ -199,7 +203,7 @@ def _rows(
     for name, _ in _GIVEN:
         rows[name] = given[name]
     place = np.searchsorted(pairs["id"], given["pair"])
-    rows["prompt"] = pairs["prompt"][place]
+    rows["prompt"] = columns.prompts(study, pairs["prompt"][place])
     rows["category"] = _numbers(pairs["prompt"], categories)[place]
     author = _numbers(completions["contestant"], contestants)
     sides = {}

@@ -28,7 +28,7 @@ def rankings(
     players = chosen.present()
     given = players.ratings()
     for ties in TIES:
-        games = given.games(ties=ties == "on")
+        games = given.games(ties=ties == "on", resample="games")
         if not len(games):
             continue
         place = {"raters": choice.selector, "ties": ties, "category": category}

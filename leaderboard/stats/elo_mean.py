@@ -7,7 +7,7 @@ covariance C of the cloud is where games add as much as they take away, L C + C 
 Laplacian of the slopes of the expected scores, G that of the squared surpluses, kappa is K in log-odds
 (Lyapunov's equation; Kushner and Yin 2003, *Stochastic Approximation and Recursive Algorithms*, chapter 10).
 
-The cloud is taken as normal. docs/methodology.md says how near that comes to games played one by one.
+The cloud is taken as normal. docs/methodology.md says how near that comes to played games.
 """
 
 import math

@@ -1,7 +1,8 @@
 """Reads a vote file into arrays.
 
 Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left, right
-and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` are optional, and so are ``NAME_a``
+and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` (or ``worker``) are optional, and
+so are ``NAME_a``
 and ``NAME_b`` to adjust for NAME. A winner becomes a rating on three points. An unknown literal is an error,
 never a tie.
 """
@@ -168,7 +169,8 @@ def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
     first, second = text_of(row, layout.first, needed=True), text_of(row, layout.second, needed=True)
     rating, points = _rated(row) if "rating" in layout.verdict else _won(row, layout.first)
     more = tuple(_difference(row, name) for name in covariates)
-    return Vote(row.place, first, second, rating, points, text_of(row, "prompt"), text_of(row, "rater"), more)
+    rater = text_of(row, "rater") or text_of(row, "worker")
+    return Vote(row.place, first, second, rating, points, text_of(row, "prompt"), rater, more)
 
 
 def _won(row: Row, first_column: str) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from arena.data.formats.reading import (
     unstorable,
 )
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+from arena.rating.subsets import NO_PROMPT_SUBSET
 
 RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}
 """The winner as a rating on three points."""
@@ -60,10 +61,13 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
     comparison = _battle(fields, texts)
     if fields.problems:
         return
-    prompt, place = comparison.prompt, comparison.place
-    yield from mentions.prompt(fields, PromptRecord(id=prompt, turns=texts.user, implied=True, place=place))
+    prompt, subset, place = comparison.prompt, comparison.subset, comparison.place
+    asked = PromptRecord(id=prompt, subset=subset, turns=texts.user, implied=True, place=place)
+    yield from mentions.prompt(fields, asked)
     for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
-        answer = CompletionRecord(prompt=prompt, contestant=name, turns=turns, implied=True, place=place)
+        answer = CompletionRecord(
+            prompt=prompt, subset=subset, contestant=name, turns=turns, implied=True, place=place
+        )
         yield from mentions.answer(fields, answer)
     yield comparison
 
@@ -72,8 +76,10 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
     first, second = fields.two_names("model_a", "model_b", "model")
     winner = _winner(fields)
     moment, anony = fields.moment("tstamp"), fields.flag("anony")
+    prompt = _prompt_id(fields, texts)
     record = ComparisonRecord(
-        prompt=_prompt_id(fields, texts),
+        prompt=prompt or COMMON_PROMPT,
+        subset="" if prompt else NO_PROMPT_SUBSET,
         first=first,
         second=second,
         rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
@@ -90,10 +96,10 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
 
 
 def _prompt_id(fields: Fields, texts: Texts) -> str:
-    """The question's id, or for texts the battle's id or a digest."""
+    """The question's id, or for texts the battle's id or a digest; empty where there is neither."""
     named = fields.text("question_id")
     if named or not texts.user:
-        return named or COMMON_PROMPT
+        return named
     return fields.text("id") or digest(*texts.user)
 
 

@@ -38,6 +38,7 @@ from arena.data.formats.records import (
 )
 from arena.data.writing import Type
 from arena.rating import scales
+from arena.rating.subsets import NO_PROMPT_SUBSET
 
 _TEXT_OF_PROMPT: Final = (
     Field("instruction", Type.TEXT, "the prompt's text, where the prompt is not imported on its own"),
@@ -444,6 +445,8 @@ class _Reader:
             return None
         if "prompt" not in fields:
             fields.put("prompt", _id_of(instruction, given) if instruction else COMMON_PROMPT)
+            if not instruction:
+                fields.put("subset", NO_PROMPT_SUBSET)
         return PromptRecord(
             id=str(fields.peek("prompt")),
             turns=(instruction,) if instruction else (),

@@ -1,4 +1,4 @@
-"""The worked numbers of docs/methodology.md are those the code computes."""
+"""The worked numbers of docs/methodology.md and docs/rating.md are those the code computes."""
 
 import re
 from pathlib import Path
@@ -25,6 +25,7 @@ from leaderboard.stats.agreement_opinions import Topics, opinion_rows, pair_sums
 from leaderboard.stats.alpha import repeated_pairs, within_measure
 from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
 from leaderboard.stats.descriptive import describe
+from leaderboard.stats.elo_mean import mean_elo
 from leaderboard.stats.kappa import VALUES, kappa_measure
 from leaderboard.stats.length_bias import length_effect
 from leaderboard.stats.position_bias import position
@@ -32,7 +33,8 @@ from leaderboard.stats.separation import rank_upper_bound
 from leaderboard.stats.style import size_of, tokenizer_name
 from tests.leaderboard.stats.simulation import CENTRED, coverage, simulated_games
 
-PAGE = " ".join((Path(__file__).parents[3] / "docs" / "methodology.md").read_text().split())
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = " ".join(f"{(DOCS / 'methodology.md').read_text()} {(DOCS / 'rating.md').read_text()}".split())
 
 
 def half_width(samples, interval):
@@ -46,6 +48,8 @@ def test_elo_game_by_game():
     assert f"A moves to {one[0]:.2f} and B to {one[1]:.2f}." in PAGE
     assert f"score {expected:.4f}, so A gives back {32 * expected:.2f} points" in PAGE
     assert f"stands at {two[0]:.2f}, B at {two[1]:.2f}." in PAGE
+    mean = mean_elo(make_games([0] * 4, [1] * 4, [1, 1, 1, 0], 2), EloParameters(k=8)).rating
+    assert f"`mean_elo`: {mean[0] - mean[1]:.2f}" in PAGE
     fast, slow = (EloParameters(k=k).settling_games for k in (32, 4))
     assert f"{fast:.0f} games per contestant for K=32, {slow:.0f} for K=4" in PAGE
     assert f"Methodology version: {METHODOLOGY}." in PAGE
@@ -232,10 +236,10 @@ def test_texts_and_summaries():
 def test_the_page_shows_the_document_with_its_headings_and_tables(client):
     page = client.get(reverse("methodology")).content.decode()
     assert "<h1>How the numbers are made</h1>" in page
-    assert "<h2>Bootstrapped Elo</h2>" in page
+    assert "<h2>Elo</h2>" in page
     assert "<table" in page
     linked = re.findall(r'<li><a href="#([\w-]+)">', page)
-    assert "bootstrapped-elo" in linked
+    assert "elo" in linked
     assert linked == re.findall(r'<section class="prose section" id="([\w-]+)">', page)
     assert f"Methodology version: {METHODOLOGY}." in page
     assert "<br" not in page

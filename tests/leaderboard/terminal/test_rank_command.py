@@ -6,6 +6,8 @@ from functools import partial
 import pytest
 from django.core.management import CommandError
 
+from arena.models import Rater, Study
+from leaderboard.refreshing import services
 from tests.leaderboard.reading import printed, refusal, without_database
 
 rank = partial(printed, "rank")
@@ -34,7 +36,8 @@ class TestGoldenScores:
             }
 
     def test_sequential_elo(self, reference_data, name):
-        found = rank_json(reference_data / "evalica" / f"{name}.csv", "--k", 4, "--no-bootstrap")
+        file = reference_data / "evalica" / f"{name}.csv"
+        found = rank_json(file, "--method", "elo-study", "--k", 4, "--no-bootstrap")
         golden = self.golden(reference_data, name, "elo")
         ratings = {row["contestant"]: row["rating"] for row in found["standings"]}
         assert ratings == pytest.approx(golden, rel=0, abs=1e-9)
@@ -55,6 +58,58 @@ class TestGoldenScores:
             expected, abs=0.01
         )
         assert found["parameters"]["prior_games"] == 0
+
+
+LLMFAO = ("models.jsonl", "prompts.jsonl", "results.jsonl")
+FILES = {
+    **{f"evalica/{name}.csv": () for name in ("food", "simple")},
+    **{
+        f"llmfao/{name}-comparisons.csv": LLMFAO
+        for name in ("crowd", "gpt3", "gpt3-crowd", "gpt4", "gpt4-crowd")
+    },
+}
+"""Every public file that ``rank`` reads, and what its import needs beside it."""
+
+AS_TABLE = (
+    *("--format", "table", "--kind", "comparisons"),
+    *("--map", "first=left", "--map", "second=right", "--map", "winner=winner", "--set", "rater=crowd"),
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_ranks_alike_with_and_without_a_database(reference_data, name):
+    file = reference_data / name
+    beside = [file.parent / each for each in FILES[name]]
+    printed("import_data", "alike", file, *beside, *(() if beside else AS_TABLE))
+    judge = Rater.objects.filter(kind="judge").first()
+    raters = f"judge:{judge.slug}" if judge else "people"
+    for method in ("elo", "bradley-terry", "elo-study"):
+        options = ("--method", method, "--rounds", 20)
+        direct = rank_json(file, *options)
+        stored = json.loads(printed("standings", "alike", *options, "--raters", raters, "--format", "json"))
+        assert {key: stored[key] for key in direct} == direct
+
+
+@pytest.mark.django_db
+def test_comparisons_without_a_prompt_are_resampled_singly_and_the_board_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(services, "ROUNDS", 20)
+    battles = tmp_path / "battles.csv"
+    votes = [f"{a},{b},{winner}" for a, b in ("ab", "bc", "ca") for winner in ("model_a", "model_b", "tie")]
+    battles.write_text("\n".join(["model_a,model_b,winner", *votes]))
+    printed("import_data", "battles", battles)
+    snapshot = services.refresh(Study.objects.get()).snapshot
+    stored = snapshot.slices.get(
+        kind="standings", ties="on", category="", method="elo", raters="people"
+    ).content
+    direct = rank_json(battles, "--rounds", 20)
+    assert snapshot.counts["prompts"] == 0
+    for row in stored["standings"]:
+        del row["kind"]
+    assert {key: stored[key] for key in direct} == direct
+    assert (stored["parameters"]["resample"], stored["parameters"]["units"]) == ("games", 9)
+    assert "The comparisons name no prompts, so single games were resampled" in stored["warnings"][-1]
+    assert all(row["low"] < row["rating"] < row["high"] for row in stored["standings"])
 
 
 class TestJson:
@@ -167,7 +222,7 @@ class TestTable:
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
-        assert "Warning: Elo with K=32 needs about 65 games" in text
+        assert "Warning: The intervals rest on only 3 prompts" in text
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
@@ -177,7 +232,10 @@ class TestTable:
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner\n文字,a-long-name,left\na-long-name,文字,left\n")
         # On a terminal each of the two characters is as wide as two letters.
-        rows = [line.replace("文字", "wide") for line in rank(path, "--no-bootstrap").splitlines()]
+        rows = [
+            line.replace("文字", "wide")
+            for line in rank(path, "--method", "elo-study", "--no-bootstrap").splitlines()
+        ]
         ends = {
             row.index(rating) + len(rating)
             for row in rows
@@ -204,7 +262,7 @@ class TestErrors:
             (["--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
             (
                 ["--method", "glicko"],
-                "--method is 'glicko'; choose one of elo, bradley-terry, davidson, ordinal.",
+                "--method is 'glicko'; choose one of elo, bradley-terry, davidson, ordinal, elo-study.",
             ),
             (["--format", "xml"], "--format is 'xml'; choose one of table, json."),
             (["--k", "0"], "--k is 0.0; it must be a positive number."),
