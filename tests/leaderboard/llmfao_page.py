@@ -7,20 +7,20 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
 from leaderboard.snapshots.reading import style_covariates
-from leaderboard.stats import EloParameters, Method, Ratings, ordinal, rank_ratings
+from leaderboard.stats import Method, Ratings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
 LABELS = {PEOPLE: "people", GPT4: "GPT-4", GPT35: "GPT-3.5"}
 
 ELO = Method()
-SLOW_ELO = Method(elo=EloParameters(k=4))
+STUDY_ELO = Method(name="elo-study")
 BRADLEY_TERRY = Method(name="bradley-terry")
 FIT = replace(BRADLEY_TERRY, rounds=None, robustness=False)
 ORDINAL = Method(name="ordinal", rounds=None)
 STYLE = ("length", "markdown")
 METHODS = {
     "Elo": ELO,
-    "Elo, K=4": SLOW_ELO,
+    "Elo as in the study": STUDY_ELO,
     "Elo, ties off": Method(ties=False),
     "Bradley-Terry": BRADLEY_TERRY,
     "Bradley-Terry, ties off": replace(FIT, ties=False),
@@ -29,7 +29,7 @@ METHODS = {
     "ordinal, style": replace(ORDINAL, adjust=STYLE),
     "ordinal, leans": replace(ORDINAL, rounds=1000, intervals="sandwich", adjust=("raters",)),
 }
-SHOWN = ("Elo", "Elo, K=4", "Elo, ties off", "Bradley-Terry", "Davidson", "ordinal", "ordinal, style")
+SHOWN = tuple(name for name in METHODS if name not in ("Bradley-Terry, ties off", "ordinal, leans"))
 TELLING = (
     "Mythalion 13B",
     "Falcon Instruct (40B)",
@@ -138,7 +138,7 @@ def certainty_row(label, drawn, standings):
 def certainty_table(people, found):
     """How sure people's ranking looks by what is drawn; ``found`` drew prompts."""
     rows = []
-    for label in ("Elo", "Elo, K=4", "Bradley-Terry"):
+    for label in ("Elo", "Elo as in the study", "Bradley-Terry"):
         for drawn in ("games", "raters"):
             rows.append(certainty_row(label, drawn, people.ranked(replace(METHODS[label], resample=drawn))))
         rows.append(certainty_row(label, "prompts", found[label]))

@@ -144,7 +144,7 @@ def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(ma
         left, right, winners = read_csv(file)
     assert len(left) == 5
     scores = evalica.elo(left, right, winners, k=32).scores
-    one_pass = rank_votes(read_votes(path), Method(rounds=None))
+    one_pass = rank_votes(read_votes(path), Method("elo-study", rounds=None))
     assert {row.contestant: row.rating for row in one_pass.standings} == pytest.approx(dict(scores))
     read = opinions(made.study)
     chosen = read.by(read.raters[0].ids).present()

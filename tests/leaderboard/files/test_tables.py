@@ -129,7 +129,7 @@ class TestStandings:
     def test_rows_carry_their_method_and_guard_names(self, made, monkeypatch):
         published(made, monkeypatch)
         rows = [json.loads(line) for line in run("small", "--what", "standings").splitlines()]
-        assert [row["contestant"] for row in rows] == ["=alpha", "gamma", "beta"]
+        assert [row["contestant"] for row in rows] == ["=alpha", "beta", "gamma"]
         snapshot = services.Snapshot.objects.get()
         for row in rows:
             assert row["snapshot_at"] == snapshot.created_at.isoformat()

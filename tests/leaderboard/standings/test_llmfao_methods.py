@@ -64,7 +64,6 @@ def said_by_commands(everything, found):
     for standings in (found["Bradley-Terry"], *judges, found["ordinal, leans"]):
         yield from findings(standings.details)
         yield from (line.split(" and each")[0] for line in standings.warnings if "no finite answer" in line)
-    yield from (line.split(": ")[0] for line in found["Elo, K=4"].warnings if "settle" in line)
     people = everything[PEOPLE]
     pair = people.names.index("GPT 4"), people.names.index("Platypus-2 Instruct (70B)")
     yield plan_from_data(people.ratings, gap=30.0).sentence(people.names)
