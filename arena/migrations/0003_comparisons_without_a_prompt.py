@@ -12,5 +12,5 @@ def mark(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("arena", "0001_squashed")]
+    dependencies = [("arena", "0002_exact_scores_and_unknown_dates")]
     operations = [migrations.RunPython(mark, migrations.RunPython.noop)]
