@@ -13,6 +13,7 @@ from typing import IO, Final
 from django.utils import timezone
 
 from arena.data import export, writing
+from arena.data.formats.catalogue import RECORD
 from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS, Row
 from arena.models import Study
@@ -40,8 +41,6 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
 
 ALL: Final = "all"
 WHAT: Final = (*TABLES, STANDINGS.name, *OTHERS)
-RECORD: Final = "for-the-record"
-"""The folder for what an import does not read."""
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:

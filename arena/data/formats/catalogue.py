@@ -1,6 +1,6 @@
 """The formats, and which of them each file of an import has. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,11 +20,16 @@ from arena.data.formats import (
 )
 from arena.data.formats.files import HEAD, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import Companions, Format, Head, Kind
-from arena.data.formats.records import Item, Place, Problem
+from arena.data.formats.records import Item, Note, Place, Problem
 from arena.data.formats.table import ColumnMapping, suggest
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-"""Files of a folder that must be understood; others, such as licences, are ignored."""
+"""Files of a folder that must be understood; others, such as licences, are named in a note."""
+
+RECORD: Final = "for-the-record"
+"""The folder of an export for what no import reads."""
+
+NAMED: Final = 5
 
 
 class UnknownFormatError(ValueError):
@@ -68,10 +73,12 @@ class Source:
 class Sources:
     sources: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def items(self) -> Iterator[Item]:
-        """The problems, then all records in the order of import."""
+        """The problems and notes, then all records in the order of import."""
         yield from self.problems
+        yield from self.notes
         for source in sorted(self.sources, key=lambda source: source.kind):
             yield from source.items(self._companions(source.format))
 
@@ -104,7 +111,7 @@ def gather(
     """The sources in files and folders, recognised by content unless a format is named.
 
     ``mapping`` belongs to the format ``table``; ``choices`` are for single files, by name. Raises
-    UnknownFormatError; what else is wrong is a Problem in the result.
+    UnknownFormatError; what else is wrong is a Problem in the result. If a path has no file, none is read.
     """
     general = Choice(format_name, mapping)
     for choice in (general, *choices.values()):
@@ -112,17 +119,18 @@ def gather(
             known = ", ".join(CATALOGUE)
             raise UnknownFormatError(f'there is no format "{choice.format_name}"; the formats are {known}')
     found = Sources()
-    seen: set[Path] = set()
+    files: dict[Path, InputFile] = {}
     for path in paths:
         for file in _files(path, found):
-            if file.path.resolve() in seen:
-                continue
-            seen.add(file.path.resolve())
-            outcome = _recognised(file, choices.get(file.name, general))
-            if isinstance(outcome, Source):
-                found.sources.append(outcome)
-            else:
-                found.problems += outcome
+            files.setdefault(file.path.resolve(), file)
+    if found.problems:
+        return found
+    for file in files.values():
+        outcome = _recognised(file, choices.get(file.name, general))
+        if isinstance(outcome, Source):
+            found.sources.append(outcome)
+        else:
+            found.problems += outcome
     return found
 
 
@@ -132,9 +140,10 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
         return [path]
     try:
         if path.is_dir():
-            inside = sorted(entry for entry in path.iterdir() if entry.is_file() and _is_data(entry))
-            if inside:
-                return [InputFile(entry) for entry in inside]
+            inside = list(_inside(path, set()))
+            if data := [entry for entry in inside if _is_data(entry, path)]:
+                found.notes += _left_out(path, sorted(set(inside) - set(data)))
+                return [InputFile(entry) for entry in data]
             reason = f"the folder holds no file ending in {', '.join(DATA_ENDINGS)}"
         else:
             file = InputFile(path)
@@ -150,9 +159,30 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
     return []
 
 
-def _is_data(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return name.endswith(DATA_ENDINGS) and not name.startswith(".")
+def _inside(folder: Path, seen: set[Path]) -> Iterator[Path]:
+    """The files of a folder and its subfolders by name, without hidden ones."""
+    seen.add(folder.resolve())  # a link may lead back
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        if not entry.is_dir():
+            yield entry
+        elif entry.resolve() not in seen:
+            yield from _inside(entry, seen)
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    """Whether a file below ``folder`` must be understood."""
+    if not path.is_file() or RECORD in path.relative_to(folder).parts or llmbar.is_statistics(path):
+        return False
+    return path.name.lower().removesuffix(".gz").endswith(DATA_ENDINGS)
+
+
+def _left_out(folder: Path, files: Sequence[Path]) -> Iterator[Note]:
+    if files:
+        names = ", ".join(str(file.relative_to(folder)) for file in files[:NAMED])
+        more = f" and {len(files) - NAMED:,} more" if len(files) > NAMED else ""
+        yield Note(Place(str(folder)), f"not read: {names}{more}")
 
 
 def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:

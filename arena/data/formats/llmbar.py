@@ -7,6 +7,7 @@ of a file of results says who judged: MODEL/PROTOCOL.json, or as LLMBar has it M
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
@@ -34,6 +35,11 @@ def recognise(head: Head) -> Kind | None:
     if not (head.is_typed and head.fields >= _ITEM):
         return None
     return Kind.COMPARISONS if "results" in head.fields else Kind.PAIRS
+
+
+def is_statistics(path: Path) -> bool:
+    """Whether this only counts the results beside it."""
+    return path.name == "statistics.json" and path.with_name(f"{RESULT}.json").exists()
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:

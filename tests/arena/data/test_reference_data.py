@@ -116,6 +116,15 @@ def test_every_file_is_data_or_listed_as_none(reference_data: Path) -> None:
     assert not data & none
 
 
+@pytest.mark.parametrize(
+    "folder", ["fastchat", "infobench", "llmbar", "llmfao", "self-instruct", "vicuna-blog-eval"]
+)
+def test_a_folder_brings_all_its_data(reference_data: Path, folder: str) -> None:
+    patterns = tuple(pattern for data in DATA for pattern in data.patterns)
+    inside = {path for path in files_of(reference_data, patterns) if reference_data / folder in path.parents}
+    assert {source.file.path for source in gather([reference_data / folder]).sources} == inside
+
+
 def test_what_is_no_data_is_not_taken_for_some(reference_data: Path) -> None:
     paths = files_of(reference_data, tuple(NO_DATA))
     found = gather(paths)

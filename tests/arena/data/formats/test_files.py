@@ -15,6 +15,7 @@ PROMPT = b'{"id": "p1", "instruction": "Say hello."}\n'
 
 
 def prompts_file(folder: Path, content: bytes, name: str = "prompts.jsonl") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_bytes(content)
     return path
@@ -181,7 +182,9 @@ def test_a_line_of_a_gigabyte_is_not_read_to_its_end(tmp_path: Path, start: byte
 
 
 def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: Path) -> None:
-    found = gather([tmp_path / "nowhere.jsonl", tmp_path]).problems
+    (tmp_path / "empty").mkdir()
+    data = prompts_file(tmp_path, PROMPT)
+    found = list(gather([data, tmp_path / "nowhere.jsonl", tmp_path / "empty"]).items())
     assert [problem.reason for problem in found] == [
         "there is no such file or folder",
         "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .parquet",
@@ -191,10 +194,25 @@ def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: P
     assert problem.reason == "is no file that can be read twice, but a pipe or a device"
 
 
-def test_a_folder_leaves_other_files_alone_but_not_data(tmp_path: Path) -> None:
+def test_a_folder_is_read_with_its_subfolders_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    records = [
+        prompts_file(tmp_path / name, PROMPT) for name in ("deep/er", "Deep", "for-the-record", ".git")
+    ]
+    assert [source.file.path for source in gather([tmp_path]).sources] == [records[1], records[0]]
+    (note,) = gather([tmp_path]).notes
+    assert str(note) == f"{tmp_path}: not read: for-the-record/prompts.jsonl"
+    assert [source.file.path for source in gather([records[2].parent]).sources] == [records[2]]
+    (tmp_path / "deep" / "back").symlink_to(tmp_path)
+    for name in ("LICENSE", "README.md", "deep/a.txt", "deep/b.txt", "deep/er/c.txt"):
+        (tmp_path / name).write_text("About these data.")
+    write_lines(tmp_path, "result.json", "[]")
+    write_lines(tmp_path, "statistics.json", "{", "}")
+    (note,) = gather([tmp_path]).notes
+    assert note.text == "not read: LICENSE, README.md, deep/a.txt, deep/b.txt, deep/er/c.txt and 2 more"
+
+
+def test_a_folder_leaves_no_data_alone(tmp_path: Path) -> None:
     prompts_file(tmp_path, PROMPT)
-    (tmp_path / "README.md").write_text("About these data.")
-    assert len(read(tmp_path)) == 1
     write_lines(tmp_path, "more.jsonl", {"question": "?"})
     ((line, _, reason),) = problems(tmp_path)
     assert line == 1
