@@ -3,6 +3,7 @@
 What a row names in passing becomes a record; unmapped columns are kept.
 """
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -122,16 +123,18 @@ class MappingError(ValueError):
 class ColumnMapping:
     """The kind of a table's rows, a column or constant for each field, and what the values of a verdict mean.
 
-    Where ``values`` are given, no other value has a meaning.
+    Where ``values`` are given, no other value has a meaning. With ``further`` columns of the verdict, each
+    column of it is a rater.
     """
 
     kind: Kind
     columns: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
+    further: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.columns or name in self.constants
+        return name in self.columns or name in self.constants or (name == "rater" and bool(self.further))
 
     @property
     def verdict(self) -> str:
@@ -163,17 +166,20 @@ class ColumnMapping:
             "columns": dict(self.columns),
             "constants": dict(self.constants),
             "values": dict(self.values),
+            "further": list(self.further),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ColumnMapping":
         """Raises MappingError."""
         kind = kind_named(str(data.get("kind", "")))
-        return cls(kind, *(data.get(name, {}) for name in ("columns", "constants", "values")))
+        columns, constants, values = (data.get(name, {}) for name in ("columns", "constants", "values"))
+        return cls(kind, columns, constants, values, tuple(data.get("further", ())))
 
     def as_options(self) -> str:
         """The mapping as command line options."""
-        maps = [shlex.quote(f"{name}={column}") for name, column in self.columns.items()]
+        pairs = [*self.columns.items(), *((self.verdict, column) for column in self.further)]
+        maps = [shlex.quote(f"{name}={column}") for name, column in pairs]
         sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
         options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
         options += [_value_option(value, meaning) for value, meaning in self.values.items()]
@@ -198,6 +204,12 @@ class ColumnMapping:
             found.append("winner and rating are both given; one stands for the other")
         if "rating" in self and "points" not in self:
             found.append("a rating needs points: on how many points it was given")
+        if self.further and ("rater" in self.columns or "rater" in self.constants):
+            found.append(
+                f"each column of {self.verdict} is a rater of its own, so rater is neither mapped nor set"
+            )
+        if self.further and self.verdict not in self.columns:
+            found.append("a column for each rater needs winner or rating; map a column to one of them")
         if self.values and not self.verdict:
             found.append(f"values have a meaning for {', '.join(_VERDICTS)} only; map one of them")
         found += [
@@ -213,7 +225,7 @@ class ColumnMapping:
         listed = ", ".join(there)
         return [
             f'"{name}" is mapped to the column "{column}", which is not there; the columns are {listed}'
-            for name, column in self.columns.items()
+            for name, column in (*self.columns.items(), *((self.verdict, column) for column in self.further))
             if column not in there
         ]
 
@@ -234,21 +246,27 @@ def parse_mapping(
     kind: str, columns: Iterable[str], constants: Iterable[str], values: Iterable[str] = ()
 ) -> ColumnMapping:
     """A mapping of texts ``field=column``, ``field=value`` and ``value=meaning``. Raises MappingError."""
+    further: list[str] = []
     return ColumnMapping(
         kind_named(kind),
-        _pairs(columns, "FIELD=COLUMN"),
+        _pairs(columns, "FIELD=COLUMN", further),
         _pairs(constants, "FIELD=VALUE"),
         _pairs(values, "VALUE=MEANING"),
+        tuple(further),
     )
 
 
-def _pairs(texts: Iterable[str], form: str) -> dict[str, str]:
+def _pairs(texts: Iterable[str], form: str, further: list[str] | None = None) -> dict[str, str]:
+    """Names and what they are; a verdict may have ``further`` columns."""
     found: dict[str, str] = {}
     for text in texts:
         # The value of a verdict may hold an equals sign; a field and a meaning do not.
         name, equals, value = text.rpartition("=") if form == "VALUE=MEANING" else text.partition("=")
         if not equals or not name:
             raise MappingError(f'"{text}" is not of the form {form}')
+        if name in found and further is not None and name in ("winner", "rating"):
+            further.append(value)
+            continue
         if name in found:
             raise MappingError(f'"{name}" is given two times: {found[name]} and {value}')
         found[name] = value
@@ -309,6 +327,7 @@ _GUESSED: Final = {
 """Fields looked for, kinds in the order of trying."""
 
 _ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
+_BY_RATER: Final = re.compile(r"(label|preference|vote|verdict|winner|annotator|rater|worker)_?\d+")
 ANONYMOUS: Final = "anonymous"  # rater of a table that names none
 
 
@@ -322,8 +341,15 @@ def suggest(columns: Sequence[str]) -> ColumnMapping | None:
         # A prompt's text is the more telling, so a column "prompt" beside no other text is the text.
         if number := _ID.get(kind):
             _find("number", number, plain, found)
-        constants = {"rater": ANONYMOUS} if kind is Kind.COMPARISONS and "rater" not in found else {}
-        mapping = ColumnMapping(kind, found, constants)
+        further: list[str] = []
+        constants: dict[str, str] = {}
+        if kind is Kind.COMPARISONS and "rater" not in found:
+            by_rater = [column for column in columns if _BY_RATER.fullmatch(_plain(column))]
+            if "winner" not in found and len(by_rater) > 1:
+                found["winner"], *further = by_rater
+            else:
+                constants["rater"] = ANONYMOUS
+        mapping = ColumnMapping(kind, found, constants, further=tuple(further))
         if not mapping.faults():
             return mapping
     return None
@@ -358,6 +384,7 @@ class _Reader:
         self._values: Counter[str] = Counter()
         self._unknown: dict[str, tuple[Place, str]] = {}
         """Place and field of values without a meaning."""
+        self._unrated = 0
 
     def read(self, file: InputFile) -> Iterator[Item]:
         left_out = set(file.columns()) - set(self._mapping.columns.values()) - {""}
@@ -366,6 +393,13 @@ class _Reader:
                 file.place(), f"columns that are not mapped are left out: {', '.join(sorted(left_out))}"
             )
         yield from read_rows(file, self._row, lenient=True)
+        if self._unrated:
+            are = (
+                "1 row that nobody rated is"
+                if self._unrated == 1
+                else f"{self._unrated:,} rows that nobody rated are"
+            )
+            yield Note(file.place(), f"{are} left out")
         yield from self._unknown_values()
         if self._unknown or self._mapping.values:
             yield VerdictValues(file.place(), dict(self._values.most_common()))
@@ -386,8 +420,23 @@ class _Reader:
                 return
 
     def _row(self, row: Fields) -> Iterator[Item]:
-        values = {**row.pick(self._mapping.columns), **self._mapping.constants}
-        fields = row.under_other_names(values, self._mapping.columns)
+        mapping = self._mapping
+        values = {**row.pick(mapping.columns), **mapping.constants}
+        further = row.pick({column: column for column in mapping.further})
+        rest = row.rest()
+        if not mapping.further:
+            yield from self._records(row.under_other_names(values, mapping.columns), rest)
+            return
+        by_rater = {mapping.columns[mapping.verdict]: values.get(mapping.verdict), **further}
+        rated = {column: value for column, value in by_rater.items() if cell_text(value).strip()}
+        self._unrated += not rated
+        for column, value in rated.items():
+            said = {**values, mapping.verdict: value, "rater": column}
+            fields = row.under_other_names(said, {**mapping.columns, mapping.verdict: column})
+            yield from self._records(fields, rest)
+        row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for every rater
+
+    def _records(self, fields: Fields, rest: Mapping[str, Any]) -> Iterator[Item]:
         prompt = self._prompt(fields)
         if prompt is not None:
             yield from self._mentions.prompt(fields, prompt)
@@ -400,7 +449,7 @@ class _Reader:
         if isinstance(record, ComparisonRecord):
             yield from self._answers(fields, record, texts)
         if not isinstance(record, RaterRecord | GoldRecord):
-            record = replace(record, extra={**record.extra, **row.rest()})
+            record = replace(record, extra={**record.extra, **rest})
         yield record
 
     def _translate(self, fields: Fields) -> bool:

@@ -202,6 +202,10 @@ class FileForm(forms.Form):
             if constant := self.cleaned_data.get(_constant(kind, entry.name)):
                 constants[entry.name] = constant
         chosen = ColumnMapping(kind, columns, constants)
+        if kind is Kind.COMPARISONS:
+            verdict = columns.get(chosen.verdict)
+            further = tuple(column for column in self.cleaned_data.get("further", ()) if column != verdict)
+            chosen = replace(chosen, further=further)
         if self._verdict != _verdict(chosen):
             return chosen
         meanings = [self.cleaned_data.get(f"meaning-{number}") for number in range(len(self._values))]
@@ -213,6 +217,13 @@ class FileForm(forms.Form):
         kinds = [(name, name.capitalize() if name != "pairs" else "Gold labels of pairs") for name in KINDS]
         self.fields["kind"] = forms.ChoiceField(
             label="A row is one of", choices=kinds, required=False, initial=_name(mapping)
+        )
+        self.fields["further"] = forms.MultipleChoiceField(
+            label="Further columns with verdicts",
+            required=False,
+            choices=columns[1:],
+            widget=forms.CheckboxSelectMultiple,
+            initial=mapping.further if mapping else (),
         )
         for kind, entries in MAPPABLE.items():
             known = mapping if mapping and mapping.kind is kind else ColumnMapping(kind)
@@ -258,8 +269,8 @@ def _in_words(meaning: str, mapping: ColumnMapping) -> str:
 
 
 def _verdict(mapping: ColumnMapping | None) -> tuple[str, ...]:
-    """Field and column of the verdict."""
-    return (mapping.verdict, mapping.columns.get(mapping.verdict, "")) if mapping else ()
+    """Field and columns of the verdict."""
+    return (mapping.verdict, mapping.columns.get(mapping.verdict, ""), *mapping.further) if mapping else ()
 
 
 def _mapping(row: ImportFile) -> ColumnMapping | None:

@@ -39,7 +39,8 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="FIELD=COLUMN",
-            help="a column stands for a field of ours; docs/data-formats.md lists the fields; repeatable",
+            help="a column stands for a field of ours; docs/data-formats.md lists the fields; repeatable; "
+            "with several columns of winner or rating, each is a rater",
         )
         columns.add_argument(
             "--set",

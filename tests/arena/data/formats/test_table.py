@@ -156,6 +156,33 @@ def test_problems_name_our_field_and_the_column_and_two_points_have_no_tie(tmp_p
     assert said(path, mapping) == [', line 3: winner: "tie" has no place on 2 points; a tie needs 3']
 
 
+def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
+    mapping = parse_mapping(
+        "comparisons",
+        ["first=l", "second=r", "winner=ann", "winner=bob", "winner=cat"],
+        [],
+        ["1=first", "2=second"],
+    )
+    assert mapping.faults() == []
+    assert ColumnMapping.from_dict(mapping.to_dict()) == mapping
+    assert "--map winner=ann --map winner=bob --map winner=cat" in mapping.as_options()
+    path = write_lines(tmp_path, "v.csv", "l,r,ann,bob,cat,note", "A,B,1,,2,x", "A,B,, ,,y", "B,A,2,2,2,")
+    items = read(path, mapping)
+    comparisons = of_type(items, ComparisonRecord)
+    assert [(item.rater, item.rating, item.extra) for item in comparisons] == [
+        ("ann", 1, {"note": "x"}),
+        ("cat", 3, {"note": "x"}),
+        *[(rater, 3, {}) for rater in ("ann", "bob", "cat")],
+    ]
+    assert str(items[-2]) == f"{path}: 1 row that nobody rated is left out"
+    assert items[-1].rows == {"2": 4, "1": 1}
+    path = write_lines(tmp_path, "u.csv", "l,r,ann,bob,cat", ",B,1,2,", "A,B,1,?,")
+    assert [text.partition(";")[0] for text in said(path, mapping)] == [
+        ", line 2: first (column l): missing",
+        ', line 3: winner (column bob): "?", in 1 row, has no known meaning',
+    ]
+
+
 def test_answers_with_their_questions(tmp_path: Path) -> None:
     rows = ["topic,question,system,answer,seed", "x,Why?,A,So.,1", "x,Why?,B,,2", "y,How?,A,=1,3"]
     path = write_lines(tmp_path, "a.csv", *rows)
@@ -298,6 +325,14 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
             "winner and rating are both given; one stands for the other",
         ),
         (
+            replace(VOTES, further=("x",)),
+            "each column of winner is a rater of its own, so rater is neither mapped nor set",
+        ),
+        (
+            ColumnMapping(Kind.COMPARISONS, {"first": "a", "second": "b"}, {"reason": "refused"}, {}, ("x",)),
+            "a column for each rater needs winner or rating; map a column to one of them",
+        ),
+        (
             ColumnMapping(Kind.PROMPTS, {"instruction": "q"}, values={"1": "tie"}),
             "values have a meaning for winner, rating, gold only; map one of them",
         ),
@@ -351,6 +386,11 @@ def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> 
             Kind.COMPARISONS,
             "prompt=question_id first=model_a second=model_b winner=label rater=worker rationale=comment",
         ),
+        (
+            "question model_a model_b Label_1 Label_2 label3",
+            Kind.COMPARISONS,
+            "instruction=question first=model_a second=model_b winner=Label_1",
+        ),
         ("# Question Topic", Kind.PROMPTS, "id=# instruction=Question category=Topic"),
         ("prompt", Kind.PROMPTS, "instruction=prompt"),
         ("model org license", Kind.CONTESTANTS, "name=model organisation=org licence=license"),
@@ -360,7 +400,8 @@ def test_suggestions(columns: str, kind: Kind, mapping: str) -> None:
     found = suggest(columns.split())
     assert found.kind is kind
     assert found.columns == dict(pair.split("=") for pair in mapping.split())
-    wants_rater = kind is Kind.COMPARISONS and "rater" not in found.columns
+    assert found.further == (("Label_2", "label3") if "label3" in columns else ())
+    wants_rater = kind is Kind.COMPARISONS and "rater" not in found.columns and not found.further
     assert found.constants == ({"rater": "anonymous"} if wants_rater else {})
 
 

@@ -5,7 +5,13 @@ from typing import Any
 from arena.data.uploads.forms import MAPPED, FileForm
 from arena.models import ImportFile
 
-MAPPING = {"kind": "prompts", "columns": {"id": "a", "instruction": "b"}, "constants": {}, "values": {}}
+MAPPING = {
+    "kind": "prompts",
+    "columns": {"id": "a", "instruction": "b"},
+    "constants": {},
+    "values": {},
+    "further": [],
+}
 
 
 def foreign(number: int, **values: Any) -> ImportFile:

@@ -185,7 +185,7 @@ def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> No
 
 
 class TestFormat:
-    def choose(self, client: Client, address: str, **data: str) -> Any:
+    def choose(self, client: Client, address: str, **data: str | list[str]) -> Any:
         sent = {name.replace("__", "-"): value for name, value in data.items()}
         return client.post(address, {"check": "Check again", **sent}, follow=True)
 
@@ -231,7 +231,7 @@ class TestFormat:
         (form,) = page.context["forms"]
         found = [(row.value, row.rows, row.meaning.value()) for row in form.meaning_rows()]
         assert found == [("1", 2, None), ("0", 1, None), ("tie", 1, "tie")]
-        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+        sent = {f"file0-{name}": value for name in form.fields if (value := form[name].value())}
         sent |= {"file0-meaning-0": "second", "file0-meaning-1": "first"}
         self.choose(admin_client, address, **sent)
         jobs.check(ImportJob.objects.get().pk)
@@ -241,6 +241,25 @@ class TestFormat:
         admin_client.post(address, clicked())
         jobs.apply(ImportJob.objects.get().pk)
         assert sorted(Comparison.objects.values_list("rating", flat=True)) == [1, 2, 3, 3]
+
+    def test_each_rater_may_have_a_column(self, admin_client: Client, study: Study) -> None:
+        address = checked(admin_client, study, ("votes.csv", "left,right,ann,bob,cat\nA,B,left,,right\n"))
+        said = {
+            "file0__format_name": "table",
+            "file0__kind": "comparisons",
+            "file0__column__comparisons__first": "left",
+            "file0__column__comparisons__second": "right",
+            "file0__column__comparisons__winner": "ann",
+            "file0__further": ["ann", "bob", "cat"],
+        }
+        self.choose(admin_client, address, **said)
+        jobs.check(ImportJob.objects.get().pk)
+        page = admin_client.get(address)
+        assert page.context["report"].errors == []
+        assert page.context["forms"][0]["further"].value() == ("bob", "cat")
+        admin_client.post(address, clicked())
+        jobs.apply(ImportJob.objects.get().pk)
+        assert sorted(Comparison.objects.values_list("rater__slug", "rating")) == [("ann", 1), ("cat", 3)]
 
     def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, FOREIGN)
