@@ -6,7 +6,7 @@ What a row names in passing becomes a record; unmapped columns are kept.
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -124,7 +124,7 @@ class ColumnMapping:
     """The kind of a table's rows, a column or constant for each field, and what the values of a verdict mean.
 
     Where ``values`` are given, no other value has a meaning. With ``further`` columns of the verdict, each
-    column of it is a rater.
+    column of it is a rater. A column may be several joined by plus signs: ``dataset+id``.
     """
 
     kind: Kind
@@ -223,11 +223,21 @@ class ColumnMapping:
         """Complaints about mapped columns that are not among ``columns``."""
         there = list(columns)
         listed = ", ".join(there)
-        return [
-            f'"{name}" is mapped to the column "{column}", which is not there; the columns are {listed}'
-            for name, column in (*self.columns.items(), *((self.verdict, column) for column in self.further))
-            if column not in there
-        ]
+        found = []
+        for name, column in (*self.columns.items(), *((self.verdict, column) for column in self.further)):
+            parts = parts_of(column, there)
+            missing = [part for part in parts if part not in there]
+            # If no part is there, the plus sign belongs to a misspelt name.
+            found += [
+                f'"{name}" is mapped to the column "{one}", which is not there; the columns are {listed}'
+                for one in (missing if len(missing) < len(parts) else [column])
+            ]
+        return found
+
+
+def parts_of(column: str, there: Collection[str]) -> list[str]:
+    """The columns of which this one is joined."""
+    return [column] if column in there else [part.strip() for part in column.split("+")]
 
 
 def _value_option(value: str, meaning: str) -> str:
@@ -385,49 +395,47 @@ class _Reader:
         self._unknown: dict[str, tuple[Place, str]] = {}
         """Place and field of values without a meaning."""
         self._unrated = 0
+        self._parts: Mapping[str, list[str]] = {}
 
     def read(self, file: InputFile) -> Iterator[Item]:
-        left_out = set(file.columns()) - set(self._mapping.columns.values()) - {""}
+        there = file.columns()
+        self._parts = {name: parts_of(column, there) for name, column in self._mapping.columns.items()}
+        left_out = set(there) - {part for parts in self._parts.values() for part in parts}
         if left_out and self._mapping.kind in (Kind.RATERS, Kind.PAIRS):
             yield Note(
                 file.place(), f"columns that are not mapped are left out: {', '.join(sorted(left_out))}"
             )
         yield from read_rows(file, self._row, lenient=True)
         if self._unrated:
-            are = (
-                "1 row that nobody rated is"
-                if self._unrated == 1
-                else f"{self._unrated:,} rows that nobody rated are"
-            )
-            yield Note(file.place(), f"{are} left out")
+            rows = "1 row is" if self._unrated == 1 else f"{self._unrated:,} rows are"
+            yield Note(file.place(), f"{rows} left out, because nobody rated there")
         yield from self._unknown_values()
         if self._unknown or self._mapping.values:
             yield VerdictValues(file.place(), dict(self._values.most_common()))
 
     def _unknown_values(self) -> Iterator[Problem]:
-        meanings = ", ".join(self._mapping.meanings())
         for value, (place, name) in self._unknown.items():
-            rows = "1 row" if self._values[value] == 1 else f"{self._values[value]:,} rows"
-            flag = _value_option(value, "MEANING")
-            reason = (
-                f'"{value}", in {rows}, has no known meaning; choose one on the import page or say {flag}'
-            )
-            reason += f": {meanings}"
             if len(self._values) > MOST_VALUES:
                 reason = f'"{value}" is one of more than {MOST_VALUES} values; a column of verdicts has few'
-            yield Problem(place, name, reason)
-            if len(self._values) > MOST_VALUES:
+                yield Problem(place, name, reason)
                 return
+            rows = "1 row" if self._values[value] == 1 else f"{self._values[value]:,} rows"
+            way_out = f"choose one on the import page or say {_value_option(value, 'MEANING')}"
+            meanings = ", ".join(self._mapping.meanings())
+            yield Problem(place, name, f'"{value}", in {rows}, has no known meaning; {way_out}: {meanings}')
 
     def _row(self, row: Fields) -> Iterator[Item]:
         mapping = self._mapping
-        values = {**row.pick(mapping.columns), **mapping.constants}
-        further = row.pick({column: column for column in mapping.further})
+        used = [*mapping.further, *(part for parts in self._parts.values() for part in parts)]
+        cells = row.pick({column: column for column in used})
+        values = {name: _joined(parts, cells) for name, parts in self._parts.items() if cells.keys() & parts}
+        values |= mapping.constants
         rest = row.rest()
         if not mapping.further:
             yield from self._records(row.under_other_names(values, mapping.columns), rest)
             return
-        by_rater = {mapping.columns[mapping.verdict]: values.get(mapping.verdict), **further}
+        by_rater = {mapping.columns[mapping.verdict]: values.get(mapping.verdict)}
+        by_rater |= {column: cells.get(column) for column in mapping.further}
         rated = {column: value for column, value in by_rater.items() if cell_text(value).strip()}
         self._unrated += not rated
         for column, value in rated.items():
@@ -521,6 +529,14 @@ class _Reader:
                     place=fields.place,
                 )
                 yield from self._mentions.answer(fields, answer)
+
+
+def _joined(columns: Sequence[str], cells: Mapping[str, Any]) -> Any:
+    """The value of a column, or of several joined with a slash; None if one of them says nothing."""
+    if len(columns) == 1:
+        return cells[columns[0]]
+    texts = [cell_text(cells.get(column)) for column in columns]
+    return "/".join(texts) if all(texts) else None
 
 
 def _id_of(instruction: Any, given: Any) -> str:

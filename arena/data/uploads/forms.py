@@ -15,7 +15,7 @@ from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.ours import REASONS
 from arena.data.formats.reading import Kind
-from arena.data.formats.table import KINDS, MAPPABLE, NEEDED, ColumnMapping, MappingError, suggest
+from arena.data.formats.table import KINDS, MAPPABLE, NEEDED, ColumnMapping, MappingError, parts_of, suggest
 from arena.data.uploads.jobs import Upload
 from arena.models import ImportFile
 
@@ -95,7 +95,8 @@ def _as_file(text: str) -> Upload:
 
 
 TABLE: Final = table.NAME
-MAPPED: Final = 6  # files whose columns can be mapped: each has 130 inputs, a form at most 1,000
+JOINED: Final = ("prompt", "id")  # fields for which the page offers a second column
+MAPPED: Final = 5  # files whose columns can be mapped: each has up to 170 inputs, a form at most 1,000
 
 
 class MappingRow(NamedTuple):
@@ -103,6 +104,7 @@ class MappingRow(NamedTuple):
     meaning: str
     needed: bool
     column: BoundField
+    second: BoundField | None
     constant: BoundField
 
 
@@ -164,6 +166,7 @@ class FileForm(forms.Form):
                     entry.meaning,
                     entry.name in needed,
                     self[_column(kind, entry.name)],
+                    self[_second(kind, entry.name)] if entry.name in JOINED else None,
                     self[_constant(kind, entry.name)],
                 )
                 for entry in entries
@@ -197,8 +200,11 @@ class FileForm(forms.Form):
         kind = KINDS[self.cleaned_data["kind"]]
         columns, constants = {}, {}
         for entry in MAPPABLE[kind]:
-            if column := self.cleaned_data.get(_column(kind, entry.name)):
+            parts = [self.cleaned_data.get(name(kind, entry.name)) for name in (_column, _second)]
+            if column := "+".join(filter(None, parts)):
                 columns[entry.name] = column
+            if all(parts) and column in self.row.columns:
+                self.add_error(None, f'These columns cannot be joined, because another is called "{column}".')
             if constant := self.cleaned_data.get(_constant(kind, entry.name)):
                 constants[entry.name] = constant
         chosen = ColumnMapping(kind, columns, constants)
@@ -228,12 +234,17 @@ class FileForm(forms.Form):
         for kind, entries in MAPPABLE.items():
             known = mapping if mapping and mapping.kind is kind else ColumnMapping(kind)
             for entry in entries:
+                parts = [*parts_of(known.columns.get(entry.name, ""), self.row.columns), ""]
                 self.fields[_column(kind, entry.name)] = forms.ChoiceField(
-                    label=f"column for {entry.name}",
-                    required=False,
-                    choices=columns,
-                    initial=known.columns.get(entry.name, ""),
+                    label=f"column for {entry.name}", required=False, choices=columns, initial=parts[0]
                 )
+                if entry.name in JOINED:
+                    self.fields[_second(kind, entry.name)] = forms.ChoiceField(
+                        label=f"second column for {entry.name}",
+                        required=False,
+                        choices=[("", "+ a second column"), *columns[1:]],
+                        initial=parts[1],
+                    )
                 self.fields[_constant(kind, entry.name)] = forms.CharField(
                     label=f"value of {entry.name} in every row",
                     required=False,
@@ -289,6 +300,10 @@ def _name(mapping: ColumnMapping | None) -> str:
 
 def _column(kind: Kind, name: str) -> str:
     return f"column-{kind.name.lower()}-{name}"
+
+
+def _second(kind: Kind, name: str) -> str:
+    return f"second-{kind.name.lower()}-{name}"
 
 
 def _constant(kind: Kind, name: str) -> str:

@@ -174,12 +174,30 @@ def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
         ("cat", 3, {"note": "x"}),
         *[(rater, 3, {}) for rater in ("ann", "bob", "cat")],
     ]
-    assert str(items[-2]) == f"{path}: 1 row that nobody rated is left out"
+    assert str(items[-2]) == f"{path}: 1 row is left out, because nobody rated there"
     assert items[-1].rows == {"2": 4, "1": 1}
     path = write_lines(tmp_path, "u.csv", "l,r,ann,bob,cat", ",B,1,2,", "A,B,1,?,")
     assert [text.partition(";")[0] for text in said(path, mapping)] == [
         ", line 2: first (column l): missing",
         ', line 3: winner (column bob): "?", in 1 row, has no known meaning',
+    ]
+
+
+def test_two_columns_are_joined(tmp_path: Path) -> None:
+    mapping = ColumnMapping(Kind.PROMPTS, {"id": "set+no", "instruction": "a+b"})
+    path = write_lines(
+        tmp_path, "p.jsonl", *[{"set": "koala", "no": n, "a+b": "Why?", "a": "x"} for n in (1, 2.0)]
+    )
+    assert [item.id for item in of_type(read(path, mapping), PromptRecord)] == ["koala/1", "koala/2"]
+    path = write_lines(tmp_path, "c.csv", "set,no,m,t", "koala,1,A,So.", "koala,,A,So.", ",,A,So.")
+    mapping = ColumnMapping(Kind.COMPLETIONS, {"prompt": "set + no", "contestant": "m", "text": "t"})
+    assert [item.prompt for item in of_type(read(path, mapping), CompletionRecord)] == ["koala/1"]
+    assert said(path, mapping) == [f", line {line}: prompt (column set + no): missing" for line in (3, 4)]
+    where = "which is not there; the columns are set, no, m, t"
+    mapping = replace(mapping, columns={"prompt": "set+nr", "contestant": "a+b", "text": "t"})
+    assert said(path, mapping) == [
+        f': "prompt" is mapped to the column "nr", {where}',
+        f': "contestant" is mapped to the column "a+b", {where}',
     ]
 
 
