@@ -445,9 +445,9 @@ class Mentions:
             yield record
 
     def answer(self, fields: Fields, record: CompletionRecord) -> Iterator[Item]:
-        """The completion, after its contestant."""
-        name = record.contestant or ""
-        if name not in self._contestants:
+        """The completion, after its contestant if it has one."""
+        name = record.contestant or record.id
+        if record.contestant and name not in self._contestants:
             self._contestants.add(name)
             yield ContestantRecord(name=name, implied=True, place=record.place)
         key = (record.subset, record.prompt, name)

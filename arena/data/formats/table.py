@@ -46,14 +46,15 @@ _TEXT_OF_PROMPT: Final = (
     Field("input", Type.TEXT, "material the instruction works on"),
     Field("category", Type.TEXT, "the prompt's category"),
 )
+_TEXTS: Final = (
+    *_TEXT_OF_PROMPT,
+    Field("first_text", Type.TEXT, "the completion shown first, where it is not imported on its own"),
+    Field("second_text", Type.TEXT, "the completion shown second, where it is not imported on its own"),
+)
 _ONLY_IN_TABLES: Final[Mapping[Kind, tuple[Field, ...]]] = {
     Kind.COMPLETIONS: _TEXT_OF_PROMPT,
-    Kind.COMPARISONS: (
-        *_TEXT_OF_PROMPT,
-        Field("first_text", Type.TEXT, "the completion shown first, where it is not imported on its own"),
-        Field("second_text", Type.TEXT, "the completion shown second, where it is not imported on its own"),
-        Field("winner", Type.TEXT, "who won, in a word: left, right, tie, ..."),
-    ),
+    Kind.PAIRS: _TEXTS,
+    Kind.COMPARISONS: (*_TEXTS, Field("winner", Type.TEXT, "who won, in a word: left, right, tie, ...")),
 }
 """Fields beyond those of our own records."""
 
@@ -62,7 +63,10 @@ _ORDER: Final[Mapping[Kind, str]] = {
     Kind.CONTESTANTS: ("name slug kind family organisation licence size generation benchmarks retired_at"),
     Kind.COMPLETIONS: "prompt instruction input category contestant text turns id subset",
     Kind.RATERS: "rater rater_kind name groups simulated",
-    Kind.PAIRS: "prompt first second first_id second_id gold gold_source subset",
+    Kind.PAIRS: (
+        "prompt instruction input category first second first_id second_id first_text second_text "
+        "gold gold_source subset"
+    ),
     Kind.COMPARISONS: (
         "prompt instruction input category first second first_id second_id first_text second_text "
         "rater rater_kind winner rating points reason first_score second_score raw_reply rationale "
@@ -84,10 +88,16 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
     Kind.CONTESTANTS: (("name",),),
     Kind.COMPLETIONS: (("prompt", "instruction"), ("text", "turns"), ("contestant", "id")),
     Kind.RATERS: (("rater",), ("rater_kind",)),
-    Kind.PAIRS: (("prompt",), ("first", "first_id"), ("second", "second_id"), ("gold",), ("gold_source",)),
+    Kind.PAIRS: (
+        ("prompt", "instruction", "first_text"),
+        ("first", "first_id", "first_text"),
+        ("second", "second_id", "second_text"),
+        ("gold",),
+        ("gold_source",),
+    ),
     Kind.COMPARISONS: (
-        ("first", "first_id"),
-        ("second", "second_id"),
+        ("first", "first_id", "first_text"),
+        ("second", "second_id", "second_text"),
         ("rater",),
         ("winner", "rating", "reason"),
     ),
@@ -285,7 +295,7 @@ def _pairs(texts: Iterable[str], form: str, further: list[str] | None = None) ->
 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "number": ("prompt", "prompt_id", "question_id", "number", "no", "#", "nr", "idx", "index", "id", "qid"),
-    "instruction": ("instruction", "question", "prompt", "query", "prompt_text", "task", "user"),
+    "instruction": ("instruction", "question", "prompt", "query", "prompt_text", "task", "user", "input"),
     "input": ("input", "context"),
     "category": ("category", "topic", "type", "task_type"),
     "subset": ("subset", "dataset", "split"),
@@ -304,15 +314,13 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
         "generator_2",
         "option_b",
     ),
-    "first_text": ("first_text", "response_a", "answer_a", "output_1", "response_1", "answer_1", "output_a"),
+    "first_text": (
+        *("first_text", "text_a", "response_a", "answer_a", "output_a", "completion_a"),
+        *("text_1", "response_1", "answer_1", "output_1", "completion_1"),
+    ),
     "second_text": (
-        "second_text",
-        "response_b",
-        "answer_b",
-        "output_2",
-        "response_2",
-        "answer_2",
-        "output_b",
+        *("second_text", "text_b", "response_b", "answer_b", "output_b", "completion_b"),
+        *("text_2", "response_2", "answer_2", "output_2", "completion_2"),
     ),
     "rater": ("rater", "worker", "annotator", "judge", "user_id", "worker_id", "evaluator", "reviewer"),
     "rationale": ("rationale", "reason", "comment", "explanation"),
@@ -445,16 +453,15 @@ class _Reader:
         row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for every rater
 
     def _records(self, fields: Fields, rest: Mapping[str, Any]) -> Iterator[Item]:
-        prompt = self._prompt(fields)
+        texts = self._texts(fields) if self._mapping.kind in (Kind.PAIRS, Kind.COMPARISONS) else {}
+        prompt = self._prompt(fields, texts)
         if prompt is not None:
             yield from self._mentions.prompt(fields, prompt)
-        if self._mapping.kind is Kind.COMPARISONS:
-            texts = {name: fields.turns(f"{name}_text", required=False) for name in ours.SIDES}
         is_known = not self._mapping.verdict or self._translate(fields)
         record = ours.BUILDERS[self._mapping.kind](fields)
         if not is_known:
             return
-        if isinstance(record, ComparisonRecord):
+        if isinstance(record, ComparisonRecord | GoldRecord):
             yield from self._answers(fields, record, texts)
         if not isinstance(record, RaterRecord | GoldRecord):
             record = replace(record, extra={**record.extra, **rest})
@@ -484,14 +491,25 @@ class _Reader:
             fields.put(name, meaning or self._mapping.meanings()[0])
         return meaning is not None
 
-    def _prompt(self, fields: Fields) -> PromptRecord | None:
+    def _texts(self, fields: Fields) -> dict[str, tuple[str, ...]]:
+        """The texts of both sides; one without an author gets a digest of it as its id."""
+        texts = {name: fields.turns(f"{name}_text", required=False) for name in ours.SIDES}
+        for name, turns in texts.items():
+            if name not in self._mapping and f"{name}_id" not in self._mapping:
+                if not turns:
+                    fields.problem(f"{name}_text", "missing")
+                same = name == "second" and turns == texts["first"]
+                fields.put(f"{name}_id", digest(*turns, *["2"] * same))
+        return texts
+
+    def _prompt(self, fields: Fields, texts: Mapping[str, tuple[str, ...]]) -> PromptRecord | None:
         """The prompt a row names in passing; gives the row the prompt's id."""
         kind = self._mapping.kind
         if kind is Kind.PROMPTS:
             if "id" not in fields and "instruction" in fields:
                 fields.put("id", _id_of(fields.peek("instruction"), fields.peek("input")))
             return None
-        if kind not in (Kind.COMPLETIONS, Kind.COMPARISONS):
+        if kind not in (Kind.COMPLETIONS, Kind.PAIRS, Kind.COMPARISONS):
             return None
         instruction, given = fields.text("instruction"), fields.optional_text("input")
         category = fields.optional_text("category")
@@ -501,8 +519,14 @@ class _Reader:
         elif "prompt" in self._mapping or kind is Kind.COMPLETIONS:
             return None
         if "prompt" not in fields:
-            fields.put("prompt", _id_of(instruction, given) if instruction else COMMON_PROMPT)
-            if not instruction:
+            if instruction or any(texts.values()):
+                # Without a prompt, a pair of texts is one of its own, in either order.
+                fields.put(
+                    "prompt",
+                    _id_of(instruction, given) if instruction else digest(*sorted(sum(texts.values(), ()))),
+                )
+            else:
+                fields.put("prompt", COMMON_PROMPT)
                 fields.put("subset", NO_PROMPT_SUBSET)
         return PromptRecord(
             id=str(fields.peek("prompt")),
@@ -515,15 +539,17 @@ class _Reader:
         )
 
     def _answers(
-        self, fields: Fields, comparison: ComparisonRecord, texts: Mapping[str, tuple[str, ...]]
+        self, fields: Fields, pair: ComparisonRecord | GoldRecord, texts: Mapping[str, tuple[str, ...]]
     ) -> Iterator[Item]:
         """The completions named in passing: those with a text, or all without a prompt."""
-        for name, contestant in zip(ours.SIDES, (comparison.first, comparison.second), strict=True):
-            if contestant and (texts[name] or "prompt" not in self._mapping):
+        sides = {"first": (pair.first, pair.first_id), "second": (pair.second, pair.second_id)}
+        for name, (contestant, own_id) in sides.items():
+            if texts[name] or (contestant and "prompt" not in self._mapping):
                 answer = CompletionRecord(
-                    prompt=comparison.prompt,
-                    subset=comparison.subset,
-                    contestant=contestant,
+                    prompt=pair.prompt,
+                    subset=pair.subset,
+                    contestant=contestant or None,
+                    id=own_id,
                     turns=texts[name],
                     implied=True,
                     place=fields.place,
