@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from arena.models import Comparison, Study
+from arena.models import Comparison, Completion, Pair, Study
 from tests.arena.data.formats.reading import write_lines
 
 pytestmark = pytest.mark.django_db
@@ -153,3 +153,39 @@ def test_a_table_with_a_mapping_that_fits_or_not(tmp_path: Path) -> None:
     run("food", path, *TABLE, "--map", "winner=who", "--set", "rater=crowd", *values)
     ratings = Comparison.objects.filter(study__slug="food").order_by("pk").values_list("rating", "points")
     assert list(ratings) == [(1, 3), (2, 3)]
+
+
+def test_texts_without_authors_come_from_a_table(tmp_path: Path) -> None:
+    rows = ["question,text_a,text_b,winner", "Why?,So.,No.,a", "Why?,No.,So.,b", "How?,Thus.,Thus.,tie"]
+    path = write_lines(tmp_path, "pairs.csv", *rows)
+    fields = ("instruction=question", "first_text=text_a", "second_text=text_b")
+    maps = [option for field in fields for option in ("--map", field)]
+    table = (*TABLE[:4], *maps, "--map", "winner=winner", "--set", "rater=crowd")
+    run("texts", path, *table)
+    study = Study.objects.get()
+    assert not study.contestants.exists()
+    found = Completion.objects.filter(prompt__study=study).values_list("turns", "contestant")
+    assert sorted((turns, contestant) for turns, contestant in found) == [
+        (["No."], None),
+        (["So."], None),
+        (["Thus."], None),
+        (["Thus."], None),
+    ]
+    assert Pair.objects.count() == 2
+    # Both raters of the first pair found "So." better, in either order.
+    assert {(c.rating, c.swapped) for c in Comparison.objects.all()} >= {(1, False), (3, True)}
+    assert Completion.objects.rateable_in(study).count() == 4
+    out, _ = run("texts", path, *table)
+    assert out.startswith("Everything is in the study texts already")
+    gold = ("--map", "gold=winner", "--set", "gold_source=us")
+    run(
+        "texts",
+        write_lines(tmp_path, "gold.csv", *rows[:2]),
+        "--format",
+        "table",
+        "--kind",
+        "pairs",
+        *maps,
+        *gold,
+    )
+    assert Pair.objects.exclude(gold="").get().gold == "first"

@@ -249,6 +249,44 @@ def test_comparisons_with_prompts_and_texts(tmp_path: Path) -> None:
     assert of_type(items, ComparisonRecord)[0].prompt == digest("Why?")
 
 
+def test_texts_without_authors_are_known_by_their_texts(tmp_path: Path) -> None:
+    columns = {"instruction": "q", "first_text": "text_a", "second_text": "text_b", "winner": "winner"}
+    mapping = ColumnMapping(Kind.COMPARISONS, columns, {"rater": "crowd"})
+    rows = ["q,text_a,text_b,winner", "Why?,So.,No.,a", "Why?,No.,So.,tie", "Why?,So.,So.,b"]
+    items = read(write_lines(tmp_path, "v.csv", *rows), mapping)
+    so, no, again = digest("So."), digest("No."), digest("So.", "2")
+    assert of_type(items, ContestantRecord) == []
+    completions = of_type(items, CompletionRecord)
+    assert [(c.id, c.contestant, c.turns) for c in completions] == [
+        (so, None, ("So.",)),
+        (no, None, ("No.",)),
+        (again, None, ("So.",)),
+    ]
+    comparisons = of_type(items, ComparisonRecord)
+    assert {c.prompt for c in (*completions, *comparisons)} == {digest("Why?")}
+    assert [(c.first_id, c.second_id, c.rating) for c in comparisons] == [
+        (so, no, 1),
+        (no, so, 2),
+        (so, again, 3),
+    ]
+    del columns["instruction"]
+    path = write_lines(
+        tmp_path, "w.jsonl", {"text_a": "So.", "text_b": "No.", "winner": "a"}, {"text_a": "So."}
+    )
+    assert of_type(read(path, mapping), ComparisonRecord)[0].prompt == digest("No.", "So.")
+    assert said(path, mapping) == [
+        ", line 2: second_text (column text_b): missing",
+        ", line 2: winner: missing",
+    ]
+    gold = ColumnMapping(
+        Kind.PAIRS, {"first_text": "text_a", "second_text": "text_b", "gold": "winner"}, {"gold_source": "us"}
+    )
+    found = of_type(read(write_lines(tmp_path, "g.csv", *rows[:2]), gold), GoldRecord)
+    assert [(item.prompt, item.first_id, item.second_id, item.gold) for item in found] == [
+        (digest("No.", "So."), so, no, "first")
+    ]
+
+
 def test_gold_labels_and_what_is_left_out(tmp_path: Path) -> None:
     columns = {"prompt": "p", "first_id": "a", "second_id": "b", "gold": "better"}
     mapping = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "editors"})
@@ -403,6 +441,11 @@ def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> 
             "question_id model_a model_b label worker comment",
             Kind.COMPARISONS,
             "prompt=question_id first=model_a second=model_b winner=label rater=worker rationale=comment",
+        ),
+        (
+            "input text_a text_b winner",
+            Kind.COMPARISONS,
+            "instruction=input first_text=text_a second_text=text_b winner=winner",
         ),
         (
             "question model_a model_b Label_1 Label_2 label3",
