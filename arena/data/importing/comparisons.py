@@ -55,6 +55,7 @@ class Raters:
     def take(self, records: list[RaterRecord]) -> None:
         new: dict[RaterKey, Rater] = {}
         changed: dict[RaterKey, Rater] = {}
+        same: list[Rater] = []
         for record in records:
             key = (record.kind, slug_of(record.slug))
             known = new.get(key) or self._raters.get(key)
@@ -65,13 +66,15 @@ class Raters:
             elif assign(known, {"name": record.name, "simulated": record.simulated}):
                 changed[key] = known
             elif not record.implied:
-                self._counts.unchanged += 1
+                same.append(known)
         Rater.objects.bulk_create(new.values())
         Rater.objects.bulk_update(changed.values(), ["name", "simulated"], batch_size=100)
         self._raters |= new
+        updated = self._join_groups(records, new.values())
+        updated |= {rater.pk for rater in changed.values()}
         self._counts.added += len(new)
-        self._counts.updated += len(changed)
-        self._join_groups(records, new.values())
+        self._counts.updated += len(updated)
+        self._counts.unchanged += sum(rater.pk not in updated for rater in same)
 
     def _fits(self, record: RaterRecord) -> bool:
         ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
@@ -95,10 +98,11 @@ class Raters:
             simulated=bool(record.simulated),
         )
 
-    def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> None:
+    def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> set[int | None]:
+        """Put raters into their groups; returns those that were there before and are new to a group."""
         names = {group for record in records for group in record.groups}
         if not names or not self._report.ok:
-            return
+            return set()
         RaterGroup.objects.bulk_create(
             [RaterGroup(slug=name, name=name) for name in sorted(names)], ignore_conflicts=True
         )
@@ -115,8 +119,7 @@ class Raters:
         through.objects.bulk_create(
             [through(rater_id=rater, ratergroup_id=group) for rater, group in named], ignore_conflicts=True
         )
-        if any(rater in raters and (rater, group) not in told for rater, group in named):
-            self._study.touch()  # their votes may be there already
+        return {rater for rater, group in named if rater in raters and (rater, group) not in told}
 
 
 class Verdict(NamedTuple):

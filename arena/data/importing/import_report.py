@@ -1,6 +1,6 @@
 """What an import did or would do, as data that can be stored as JSON."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any, Final
@@ -130,6 +130,8 @@ KINDS: Final = (
     "comparisons",
 )
 KEPT_ERRORS: Final = 1000
+KEPT_GROUPS: Final = 100
+MORE_PLACES: Final = 3
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20
 PREVIEW_CHARACTERS: Final = 200  # a text may be megabytes long
@@ -150,6 +152,33 @@ class Counts:
 
 
 @dataclass
+class ErrorGroup:
+    """The same error, wherever it is."""
+
+    first: Problem
+    count: int = 1
+    more: list[Place] = field(default_factory=list)  # where it is next, the first MORE_PLACES
+
+    def __str__(self) -> str:
+        return f"{self.first} ({self.again})" if self.again else str(self.first)
+
+    @property
+    def again(self) -> str:
+        """How often it is, and where next, with the file where that is another one; empty for one error."""
+        if self.count == 1:
+            return ""
+        file = self.first.place.file
+        names = [f"{one.unit} {one.line}" if one.line and one.file == file else str(one) for one in self.more]
+        on = "; ..." if self.count > len(names) + 1 else ""
+        return f"{self.count:,} times, also in {'; '.join(names)}{on}"
+
+    def add(self, place: Place) -> None:
+        self.count += 1
+        if len(self.more) < MORE_PLACES:
+            self.more.append(place)
+
+
+@dataclass
 class ImportReport:
     """The outcome of an import: ``applied`` unless there was an error or it was a dry run."""
 
@@ -161,6 +190,8 @@ class ImportReport:
     counts: dict[str, Counts] = field(default_factory=lambda: {kind: Counts() for kind in KINDS})
     errors: list[Problem] = field(default_factory=list)  # the first KEPT_ERRORS of ``error_count``
     error_count: int = 0
+    groups: dict[str, ErrorGroup] = field(default_factory=dict)
+    """All errors by field and reason; the first KEPT_GROUPS."""
     notes: list[Note] = field(default_factory=list)  # the first KEPT_NOTES of ``note_count``
     note_count: int = 0
     missing: Missing = field(default_factory=Missing)
@@ -179,10 +210,20 @@ class ImportReport:
         """Rows added or changed."""
         return sum(counts.written for counts in self.counts.values())
 
+    @property
+    def ungrouped(self) -> int:
+        """Errors that are in none of ``groups``."""
+        return self.error_count - sum(group.count for group in self.groups.values())
+
     def error(self, problem: Problem) -> None:
         self.error_count += 1
         if len(self.errors) < KEPT_ERRORS:
             self.errors.append(problem)
+        key = f"{problem.field}: {problem.reason}"
+        if key in self.groups:
+            self.groups[key].add(problem.place)
+        elif len(self.groups) < KEPT_GROUPS:
+            self.groups[key] = ErrorGroup(problem)
 
     def refuse(self, place: Place, name: str, reason: str) -> None:
         self.error(Problem(place, name, reason))
@@ -210,13 +251,23 @@ class ImportReport:
         rebuilt = {
             **values,
             "counts": {kind: Counts(**counts) for kind, counts in values["counts"].items()},
-            "errors": [Problem(Place(*place), name, reason) for place, name, reason in values["errors"]],
+            "errors": [_problem(*problem) for problem in values["errors"]],
+            "groups": {
+                key: ErrorGroup(
+                    _problem(*group["first"]), group["count"], [Place(*one) for one in group["more"]]
+                )
+                for key, group in values.get("groups", {}).items()
+            },
             "notes": [Note(Place(*place), text) for place, text in values["notes"]],
             "missing": Missing.from_dict(values["missing"]),
             "self_naming": SelfNaming.from_dict(values["self_naming"]),
         }
         # Reports of other versions may hold more or less.
         return cls(**{column.name: rebuilt[column.name] for column in fields(cls) if column.name in rebuilt})
+
+
+def _problem(place: Sequence[Any], name: str, reason: str) -> Problem:
+    return Problem(Place(*place), name, reason)
 
 
 def _shown(record: Record) -> dict[str, str]:

@@ -64,7 +64,6 @@ def error_list(problems: Iterable[Problem]) -> Iterator[bytes]:
     return writing.csv_pieces(_TABLE, rows)
 
 
-SHOWN_ERRORS: Final = 100
 SHOWN_JOBS: Final = 10
 WORTH_A_WARNING: Final = 5  # seconds that raters wait from which on the page warns
 
@@ -179,8 +178,6 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
         return shared
     return {
         **shared,
-        "errors": report.errors[:SHOWN_ERRORS],
-        "more_errors": max(report.error_count - SHOWN_ERRORS, 0),
         "previews": previews(report),
         "wait": _wait(job),
     }

@@ -12,8 +12,6 @@ from arena.data.formats.table import KINDS, ColumnMapping, MappingError, parse_m
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
 
-SHOWN: Final = 100
-
 SHOWN_NOTES: Final = 10
 
 REPORT_EVERY: Final = 10_000  # records between lines of progress if the output is no terminal
@@ -88,21 +86,22 @@ class Command(BaseCommand):
             self.stderr.write("\r\033[K", ending="")
 
     def _refuse(self, report: ImportReport) -> None:
-        for problem in report.errors[:SHOWN]:
-            self.stderr.write(str(problem))
-        if report.error_count > SHOWN:
-            self.stderr.write(f"and {report.error_count - SHOWN:,} more")
+        for group in report.groups.values():
+            self.stderr.write(str(group))
+        if report.ungrouped:
+            self.stderr.write(f"and {report.ungrouped:,} more")
         errors = "1 error" if report.error_count == 1 else f"{report.error_count:,} errors"
         raise CommandError(f"{errors}; nothing was imported.", returncode=1)
 
     def _table(self, report: ImportReport) -> None:
         made = " (new)" if report.creates_study else ""
-        if report.dry_run:
+        if not report.written:
+            nothing = "nothing would be added" if report.dry_run else "nothing was added"
+            self.stdout.write(f"Everything is in the study {report.study} already; {nothing}.")
+        elif report.dry_run:
             self.stdout.write(f"Dry run: nothing was changed. Into the study {report.study}{made} would go:")
-        elif report.written:
-            self.stdout.write(f"Imported into the study {report.study}{made}:")
         else:
-            self.stdout.write(f"Everything is in the study {report.study} already; nothing was added.")
+            self.stdout.write(f"Imported into the study {report.study}{made}:")
         columns = ("added", "unchanged", "updated", "new versions")
         self.stdout.write(f"{'':14}" + "".join(f"{column:>14}" for column in columns))
         for kind, counts in report.counts.items():

@@ -60,6 +60,8 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
     ]
     out, _ = run("greetings", tmp_path)
     assert out.startswith("Everything is in the study greetings already; nothing was added.")
+    out, _ = run("greetings", tmp_path, "--dry-run")
+    assert out.startswith("Everything is in the study greetings already; nothing would be added.")
     assert Comparison.objects.count() == 2
 
 
@@ -80,6 +82,14 @@ def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_p
     err = StringIO()
     with pytest.raises(CommandError, match="130 errors"):
         call_command("import_data", "greetings", str(votes), stderr=err)
+    same = f"{votes}, line 2: rating: rating 9 is outside the scale 1-8"
+    assert err.getvalue() == f"{same} (130 times, also in line 3; line 4; line 5; ...)\n"
+    rows = [f"p1,A,B,ann,{rating},8" for rating in range(9, 139)]
+    err = StringIO()
+    with pytest.raises(CommandError, match="130 errors"):
+        call_command(
+            "import_data", "greetings", str(write_lines(tmp_path, "votes.csv", VOTES, *rows)), stderr=err
+        )
     lines = err.getvalue().splitlines()
     assert (len(lines), lines[-1]) == (101, "and 30 more")
     votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,1,8")

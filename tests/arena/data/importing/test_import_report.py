@@ -5,7 +5,12 @@ import json
 import pytest
 
 from arena.data.formats.records import ContestantRecord, Item, Note, Place, Problem, PromptRecord
-from arena.data.importing.import_report import MATRIX_CONTESTANTS, MATRIX_PROMPTS, ImportReport
+from arena.data.importing.import_report import (
+    KEPT_GROUPS,
+    MATRIX_CONTESTANTS,
+    MATRIX_PROMPTS,
+    ImportReport,
+)
 from arena.data.importing.imports import import_records
 from arena.models import Study
 from tests.arena.data.importing.records import completion, stock, vote
@@ -26,11 +31,12 @@ class TestJson:
             *stock(A="I am ChatGPT.", B=""),
             vote(3),
             vote(3, 4, first="Z"),
+            vote(3, 5, first="Z"),
             Note(Place("f", 1), "Something to know."),
             Problem(Place("f"), "", "cannot be read"),
         ]
         report = import_records("s", records)
-        assert report.error_count == 2
+        assert report.error_count == 3
         assert report.missing.count == 2
         assert through_json(report) == report
 
@@ -39,6 +45,18 @@ class TestJson:
         report.refuse(Place("a\0.csv", 1), "na\ud800me", "bad")
         (problem,) = through_json(report).errors
         assert problem == Problem(Place("a\ufffd.csv", 1), "na?me", "bad")
+
+
+def test_the_same_error_is_grouped_with_its_first_places() -> None:
+    report = ImportReport("s", dry_run=True)
+    for place in (Place("a", 1), Place("a", 2), Place("b", 1), Place("b"), Place("b", 9)):
+        report.refuse(place, "rating", "missing")
+    for line in range(KEPT_GROUPS):
+        report.refuse(Place("a", line), f"field {line}", "missing")
+    same, *others = report.groups.values()
+    assert str(same) == "a, line 1: rating: missing (5 times, also in line 2; b, line 1; b; ...)"
+    assert str(others[0]) == "a: field 0: missing"
+    assert (len(others), report.ungrouped, len(report.errors)) == (KEPT_GROUPS - 1, 1, KEPT_GROUPS + 5)
 
 
 class TestMissing:

@@ -119,6 +119,24 @@ def test_errors_by_file_and_line_and_many_are_counted(admin_client: Client, stud
     assert "130 errors" in html
     assert "And 30 more." in html
     assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
+    address = checked(admin_client, study, PROMPTS, (votes[0], votes[1] + 129 * "p1,A,B,ann,9,8\n"))
+    html = html_of(admin_client.get(address))
+    assert html.count("rating 9 is outside the scale 1-8") == 1
+    assert "130 times, also in line 3; line 4; line 5; ..." in html
+    assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
+
+
+def test_files_that_add_nothing_are_not_applied(admin_client: Client, study: Study) -> None:
+    first, second = (checked(admin_client, study, PROMPTS) for _ in range(2))
+    for address, job in zip((first, second), ImportJob.objects.order_by("pk"), strict=True):
+        seen = {"apply": "Apply", "seen": job.touched_at.isoformat()}
+        admin_client.post(address, seen)
+        jobs.apply(job.pk)
+    assert "1 record is in the study" in html_of(admin_client.get(first))
+    assert "<h2>Nothing added</h2>" in html_of(admin_client.get(second))
+    html = html_of(admin_client.get(checked(admin_client, study, PROMPTS)))
+    assert "Nothing to add" in html
+    assert 'name="apply"' not in html
 
 
 def test_missing_answers_are_shown(admin_client: Client, study: Study) -> None:
