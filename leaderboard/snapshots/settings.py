@@ -356,7 +356,7 @@ def people_play(counts: Counts) -> bool:
 
 
 def bands(points: int) -> list[str]:
-    """Symmetric tie bands of a scale, the usual one first."""
+    """Every tie band of a scale, the usual one first."""
     return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
 
 
@@ -376,7 +376,8 @@ def _band_of(value: str, points: Sequence[int]) -> str:
     """The band, empty for the usual one."""
     known = [band for size in points for band in bands(size)]
     if value and value not in known:
-        raise _unknown("band", value, known)
+        why = "A band lies evenly about the middle of the scale and leaves a rating on either side."
+        raise UnknownSettingError(f"{_unknown('band', value, known)} {why}")
     return "" if value in [band for size in points for band in bands(size)[:1]] else value
 
 

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from urllib.parse import parse_qsl
 
 import pytest
@@ -16,6 +17,7 @@ from leaderboard.snapshots.settings import (
     parse,
 )
 from leaderboard.stats import METHODS, intervals, ratings
+from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.counted import COUNTS
 
@@ -53,7 +55,7 @@ def test_every_switch_is_read_from_the_address():
         ({"category": "-"}, 'no category "-". It has: coding'),
         ({"method": "nonsense"}, 'no method "nonsense". It has: elo, bradley-terry, davidson, ordinal'),
         ({"band": "1-8"}, 'no band "1-8". It has: 4-5, 3-6, 2-7'),
-        ({"band": "3-5"}, 'no band "3-5"'),
+        ({"band": "3-5"}, "2-7. A band lies evenly about the middle of the scale and leaves a rating on"),
         ({"band": "1-3", "raters": "judge:three"}, 'no band "1-3". It has: 2-2.'),
         ({"band": "3-6", "raters": "group:mixed"}, "used scales of 3 and 8 points; a tie band needs one"),
         ({"level": "49.9"}, "It has: 50, 80, 90, 95, 99, and any other from 50 to 99.9 with one decimal"),
@@ -154,8 +156,14 @@ class TestTheSameWordsAsTheStatistics:
 
     @pytest.mark.parametrize("points", scales.TIE_BAND)
     def test_bands(self, points):
+        """The board offers every band that the statistics take, the usual one first."""
+
+        def fits(band):
+            with suppress(ParameterError):
+                return band.check(intervals.np.array([points])) is None
+
+        ends = range(points + 2)
+        possible = [TieBand(low, high) for low in ends for high in ends if fits(TieBand(low, high))]
+        assert sorted(bands(points)) == sorted(map(str, possible))
         usual = scales.TIE_BAND[points]
-        found = [TieBand.parse(band) for band in bands(points)]
-        assert [(band.low, band.high) for band in found[:1]] == ([(usual[0], usual[-1])] if usual else [])
-        for band in found:
-            band.check(intervals.np.array([points]))
+        assert bands(points)[:1] == ([f"{usual[0]}-{usual[-1]}"] if usual else [])
