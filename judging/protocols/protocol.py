@@ -273,8 +273,13 @@ class ConfiguredProtocol:
 
     @cached_property
     def prompt_hash(self) -> str:
-        """SHA-256 in hex of everything that shapes the wording."""
-        return hashlib.sha256(json.dumps(list(self._shape()), sort_keys=True).encode()).hexdigest()
+        """SHA-256 in hex of ``shape`` as JSON with sorted keys."""
+        return hashlib.sha256(json.dumps(self.shape, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def shape(self) -> list[object]:
+        """Everything that shapes the wording, as JSON values."""
+        return list(self._shape())
 
     def _shape(self) -> Iterator[object]:
         yield from (self.protocol.name, rendering.VERSION, self.scale.name, self.samples)

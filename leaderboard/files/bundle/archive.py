@@ -11,12 +11,16 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any, Final
 
 FORMAT: Final = "likert-arena-bundle"
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when an older program could not read a bundle correctly."""
+
+READ: Final = (1, 2)
+"""The versions that this program reads: 1 has no JUDGES."""
 
 MANIFEST: Final = "MANIFEST.json"
 README: Final = "README.md"
 PARAMETERS: Final = "parameters.json"
+JUDGES: Final = "judges.json"
 OPINIONS: Final = "inputs/opinions.json"
 COMPARISONS: Final = "inputs/comparisons.csv"
 CONTESTANTS: Final = "inputs/contestants.csv"
@@ -39,7 +43,7 @@ NEEDED: Final = (
     COMPLETIONS,
     RESULTS,
 )
-OPTIONAL: Final = (SIZES, PROMPT_TEXTS, COMPLETION_TEXTS)
+OPTIONAL: Final = (JUDGES, SIZES, PROMPT_TEXTS, COMPLETION_TEXTS)
 
 
 class BundleError(Exception):
@@ -125,9 +129,9 @@ class Reader:
             manifest = json.loads(self._bytes(MANIFEST, LARGEST_MANIFEST))
             if manifest["format"] != FORMAT:
                 raise BundleError("This is no bundle of this program.")
-            if manifest["version"] != VERSION:
-                version = str(manifest["version"])[:20]
-                raise BundleError(f"The bundle has version {version}; this program reads {VERSION}.")
+            if manifest["version"] not in READ:
+                version, known = str(manifest["version"])[:20], " and ".join(map(str, READ))
+                raise BundleError(f"The bundle has version {version}; this program reads {known}.")
             listed = {
                 name: (int(one["bytes"]), str(one["sha256"])) for name, one in manifest["files"].items()
             }

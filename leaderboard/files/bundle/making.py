@@ -21,6 +21,7 @@ from leaderboard.files.bundle.arrays import (
     rows_csv,
     sizes_json,
 )
+from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.reading import opinions
@@ -62,6 +63,7 @@ does not call it a difference.
 |---|---|
 | `{archive.MANIFEST}` | every file with its size and SHA-256 |
 | `{archive.PARAMETERS}` | method, rounds, seed, interval, versions of everything that computed |
+| `{archive.JUDGES}` | every judge as it was set up: model, protocol, wording, parameters, prices |
 | `{archive.COMPARISONS}` | one line per comparison in the order they were given, columns below |
 | `{archive.CONTESTANTS}` | the contestants that are ranked, by number |
 | `{archive.RATERS}` | who rated: judges by name, people by a pseudonym |
@@ -97,6 +99,8 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     writer = Writer(file)
     writer.add(archive.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])
     writer.add(archive.PARAMETERS, [pretty(facts).encode()])
+    judges = configurations(inputs.ids["rater"].tolist())
+    writer.add(archive.JUDGES, [pretty({"judges": judges}).encode()])
     _add_inputs(writer, study, inputs)
     writer.add(archive.SIZES, [sizes_json(sizes, inputs.ids["text"]).encode()])
     if with_texts:

@@ -137,9 +137,12 @@ def test_a_changed_vote_changes_the_board(made):
 
 
 def rebuilt(file, change, *, manifest=None):
-    """The bundle with changed files and, where they are to be believed, their digests."""
+    """The bundle with changed files (None: left out) and, where they are to be believed, their digests."""
     old, out = zipfile.ZipFile(file), io.BytesIO()
-    files = {name: change(name, old.read(name)) for name in old.namelist() if name != bundle_archive.MANIFEST}
+    changed = {
+        name: change(name, old.read(name)) for name in old.namelist() if name != bundle_archive.MANIFEST
+    }
+    files = {name: content for name, content in changed.items() if content is not None}
     listed = json.loads(old.read(bundle_archive.MANIFEST))
     listed["files"] = {
         name: {"bytes": len(content), "sha256": bundle_archive.sha256(content)}

@@ -94,7 +94,7 @@ def test_a_changed_or_damaged_file_is_told():
 @pytest.mark.parametrize(
     ("facts", "sentence"),
     [
-        ({"version": 2}, "The bundle has version 2; this program reads 1."),
+        ({"version": 3}, "The bundle has version 3; this program reads 1 and 2."),
         ({"version": "x" * 500}, "The bundle has version"),
         ({"format": "other"}, "This is no bundle of this program."),
     ],
