@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import path
 
 from leaderboard.agreement import page as agreement_page
+from leaderboard.agreement import two_page
 from leaderboard.categories import page as categories_page
 from leaderboard.comparisons import page as comparisons_page
 from leaderboard.contestants import page as contestants_page
@@ -42,6 +43,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read, judges_now),
     *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
+    *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons_page.read, judges_now),

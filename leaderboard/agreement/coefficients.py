@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics, opinion_rows, pair_sums
 from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
 from leaderboard.stats.correlation import Entries, ceiling_entries, correlation, shared_entries
-from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import kappa_measure
 
 
@@ -42,6 +41,14 @@ class Arranged:
     def pairs(self) -> int:
         return len(self.topics.prompt)
 
+    def about(self, category: str) -> Arranged:
+        """The opinions on a category (on all where empty) as the only row; rounds still draw all prompts."""
+        topics = replace(self.topics, category=np.zeros_like(self.topics.category), names=("",))
+        if not category:
+            return replace(self, topics=topics)
+        chosen = self.topics.of_pairs(self.rows.pair) == self.topics.names.index(category)
+        return replace(self, topics=topics, rows=self.rows.only(chosen))
+
     def kind(self, choice: Choice, but: frozenset[int] = frozenset()) -> Kind:
         """The opinions of the raters of a choice, without those of ``but``."""
         rows = self.rows.only(np.isin(self.rows.rater, list(choice.ids - but)))
@@ -63,12 +70,15 @@ class Arranged:
         return (found > 0).sum(axis=1)
 
 
-def arrange(opinions: Opinions, band: TieBand | None = None) -> Arranged:
+def arrange(opinions: Opinions, band: TieBand | None = None, *, ties: bool = True) -> Arranged:
+    """Without ``ties``, ratings without a side are left out."""
     rows = opinions.rows[opinions.scored]
     _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
     _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
     topics = Topics(prompt, rows["category"][first][start], opinions.categories)
-    given = opinion_rows(pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"], band)
+    given = opinion_rows(
+        pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"], band, ties=ties
+    )
     return Arranged(topics, given, opinions.raters)
 
 
@@ -131,22 +141,22 @@ def _parts(arranged: Arranged) -> Iterator[Part]:
     people = kinds.get(PEOPLE)
     for kind in kinds.values():
         if len(kind.rows):
-            yield _within(arranged, kind)
+            yield within(arranged, kind)
     if people is not None:
         yield _ceiling(arranged, people)
     for place, one in enumerate(alone):
         for other in alone[:place]:
             if other is people:
-                yield _correlation(arranged, one, people)
-            yield from _between(arranged, one, other)
+                yield correlated(arranged, one, people)
+            yield from between(arranged, one, other)
     for selector, kind in kinds.items():
         if people is not None and selector.startswith("group:"):
-            yield from _between(arranged, kind, arranged.kind(choices[PEOPLE], choices[selector].ids))
+            yield from between(arranged, kind, arranged.kind(choices[PEOPLE], choices[selector].ids))
 
 
-def _correlation(arranged: Arranged, judge: Kind, people: Kind) -> Part:
-    entries = shared_entries(people.sums, judge.sums)
-    return _correlated(arranged, judge.selector, entries, people, "rated by both")
+def correlated(arranged: Arranged, one: Kind, other: Kind) -> Part:
+    entries = shared_entries(other.sums, one.sums)
+    return _correlated(arranged, one.selector, entries, other, "rated by both")
 
 
 def _ceiling(arranged: Arranged, people: Kind) -> Part:
@@ -174,7 +184,7 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
     return Part("correlation", selector, "", wanted, write)
 
 
-def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
+def between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
     if not (len(one.rows) and len(other.rows)):
         return
     topics, entries = arranged.topics, shared_entries(one.sums, other.sums)
@@ -187,7 +197,6 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
     values = measure.estimate
     values[pairs < FEWEST_PAIRS, kappa.VALUES.index("pearson")] = np.nan
     wanted = Wanted(measure, entries.pair, values, shares=(kappa.VALUES.index("exact"),))
-    counted, places = confusion(topics, one.rows, other.rows), scatters(topics, entries)
 
     def write(found: Estimates) -> Rows:
         rows = _rows(arranged, found, kappa.VALUES, _without_rest(arranged))
@@ -195,17 +204,12 @@ def _between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
             row.update(n=int(n[i]), pairs=int(pairs[i]))
             none = "no pair was rated by both" if not n[i] else "both gave every pair the middle of the scale"
             row["reason"] = _reason(row, kappa.VALUES[0], none)
-            if n[i]:
-                a, b = counted.shape[1:]
-                row["confusion"] = {"points_a": a, "points_b": b, "counts": counted[i].tolist()}
-                if i == 0 or other.selector == PEOPLE:
-                    row["scatter"] = places[i]
         return rows
 
     yield Part("agreement", one.selector, other.selector, wanted, write)
 
 
-def _within(arranged: Arranged, kind: Kind) -> Part:
+def within(arranged: Arranged, kind: Kind) -> Part:
     topics = arranged.topics
     rows = one_from_each(kind.rows)
     chosen = repeated_pairs(rows, arranged.pairs)

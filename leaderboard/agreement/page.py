@@ -9,23 +9,17 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.figure import confusion as charts_confusion
-from leaderboard.agreement.figure import correlations, kinds_map, preferences
+from leaderboard.agreement.figure import correlations, kinds_map
 from leaderboard.agreement.table import (
     COEFFICIENTS,
     UNMIRRORED,
     between,
     category_names,
-    confusion_table,
     correlated,
     correlation_table,
-    kappa_sentence,
     kappa_table,
     kind_matrix,
     matrix_table,
-    part_of,
-    row_of,
-    scatter_table,
     within_table,
 )
 from leaderboard.models import Snapshot
@@ -39,7 +33,6 @@ from leaderboard.rater_kinds.page import (
     AboutRaters,
     Reading,
     choices,
-    labels,
     listed,
     one_of,
 )
@@ -50,35 +43,17 @@ from leaderboard.snapshots.settings import Scope
 
 @dataclass(frozen=True, kw_only=True)
 class View(Reading):
-    raters: str
-    against: str
-    usual: tuple[str, str]
     coefficient: str = "pearson"
 
     @classmethod
     def of(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> "View":
-        """By default the first judge against people. Raises UnknownSettingError."""
-        known = [entry["selector"] for entry in snapshot.counts["raters"]]
-        judges = [one for one in known if one.startswith("judge:")]
-        against = one_of(wanted, "against", known, PEOPLE if PEOPLE in known else known[0])
-        usual = next((one for one in (*judges, *known) if one != against), known[0])
-        raters = one_of(wanted, "raters", known, usual)
-        return cls(
-            raters=usual if raters == against else raters,
-            against=against,
-            usual=(usual, PEOPLE if PEOPLE in known else known[0]),
-            coefficient=one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson"),
-            **cls.asked(wanted, snapshot),
-        )
+        """Raises UnknownSettingError."""
+        coefficient = one_of(wanted, "coefficient", tuple(COEFFICIENTS), "pearson")
+        return cls(coefficient=coefficient, **cls.asked(wanted, snapshot))
 
     def parts(self) -> list[tuple[str, str]]:
-        raters, against = self.usual
-        return [
-            ("raters", "" if self.raters == raters else self.raters),
-            ("against", "" if self.against == against else self.against),
-            *super().parts(),
-            ("coefficient", "" if self.coefficient == "pearson" else self.coefficient),
-        ]
+        coefficient = "" if self.coefficient == "pearson" else self.coefficient
+        return [*super().parts(), ("coefficient", coefficient)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +65,8 @@ class AgreementPage(AboutRaters):
     tab: ClassVar[str] = "study-agreement"
 
     @cached_property
-    def labels(self) -> Mapping[str, str]:
-        return labels(self.snapshot)
-
-    @cached_property
     def kinds(self) -> list[tuple[str, str]]:
-        view = self.view
-        entries = listed(self.snapshot, view.raters, view.against)
-        return [(entry["selector"], entry["label"]) for entry in entries]
+        return [(entry["selector"], entry["label"]) for entry in listed(self.snapshot)]
 
     @cached_property
     def judges(self) -> list[tuple[str, Content]]:
@@ -111,38 +80,8 @@ class AgreementPage(AboutRaters):
         return self.stored.get("correlation", PEOPLE)
 
     @property
-    def raters_label(self) -> str:
-        return self.labels[self.view.raters]
-
-    @property
-    def against_label(self) -> str:
-        return self.labels[self.view.against]
-
-    @property
-    def alone(self) -> bool:
-        return self.view.raters == self.view.against
-
-    @property
     def coefficient_name(self) -> str:
         return COEFFICIENTS[self.view.coefficient]
-
-    @cached_property
-    def entry(self) -> Content | None:
-        return between(self.agreements, self.view.raters, self.view.against)
-
-    @property
-    def row(self) -> Content | None:
-        """Kappa of the two kinds in the chosen category."""
-        return row_of(self.entry, self.view.category)
-
-    @property
-    def few(self) -> bool:
-        found = self.row
-        return found is not None and found.get("pairs", found["n"]) < FEWEST_PAIRS
-
-    @property
-    def sentence(self) -> str:
-        return kappa_sentence(self.raters_label, self.against_label, self.row, self.level)
 
     @property
     def warnings(self) -> list[str]:
@@ -168,37 +107,21 @@ class AgreementPage(AboutRaters):
         return not self.pending and not self.agreements
 
     @property
-    def everything(self) -> str:
-        """The address of the same for all categories."""
-        return self.address + self.view.query(category="")
-
-    @property
     def coefficients(self) -> list[Switch]:
         options = list(COEFFICIENTS.items())
         return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
 
     @property
-    def switches(self) -> list[Switch]:
-        view, names = self.view, self.labels
-        own = [(one, label) for one, label in self.kinds if one != view.against]
-        others = [(one, label) for one, label in self.kinds if one == view.against or one != view.raters]
-        found = [choices("raters", "Raters", own, view.raters, view.query)]
-        if len(names) > 2:
-            found.append(choices("against", "Against", others, view.against, view.query))
-        return [*found, *self.category_choices]
+    def two_url(self) -> str:
+        return reverse("study-two", args=[self.study.slug]) + self.view.shared
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._correlation()
-        yield from self._closely()
         yield from self._tables()
         yield from self._matrices()
 
     def among(self, *slugs: str) -> list[Panel]:
         return [panel for panel in self.panels if panel.slug in slugs]
-
-    @property
-    def close(self) -> list[Panel]:
-        return self.among("scatter", "confusion")
 
     @property
     def correlation(self) -> list[Panel]:
@@ -231,51 +154,17 @@ class AgreementPage(AboutRaters):
             height=step(rows + 5),
         )
 
-    def _closely(self) -> Iterator[Panel]:
-        one, other, category = self.raters_label, self.against_label, self.view.category
-        points = part_of(self.entry, "scatter", category)
-        if points:
-            yield self.make_panel(
-                "scatter",
-                f"{one} and {other}: the same pairs",
-                "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
-                "larger bubbles are more pairs. Each pair stands twice, once mirrored. "
-                "On the dashed line they agree.",
-                scatter_table(one, other, points),
-                draw=lambda: preferences(one, other, points),
-                height=20,
-            )
-        confusion = part_of(self.entry, "confusion", category)
-        if confusion:
-            yield self.make_panel(
-                "confusion",
-                f"{one} and {other}: rating against rating",
-                f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
-                "twice, once as rated and once mirrored, so that it does not matter which completion is "
-                f"named the first.{self._counted(confusion, category)}",
-                confusion_table(one, other, confusion),
-                draw=lambda: charts_confusion(one, other, confusion),
-                height=20,
-            )
-
-    def _counted(self, confusion: Content, category: str) -> str:
-        row = row_of(self.entry, category)
-        shown, every = sum(map(sum, confusion["counts"])) // 2, row["n"] if row else 0
-        if shown >= every:
-            return ""
-        return f" Counted are {shown:,} of {every:,}: those on the commonest scale of both."
-
     def _tables(self) -> Iterator[Panel]:
-        against = self.view.against
+        names = dict(self.kinds)
         entries = [
-            (label, self.against_label, entry)
+            (label, names[PEOPLE], entry)
             for one, label in self.kinds
-            if one != against and (entry := between(self.agreements, one, against))
+            if one != PEOPLE and (entry := between(self.agreements, one, PEOPLE))
         ]
         if entries:
             yield self.make_panel(
                 "kappa",
-                f"Kappa with {self.against_label}",
+                f"Kappa with {names[PEOPLE]}",
                 f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category. "
                 f"{UNMIRRORED}",
                 kappa_table(entries),

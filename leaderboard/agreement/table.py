@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, percent, signed
@@ -116,48 +116,16 @@ def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
 
 def between(agreements: Agreements, one: str, other: str) -> Content | None:
-    """An entry of ``others`` about two kinds of raters, seen from ``one``; None where there is none.
-
-    Only one of the two may hold it; it is then turned round.
-    """
-    found = _entry(agreements.get(one), other)
-    if found is None:
-        turned = _entry(agreements.get(other), one)
-        return None if turned is None else _turned(turned, other)
-    return found
+    """An entry of ``others`` about two kinds of raters; None where there is none. Only one may hold it."""
+    return _entry(agreements.get(one), other) or _entry(agreements.get(other), one)
 
 
 def _entry(content: Content | None, other: str) -> Content | None:
     return next((each for each in (content or {}).get("others", ()) if each["raters"] == other), None)
 
 
-def _turned(entry: Content, raters: str) -> Content:
-    sides = [part for part in (entry, *entry["rows"]) if part.get("confusion") or part.get("scatter")]
-    swapped = {id(part): {**part, **_swapped(part)} for part in sides}
-    rows = [swapped.get(id(row), row) for row in entry["rows"]]
-    return {**swapped.get(id(entry), entry), "raters": raters, "rows": rows}
-
-
-def _swapped(part: Content) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if table := part.get("confusion"):
-        counts = [list(column) for column in zip(*table["counts"], strict=True)]
-        found["confusion"] = {"points_a": table["points_b"], "points_b": table["points_a"], "counts": counts}
-    if points := part.get("scatter"):
-        found["scatter"] = [[y, x, n] for x, y, n in points]
-    return found
-
-
 def row_of(entry: Content | None, category: str) -> Content | None:
     return next((row for row in (entry or {}).get("rows", ()) if same_category(row, category)), None)
-
-
-def part_of(entry: Content | None, name: str, category: str) -> Any:
-    """The confusion table or the scatter of a category; None without one."""
-    row = row_of(entry, category) or {}
-    if row.get(name):
-        return row[name]
-    return entry.get(name) if entry and not category else None
 
 
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
@@ -234,17 +202,14 @@ def kind_matrix(
 
     ``kinds`` are selectors and labels. None on the diagonal and where undefined or unknown.
     """
-    found = [[row_of(_other(agreements, one, two), category) for two, _ in kinds] for one, _ in kinds]
+    found = [
+        [None if one == two else row_of(between(agreements, one, two), category) for two, _ in kinds]
+        for one, _ in kinds
+    ]
     names = tuple(label for _, label in kinds)
     values = tuple(tuple(row.get(what) if row else None for row in line) for line in found)
     pairs = tuple(tuple(row.get("pairs", row["n"]) if row else None for row in line) for line in found)
     return Matrix(names, values), Matrix(names, pairs)
-
-
-def _other(agreements: Agreements, one: str, two: str) -> Content | None:
-    if one == two:
-        return None
-    return _entry(agreements.get(one), two) or _entry(agreements.get(two), one)
 
 
 def matrix_table(caption: str, values: Matrix, pairs: Matrix) -> DataTable:
@@ -270,21 +235,122 @@ def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> Da
     return DataTable(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
 
 
-def kappa_sentence(one: str, other: str, row: Content | None, level: float) -> str:
-    if row is None:
-        return ""
+def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
     if row["kappa"] is None:
-        return f"{one} and {other}: no kappa, {row['reason'] or 'it is undefined'}."
-    ends = number_range(row.get("kappa_low"), row.get("kappa_high"))
-    interval = f" ({level:g} % interval {ends})" if ends else ""
-    same = (
-        f" They gave the same verdict in {percent(row['exact'])} of the ratings compared."
-        if row.get("exact") is not None
-        else ""
-    )
-    pairs, word = counted(row.get("pairs", row["n"]), "pair"), agreement_word(row["kappa"])
-    strength = "no agreement beyond chance" if word == "none" else f"{word} agreement"
+        return f"{one} and {other}: no kappa, {row['reason']}."
+    pairs, word = counted(row["pairs"], "pair"), agreement_word(row["kappa"])
     return (
         f"Over {pairs} that both rated, the weighted kappa of {one} and {other} is "
-        f"{signed(row['kappa'])}{interval}: {strength}.{same}"
+        f"{signed(row['kappa'])}{_interval(row, 'kappa', level)}: {_strength(word)}. They gave the same "
+        f"verdict in {percent(row['exact'])} of the ratings compared."
+    )
+
+
+def _interval(row: Content, name: str, level: float) -> str:
+    ends = number_range(row.get(f"{name}_low"), row.get(f"{name}_high"))
+    return f" ({level:g} % interval {ends})" if ends else ""
+
+
+def _strength(word: str) -> str:
+    return "no agreement beyond chance" if word == "none" else f"{word} agreement"
+
+
+def two_sentence(content: Content) -> str:
+    """How the raters of ``two.compared`` agree, or why nothing is known of it."""
+    raters, level = content["raters"], content["level"]
+    where = f" in {content['category']}" if content["category"] else ""
+    silent = [own["label"] for own in raters if not own["ratings"]]
+    if silent:
+        side = " with a side" if content["ties"] == "off" else ""
+        return f"{' and '.join(silent)} gave no rating{side}{where}."
+    if len(raters) == 1:
+        return _within_sentence(raters[0], content["within"], level)
+    if content["between"]["n"]:
+        return _kappa_sentence(raters[0]["label"], raters[1]["label"], content["between"], level)
+    one, other = (f"{own['label']} rated {counted(own['pairs'], 'pair')}" for own in raters)
+    return f"They have rated no pair in common{where}: {one}, {other}."
+
+
+def _within_sentence(own: Content, row: Content, level: float) -> str:
+    whom = f"{own['label']} {'among themselves' if own['members'] > 1 else 'with itself'}"
+    if row["alpha"] is None:
+        return f"{whom}: no alpha, {row['reason']}."
+    pairs, word = counted(row["pairs"], "pair"), agreement_word(row["alpha"])
+    return (
+        f"Over {pairs} with two ratings or more, Krippendorff’s alpha of {whom} is {signed(row['alpha'])}"
+        f"{_interval(row, 'alpha', level)}: {_strength(word)}."
+    )
+
+
+def two_notes(content: Content) -> list[str]:
+    """What was left out of a comparison of two raters."""
+    raters = content["raters"]
+    found = [
+        f"{counted(own['left_out'], 'member')} of {own['label']} also in {other['label']}, and counted there "
+        "alone."
+        for own, other in zip(raters, raters[::-1], strict=True)
+        if own["left_out"]
+    ]
+    if content["sideless"]:
+        found.append(f"Ties are off: {counted(content['sideless'], 'rating')} without a side left out.")
+    if content.get("unlisted"):
+        found.append(f"{counted(content['unlisted'], 'member')} with fewer ratings left out of the table.")
+    if content.get("twos_in_common", 0) > len(content.get("twos", ())):
+        found.append(
+            f"{content['twos_in_common']:,} combinations of two rated a pair in common; the table lists the "
+            f"{len(content['twos']):,} with the most."
+        )
+    return found
+
+
+_TWO_MEASURES: Final = (
+    ("between", "kappa", "Weighted kappa"),
+    ("between", "kappa_verdict", "Kappa of verdicts"),
+    ("between", "exact", "Same verdict (share)"),
+    *(("correlation", name, label) for name, label in COEFFICIENTS.items()),
+    ("within", "alpha", "Alpha"),
+    ("within", "alpha_verdict", "Alpha of verdicts"),
+    ("within", "fleiss", "Fleiss' kappa of verdicts"),
+)
+
+
+def two_table(content: Content) -> DataTable:
+    """A row for each measure of a comparison of two raters."""
+    return DataTable.of(
+        "How they agree",
+        (
+            {
+                "Measure": label,
+                "Value": row[name],
+                "Low": row.get(f"{name}_low"),
+                "High": row.get(f"{name}_high"),
+                "Unmirrored": row.get(f"{name}_unmirrored"),
+                "Pairs": row["fleiss_pairs"] if name == "fleiss" else row.get("pairs", row.get("n")),
+                "Note": row["reason"] if row[name] is None else "",
+            }
+            for part, name, label in _TWO_MEASURES
+            if (row := content.get(part))
+        ),
+    )
+
+
+def twos_table(content: Content) -> DataTable:
+    """Kappa of every two members."""
+    return DataTable.of(
+        "Every two members",
+        (
+            {
+                "Rater": row["one"],
+                "With": row["other"],
+                "Pairs in common": row["pairs"],
+                "Weighted kappa": row["kappa"],
+                "Low": row["kappa_low"],
+                "High": row["kappa_high"],
+                "Strength": agreement_word(row["kappa"]),
+                "Kappa of verdicts": row["kappa_verdict"],
+                "Same verdict %": percent_cell(row["exact"]),
+                "Note": _note(row, row["pairs"]),
+            }
+            for row in content["twos"]
+        ),
     )

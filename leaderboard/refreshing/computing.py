@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
+from leaderboard.agreement.two import two_table
 from leaderboard.bias.measures import leanings
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
@@ -30,6 +31,7 @@ from leaderboard.snapshots.settings import (
     parse,
     parse_for_all,
     parse_for_judges,
+    parse_for_two,
 )
 from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
@@ -41,7 +43,11 @@ logger = logging.getLogger(__name__)
 
 THREADS: Final = 2
 
-_PARSERS: Final = {Scope.RATERS: parse_for_all, Scope.JUDGES: parse_for_judges}
+_PARSERS: Final = {
+    Scope.RATERS: parse_for_all,
+    Scope.JUDGES: parse_for_judges,
+    Scope.TWO: parse_for_two,
+}
 
 
 def any_tables(
@@ -57,11 +63,14 @@ def any_tables(
     ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
     ParameterError for a tie band that the chosen raters do not have; others without it are left out.
     """
-    band = TieBand.parse(setting.band) if setting.band else None
-    method = replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
-    request = _Request(opinions, setting, method, dict(known), texts)
+    request = _Request(opinions, setting, _at(setting, method), dict(known), texts)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
+
+
+def _at(setting: Setting, method: Method) -> Method:
+    band = TieBand.parse(setting.band) if setting.band else None
+    return replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
 
 
 @dataclass(frozen=True)
@@ -185,6 +194,8 @@ def tables_of(view: ComputedView) -> str:
         raise SnapshotOutdatedError
     if more is not None:
         found = [judges_table(read, more, setting.raters, method)]
+    elif scope is Scope.TWO:
+        found = [two_table(snapshot.study, read, setting, _at(setting, method))]
     else:
         found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))

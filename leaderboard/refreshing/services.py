@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
+from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
@@ -90,7 +91,11 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         seed=method.seed,
         parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
         | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
-        counts=tables.counts(read) | {"own_family": own_families(study, read, method.interval)},
+        counts=tables.counts(read)
+        | {
+            "own_family": own_families(study, read, method.interval),
+            "people": [each.selector for each in single_people(study, read)],
+        },
         seconds=round(time.perf_counter() - started, 3),
     )
     return snapshot, found, stored.packed(study, read.rows, read.people)

@@ -23,6 +23,7 @@ _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] 
     Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
     Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
     Scope.JUDGES: lambda rows, asked: rows.none(),
+    Scope.TWO: lambda rows, asked: rows.none(),
 }
 
 
@@ -58,7 +59,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 
 
 def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
-    if scope is Scope.JUDGES:
+    if scope in (Scope.JUDGES, Scope.TWO):
         return False
     one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
     return one_level and setting.is_stored(snapshot.counts["categories"])

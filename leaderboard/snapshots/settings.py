@@ -29,9 +29,12 @@ class Scope(StrEnum):
     JUDGES = "judges/"
     """Several kinds of raters on the same pairs; the setting names them, separated by commas."""
 
+    TWO = "agreement/two/"
+    """Two raters, which the setting names separated by a comma, in one category."""
+
     @property
     def has_every_category(self) -> bool:
-        return self is not Scope.BOARD
+        return self not in (Scope.BOARD, Scope.TWO)
 
 
 ALL_CATEGORIES: Final = "All"
@@ -339,6 +342,24 @@ def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | Non
     known = [choice["selector"] for choice in counts["raters"]]
     named = [_one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
     return Setting(",".join(one for one in known if one in named))
+
+
+def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
+    """The setting of two raters, separated by a comma; single people are among them.
+
+    Raises UnknownSettingError.
+    """
+    kinds = [choice["selector"] for choice in counts["raters"]]
+    two = [_one_of("raters", one, kinds, people_of(counts)) for one in wanted["raters"].split(",")]
+    ties = _one_of("ties", wanted.get("ties") or "on", ("on", "off"))
+    category = _one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
+    found = parse_for_all(wanted, counts)
+    return replace(found, raters=",".join(two), ties=ties, category=category).settled()
+
+
+def people_of(counts: Counts) -> list[str]:
+    """The people who can be chosen one by one."""
+    return list(counts.get("people", ()))
 
 
 def scales(counts: Counts, raters: str) -> list[int]:

@@ -35,13 +35,14 @@ class OpinionRows:
     rating: IntArray  # 1: the pair's first is much better
     points: IntArray
     band: TieBand | None = None  # instead of the usual ties of its scale
+    ties: bool = True
 
     def __len__(self) -> int:
         return len(self.pair)
 
     def only(self, chosen: npt.NDArray[Any]) -> "OpinionRows":
         pair, rater, rating, points = self.pair, self.rater, self.rating, self.points
-        return OpinionRows(pair[chosen], rater[chosen], rating[chosen], points[chosen], self.band)
+        return OpinionRows(pair[chosen], rater[chosen], rating[chosen], points[chosen], self.band, self.ties)
 
     @property
     def preference(self) -> FloatArray:
@@ -51,7 +52,7 @@ class OpinionRows:
 
     @property
     def verdict(self) -> IntArray:
-        return TIE + verdicts(self.rating, self.points, self.band)
+        return TIE + verdicts(self.rating, self.points, self.band, ties=self.ties)
 
 
 def opinion_rows(
@@ -61,10 +62,13 @@ def opinion_rows(
     points: npt.ArrayLike,
     swapped: npt.ArrayLike,
     band: TieBand | None = None,
+    *,
+    ties: bool = True,
 ) -> OpinionRows:
     """Ratings as shown, turned to the orientation of their pairs; ``swapped`` marks those shown turned.
 
-    ``pair`` holds numbers from 0. Raises a StatsError for different lengths and ratings off their scale.
+    ``pair`` holds numbers from 0. Without ``ties``, ratings without a side are left out. Raises a StatsError
+    for different lengths and ratings off their scale.
     """
     number, given = np.asarray(pair).reshape(-1), np.asarray(rating).reshape(-1)
     if len(number) != len(given):
@@ -75,13 +79,15 @@ def opinion_rows(
         raise RatingError("every rating must lie on a scale of 2, 3, 5 or 8 points")
     own, size = given.astype(np.int64), scale.astype(np.int64)
     turned = np.broadcast_to(np.asarray(swapped, dtype=bool), given.shape)
-    return OpinionRows(
+    rows = OpinionRows(
         number.astype(np.int64),
         np.broadcast_to(np.asarray(rater, dtype=np.int64), given.shape),
         np.where(turned, size + 1 - own, own),
         size,
         band,
+        ties,
     )
+    return rows if ties else rows.only(rows.verdict != TIE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,15 @@ each pair once, in its own orientation, as most published values do.
 
 import numpy as np
 
-from leaderboard.stats.agreement_opinions import Measure, PairSums, Topics, measure
-from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.agreement_opinions import (
+    Measure,
+    OpinionRows,
+    PairSums,
+    Topics,
+    measure,
+    pair_sums,
+)
+from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.correlation import moment_coefficient, moments, ratio
 
 VALUES = ("kappa", "kappa_verdict", "exact", "pearson", "kappa_unmirrored", "kappa_verdict_unmirrored")
@@ -16,10 +23,16 @@ VALUES = ("kappa", "kappa_verdict", "exact", "pearson", "kappa_unmirrored", "kap
 
 def kappa_measure(topics: Topics, one: PairSums, other: PairSums) -> Measure:
     """Weighted kappa, kappa of verdicts, the share with the same verdict, and Pearson of the means."""
+    pair, amounts = _amounts(one, other)
+    return measure(topics, pair, list(enumerate(amounts)), len(amounts), _of_sums)
+
+
+def _amounts(one: PairSums, other: PairSums) -> tuple[IntArray, FloatArray]:
+    """The pairs that both rated, and what each adds to the sums (kinds, pairs)."""
     pair = np.flatnonzero((one.count > 0) & (other.count > 0))
     x, y = one.verdicts[pair], other.verdicts[pair]
     x_times, y_times = other.count[pair], one.count[pair]
-    amounts = [
+    amounts = (
         one.total[pair] * other.total[pair],
         one.squares[pair] * x_times + other.squares[pair] * y_times,
         one.count[pair] * other.count[pair],
@@ -29,8 +42,32 @@ def kappa_measure(topics: Topics, one: PairSums, other: PairSums) -> Measure:
         *(x * x_times[:, None]).T,
         *(y * y_times[:, None]).T,
         *moments(one.mean[pair], other.mean[pair]),
-    ]
-    return measure(topics, pair, list(enumerate(amounts)), len(amounts), _of_sums)
+    )
+    return pair, np.stack(amounts)
+
+
+def every_two(topics: Topics, rows: OpinionRows, twos: IntArray) -> tuple[Measure, FloatArray]:
+    """The first three VALUES, each of every two raters (ids, (twos, 2)) in turn, and the prompts of these.
+
+    The topics must have a single category.
+    """
+    sums = {
+        rater: pair_sums(rows.only(rows.rater == rater), len(topics.prompt))
+        for rater in np.unique(twos).tolist()
+    }
+    each = [_amounts(sums[one], sums[other]) for one, other in twos.tolist()]
+    pair = np.concatenate([pairs for pairs, _ in each])
+    amounts = np.concatenate([amount for _, amount in each], axis=1)
+    kinds = len(amounts)
+    place = kinds * np.repeat(np.arange(len(twos)), [len(pairs) for pairs, _ in each])
+
+    def value(added: FloatArray) -> FloatArray:
+        of_kind = added.reshape(len(twos), kinds, -1).transpose(1, 0, 2).reshape(kinds, -1)
+        return _of_sums(of_kind)[:3].reshape(3 * len(twos), -1)
+
+    listed = [(place + kind, amount) for kind, amount in enumerate(amounts)]
+    prompts = np.array([float(len(np.unique(topics.prompt[pairs]))) for pairs, _ in each])
+    return measure(topics, pair, listed, kinds * len(twos), value), prompts
 
 
 def _of_sums(sums: FloatArray) -> FloatArray:

@@ -55,10 +55,17 @@ class TieBand:
                 raise ParameterError(f"tie-band is {self}, the whole scale: every comparison would be a tie")
 
 
-def verdicts(rating: IntArray, points: IntArray, band: TieBand | None = None) -> IntArray:
-    """-1 where what is shown first is better, 1 where the second is, 0 for a tie."""
+def verdicts(
+    rating: IntArray, points: IntArray, band: TieBand | None = None, *, ties: bool = True
+) -> IntArray:
+    """-1 where what is shown first is better, 1 where the second is, 0 for a tie.
+
+    Without ``ties`` only the middle of an odd scale is one.
+    """
     found: IntArray = np.sign(2 * rating - points - 1)
+    if not ties:
+        return found
     asked = {band.points: tuple(range(band.low, band.high + 1))} if band else {}
-    for scale, ties in (TIE_BAND | asked).items():
-        found[(points == scale) & np.isin(rating, ties)] = 0
+    for scale, tied in (TIE_BAND | asked).items():
+        found[(points == scale) & np.isin(rating, tied)] = 0
     return found

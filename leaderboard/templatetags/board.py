@@ -28,6 +28,7 @@ _BELONGS: Final = {
     "study-contestant": "study",
     "study-rater": "study-raters",
     "study-judges": "study-raters",
+    "study-two": "study-agreement",
     "study-comparison": "study-comparisons",
 }
 

@@ -131,8 +131,6 @@ def entry(raters, *rows, **overrides):
     return {
         "raters": raters,
         "rows": list(rows) or [kappa_row()],
-        "confusion": {"points_a": 2, "points_b": 3, "counts": [[4, 1, 2], [2, 1, 4]]},
-        "scatter": [[-1.0, -0.5, 3], [1.0, 0.5, 3], [0.0, 0.25, 1]],
         **overrides,
     }
 

@@ -18,8 +18,8 @@ from django.utils import timezone
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from arena.models import Comparison, Contestant
-from leaderboard.refreshing import services
+from arena.models import Comparison, Contestant, Study
+from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.rows import HandMade, few_rounds
 
@@ -223,9 +223,11 @@ def test_a_table_of_ratings_says_what_it_leaves_out(client, answers):
     rated = answers[answers.rating.notna()]
     people, judge = rated[rated.kind == "people"], rated[rated.kind == "judge:strict"]
     every, counted = (len(side.merge(people, on="pair")) for side in (judge, judge[judge.points == 3]))
-    page = client.get(f"{PLACE}agreement/").content.decode()
+    client.get(f"{PLACE}agreement/two/")
+    assert computing.compute_next(Study.objects.get(slug="again").pk)
+    page = client.get(f"{PLACE}agreement/two/").content.decode()
     assert f"Counted are {counted} of {every}: those on the commonest scale of both." in page
-    columns = table(client, "agreement/tables/confusion.csv")
+    columns = table(client, "agreement/two/tables/confusion.csv")
     cells = [cell for row in columns for name, cell in row.items() if "\\" not in name]
     assert sum(cells) == 2 * counted
     assert "scale of 3 points" in client.get(f"{PLACE}raters/").content.decode()

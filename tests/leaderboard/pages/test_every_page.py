@@ -44,7 +44,7 @@ def addresses(made):
 def test_a_private_study_does_not_exist_for_the_public(client, made):
     made.study.visibility = "private"
     made.study.save()
-    others = (*FILES, "status/", "contestants/", "computing/", "judges/", "results/")
+    others = (*FILES, "status/", "contestants/", "computing/", "judges/", "agreement/two/", "results/")
     everything = [*addresses(made).values(), *(f"/studies/small/{other}" for other in others)]
     found = {address: client.get(address).status_code for address in everything}
     assert found == dict.fromkeys(everything, 404)

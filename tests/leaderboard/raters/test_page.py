@@ -160,8 +160,6 @@ def test_more_kinds_than_colours_are_rows_of_a_map(client, made):
         "/studies/small/raters/?method=none",
         "/studies/small/raters/judge:nobody/",
         "/studies/small/raters/people/?category=none",
-        "/studies/small/agreement/?raters=judge:nobody",
-        "/studies/small/agreement/?against=nobody",
         "/studies/small/agreement/?coefficient=none",
         "/studies/small/agreement/?category=-none",
     ],
@@ -277,24 +275,14 @@ def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coeff
     assert figure["layout"]["xaxis"]["title"]["text"] == "Kendall tau with people"
 
 
-def test_two_kinds_are_looked_at_closely_and_everybody_stands_against_everybody(client, tables):
-    page = words(client.get("/studies/small/agreement/?raters=judge:strict"))
-    assert "Over 45 pairs that both rated, the weighted kappa of STRICT and People is 0.45" in page
-    assert "They gave the same verdict in 62.0 % of the ratings compared." in page
-    rows = table(client, "/studies/small/agreement/tables/confusion.csv?raters=judge:strict")
-    assert rows[1] == ["STRICT 1", "4", "1", "2"]
-    turned = table(client, "/studies/small/agreement/tables/confusion.csv?raters=people&against=judge:strict")
-    assert turned[1:] == [["People 1", "4", "2"], ["People 2", "1", "1"], ["People 3", "2", "4"]]
-    page = words(client.get("/studies/small/agreement/?raters=judge:kind"))
-    assert "KIND and People have rated no pair in common" in page
+def test_everybody_stands_against_everybody(client, tables):
     figure = client.get("/studies/small/agreement/figures/kappa-matrix.json").json()
     assert figure["data"][0]["z"] == [[None, None, 0.45], [None, None, -0.2], [0.45, -0.2, None]]
     rows = table(client, "/studies/small/agreement/tables/correlation-matrix.csv")
     assert rows[1:] == [["People", "STRICT", "0.6", "45"], ["KIND", "STRICT", "0.6", "45"]]
-    page = text(client.get("/studies/small/agreement/?raters=judge:strict&category=poems"))
+    page = text(client.get("/studies/small/agreement/?category=poems"))
     assert "Fewer than 30 pairs were rated by people and a judge in: poems." in page
-    assert "Fewer than 30 pairs stand behind this" in page
-    assert "The pictures of single pairs are kept for all categories together" in page
+    assert 'href="/studies/small/agreement/two/?category=poems"' in page
 
 
 def test_people_alone_agree_among_themselves_only(client):
@@ -306,7 +294,6 @@ def test_people_alone_agree_among_themselves_only(client):
     services.refresh(made.study)
     page = words(client.get("/studies/people/agreement/"))
     assert "Agreement among raters of one kind" in page
-    assert "pair by pair" not in page
     figure = client.get("/studies/people/agreement/figures/correlation.json").json()
     assert [trace["name"] for trace in figure["data"]] == ["People with each other"]
     assert figure["data"][0]["x"][0] == pytest.approx(1.0)

@@ -39,6 +39,14 @@ def test_rows_are_all_each_named_category_and_the_rest():
     assert found.chosen.tolist() == [[1, 1], [1, 0], [0, 1], [0, 1], [1, 0]]
 
 
+def test_without_ties_ratings_in_the_middle_are_left_out_and_4_and_5_of_8_are_sides():
+    given = [0, 1, 2, 3], 1, [4, 5, 2, 3], [8, 8, 3, 5], [False, True, False, False]
+    assert opinion_rows(*given).verdict.tolist() == [TIE] * 4
+    rows = opinion_rows(*given, ties=False)
+    assert (rows.pair.tolist(), rows.verdict.tolist()) == ([0, 1], [FIRST, FIRST])
+    assert rows.only(rows.pair == 1).verdict.tolist() == [FIRST]
+
+
 def test_estimates_add_up_the_prompts_of_each_row():
     topics = agreement_studies.topics()
     sums = np.array([0.1, 0.7, -0.2])

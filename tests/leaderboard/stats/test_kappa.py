@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from leaderboard.stats.agreement_opinions import opinion_rows
-from leaderboard.stats.kappa import VALUES, kappa_measure
+from leaderboard.stats.agreement_opinions import opinion_rows, resample
+from leaderboard.stats.kappa import VALUES, every_two, kappa_measure
 from tests.leaderboard.stats import agreement_studies
 
 ALL = agreement_studies.topics(names=("",))
@@ -71,6 +71,21 @@ def test_it_equals_statsmodels_where_each_rates_once():
     np.add.at(verdicts, (one.verdict, other.verdict), 1)
     expected = cohens_kappa(once, wt="quadratic").kappa, cohens_kappa(verdicts).kappa
     assert kappas(one, other)[4:] == pytest.approx(expected)
+
+
+def test_every_two_at_once_are_as_each_two_alone():
+    rows, twos = agreement_studies.at_random(3, raters=4, share=0.5), np.array([[0, 1], [3, 1], [2, 3]])
+    measure, prompts = every_two(ALL, rows, twos)
+    (samples,) = resample([measure], 20, 5)
+    for two, (one, other) in enumerate(twos):
+        alone = kappa_measure(
+            ALL, *(agreement_studies.sums(rows.only(rows.rater == pk)) for pk in (one, other))
+        )
+        assert measure.estimate.reshape(3, 3)[:, two] == pytest.approx(alone.estimate[0, :3])
+        (expected,) = resample([alone], 20, 5)
+        assert samples.reshape(3, 3, 20)[:, two] == pytest.approx(expected[0, :3], nan_ok=True)
+        both = np.intersect1d(rows.pair[rows.rater == one], rows.pair[rows.rater == other])
+        assert prompts[two] == len(np.unique(ALL.prompt[both]))
 
 
 @pytest.mark.filterwarnings("error")

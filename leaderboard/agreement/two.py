@@ -1,0 +1,185 @@
+"""Any two raters compared: kinds, groups and single people; or the members of one among themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from arena.models import Rater, Study
+from arena.people.rater_data import pseudonym
+from leaderboard.agreement.coefficients import Arranged, Kind, Part, arrange, between, correlated, within
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.settings import Setting
+from leaderboard.stats import Method
+from leaderboard.stats.agreement_estimates import estimates, z_intervals
+from leaderboard.stats.agreement_opinions import resample
+from leaderboard.stats.correlation import shared_entries
+from leaderboard.stats.crosstabs import confusion, scatters
+from leaderboard.stats.kappa import every_two
+from leaderboard.stats.plain_values import rounded
+
+FORM: Final = 1
+"""Of the content; raised when a key changes its meaning or goes."""
+
+MOST_PEOPLE: Final = 200
+"""People who can be chosen one by one: those with the most ratings."""
+
+MOST_TWOS: Final = 1000
+"""Rows of the table of every two members: those with the most pairs in common."""
+
+
+class NobodyError(ValueError):
+    """Raters that are not there; the message is for the reader."""
+
+
+def single_people(study: Study, opinions: Opinions) -> tuple[Choice, ...]:
+    """Each person under a pseudonym, those with the most ratings first, MOST_PEOPLE at most."""
+    raters, given = np.unique(opinions.rows["rater"][opinions.scored], return_counts=True)
+    times = dict(zip(raters.tolist(), given.tolist(), strict=True))
+    people = Rater.objects.filter(pk__in=opinions.people & times.keys()).values_list("pk", "simulated")
+    named = [(-times[pk], pseudonym(study, pk), pk, simulated) for pk, simulated in people]
+    return tuple(
+        Choice(name, name, frozenset((pk,)), simulated)
+        for _, name, pk, simulated in sorted(named)[:MOST_PEOPLE]
+    )
+
+
+def two_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:
+    """The table of a page; ``setting.raters`` are two selectors joined by a comma."""
+    chosen = setting.raters.split(",")
+    content = compared(study, opinions, chosen, method, category=setting.category, ties=setting.ties)
+    return Table("two", setting.raters, canonical(content))
+
+
+def compared(
+    study: Study,
+    opinions: Opinions,
+    selectors: Sequence[str],
+    method: Method,
+    *,
+    category: str = "",
+    ties: str = "on",
+) -> dict[str, Any]:
+    """How two raters agree, at the tie band, level, rounds and seed of ``method``.
+
+    Who is a member of both counts with the smaller one alone. The same raters twice are compared among
+    themselves. Raises NobodyError.
+    """
+    everybody = (*opinions.raters, *single_people(study, opinions))
+    one, other = (_choice(everybody, selector) for selector in selectors)
+    arranged = arrange(opinions, method.tie_band, ties=ties == "on").about(category)
+    smaller = min(one, other, key=lambda choice: len(choice.ids))
+    chosen = (one,) if one.ids == other.ids else (one, other)
+    kinds = [arranged.kind(each, frozenset() if each is smaller else smaller.ids) for each in chosen]
+    content = {
+        "form": FORM,
+        "category": category or None,
+        "ties": ties,
+        "sideless": _sideless(opinions.about(category).by(one.ids | other.ids)) if ties == "off" else 0,
+        "band": str(method.tie_band) if method.tie_band else None,
+        "level": method.interval,
+        "rounds": method.rounds,
+        "seed": method.seed,
+        "raters": [
+            _about(choice, kind, 0 if choice is smaller else len(choice.ids & smaller.ids))
+            for choice, kind in zip(chosen, kinds, strict=True)
+        ],
+    }
+    if not all(len(kind.rows) for kind in kinds):
+        return content
+    if len(kinds) == 1:
+        found = _rows({"within": within(arranged, *kinds)}, method)
+        return content | found | _members(arranged, kinds[0], everybody, method)
+    parts = {"between": next(between(arranged, *kinds)), "correlation": correlated(arranged, *kinds)}
+    return content | _rows(parts, method) | _cells(arranged, *kinds)
+
+
+def _choice(everybody: Sequence[Choice], selector: str) -> Choice:
+    found = next((each for each in everybody if each.selector == selector), None)
+    if found is None:
+        there = ", ".join(each.selector for each in everybody) or "none"
+        raise NobodyError(f'no ratings by "{selector}" in this study; there are: {there}')
+    return found
+
+
+def _sideless(opinions: Opinions) -> int:
+    """Ratings in the middle of their scale."""
+    rows = opinions.rows[opinions.scored]
+    return int((2 * rows["rating"] == rows["points"] + 1).sum())
+
+
+def _about(choice: Choice, kind: Kind, left_out: int) -> dict[str, Any]:
+    """``left_out`` members are in both and count with the other."""
+    return {
+        "selector": choice.selector,
+        "label": choice.label,
+        "simulated": choice.simulated,
+        "members": len(np.unique(kind.rows.rater)),
+        "left_out": left_out,
+        "ratings": len(kind.rows),
+        "pairs": int((kind.sums.count > 0).sum()),
+    }
+
+
+def _rows(parts: Mapping[str, Part], method: Method) -> dict[str, Any]:
+    """The only row of each part, from one bootstrap."""
+    wanted = [part.wanted for part in parts.values()]
+    found = estimates(wanted, level=method.interval, rounds=method.rounds or 1, seed=method.seed)
+    rows = {name: part.write(each)[0] for (name, part), each in zip(parts.items(), found, strict=True)}
+    about = ("category", "all_but")
+    return {
+        name: {key: value for key, value in row.items() if key not in about} for name, row in rows.items()
+    }
+
+
+def _cells(arranged: Arranged, one: Kind, other: Kind) -> dict[str, Any]:
+    """Rating against rating, and mean preference against mean preference."""
+    entries = shared_entries(one.sums, other.sums)
+    if not len(entries.pair):
+        return {}
+    counts = confusion(arranged.topics, one.rows, other.rows)[0]
+    points = dict(zip(("points_a", "points_b"), counts.shape, strict=True))
+    return {
+        "confusion": {**points, "counts": counts.tolist()},
+        "scatter": scatters(arranged.topics, entries)[0],
+    }
+
+
+def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method: Method) -> dict[str, Any]:
+    """Kappa of every two members with a name and a pair in common, MOST_TWOS at most; {} without any."""
+    several = ("people", "group:")
+    named = {pk: each for each in everybody if not each.selector.startswith(several) for pk in each.ids}
+    everyone = np.unique(kind.rows.rater).tolist()
+    members = [pk for pk in everyone if pk in named]
+    rated = np.zeros((len(members), arranged.pairs))
+    for line, pk in zip(rated, members, strict=True):
+        line[kind.rows.pair[kind.rows.rater == pk]] = 1.0
+    common = np.triu(rated @ rated.T, 1)
+    one, other = np.nonzero(common)
+    chosen = np.argsort(-common[one, other], kind="stable")[:MOST_TWOS]
+    if not len(chosen):
+        return {}
+    twos = np.array(members)[np.stack((one, other), axis=1)[chosen]]
+    measure, prompts = every_two(arranged.topics, kind.rows, twos)
+    (samples,) = resample([measure], method.rounds or 1, method.seed)
+    kappa, verdict, exact = measure.estimate[0].reshape(3, -1)
+    low, high = z_intervals(kappa, samples[0, : len(twos)], prompts, method.interval)
+    columns = {
+        "one": [named[pk].label for pk in twos[:, 0].tolist()],
+        "other": [named[pk].label for pk in twos[:, 1].tolist()],
+        "one_selector": [named[pk].selector for pk in twos[:, 0].tolist()],
+        "other_selector": [named[pk].selector for pk in twos[:, 1].tolist()],
+        "pairs": common[one, other][chosen].astype(int).tolist(),
+        "prompts": prompts.astype(int).tolist(),
+        **{
+            name: values.tolist()
+            for name, values in (("kappa", kappa), ("kappa_low", low), ("kappa_high", high))
+        },
+        "kappa_verdict": verdict.tolist(),
+        "exact": exact.tolist(),
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return {"twos": rounded(rows), "twos_in_common": len(one), "unlisted": len(everyone) - len(members)}
