@@ -23,7 +23,7 @@ from arena.data.formats.reading import Companions, Format, Head, Kind
 from arena.data.formats.records import Item, Note, Place, Problem
 from arena.data.formats.table import ColumnMapping, suggest
 
-DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 """Files of a folder that must be understood; others, such as licences, are named in a note."""
 
 RECORD: Final = "for-the-record"

@@ -1,4 +1,4 @@
-"""Reads CSV, JSON and Parquet row by row and names every defect by its line. Pure."""
+"""Reads CSV, Excel, JSON and Parquet row by row and names every defect by its line. Pure."""
 
 import codecs
 import csv
@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from arena.data import writing
+from arena.data.formats import workbooks
 from arena.data.formats.records import Place, Problem
 
 CHUNK: Final = 64 * 1024
@@ -198,9 +200,12 @@ _BEGINNINGS: Final = {
     b"\xfe\xff": "the file is UTF-16; please save it as UTF-8",
     b"PK\x03\x04": (
         "the file is a zip archive or an office document; "
-        "please unpack the archive, or save the spreadsheet as CSV (UTF-8)"
+        "please unpack the archive, or save the spreadsheet as Excel (.xlsx) or CSV (UTF-8)"
     ),
-    b"\xd0\xcf\x11\xe0": "the file is an old office document; please save the spreadsheet as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": (
+        "the file is an office document with a password, or an old one; "
+        "please save the spreadsheet without a password as Excel (.xlsx) or CSV (UTF-8)"
+    ),
     b"%PDF-": "the file is a PDF document, which holds no table to read",
     b"\x89PNG": "the file is a picture, which holds no table to read",
     b"\xff\xd8\xff": "the file is a picture, which holds no table to read",
@@ -314,7 +319,7 @@ Row: TypeAlias = tuple[int, dict[str, Any]]  # number and fields of an object or
 
 class Form(Enum):
     JSON = "JSON Lines or a JSON list"
-    CELLS = "CSV"
+    CELLS = "CSV or Excel"
     PARQUET = "Parquet"
 
 
@@ -330,7 +335,8 @@ class BrokenFileError(Exception):
 class InputFile:
     """A file to import.
 
-    ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count.
+    ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count, and
+    ``unread`` names the sheets of a workbook that were left out.
     """
 
     path: Path
@@ -338,6 +344,7 @@ class InputFile:
     size: int = field(init=False, default=0)
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
+    unread: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
@@ -487,6 +494,8 @@ class InputFile:
     @cached_property
     def form(self) -> Form:
         """How the file is written, by its content. Raises BrokenFileError."""
+        if self.is_workbook:
+            return Form.CELLS
         start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
         if start.startswith(MAGIC):
             return Form.PARQUET
@@ -496,8 +505,22 @@ class InputFile:
             return Form.JSON
         return Form.JSON if self.opening in ("{", "[") else Form.CELLS
 
+    @cached_property
+    def is_workbook(self) -> bool:
+        """Whether the file is an Excel workbook, perhaps a damaged one. Raises BrokenFileError."""
+        try:
+            return workbooks.is_workbook(self.path)
+        except zipfile.BadZipFile:
+            return self.name.lower().endswith(".xlsx")
+        except OSError as error:
+            raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
+
     def columns(self) -> tuple[str, ...]:
         """The fields in file order. Raises BrokenFileError."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
         if self.form is Form.PARQUET:
             return tuple(self._parquet(columns))
         if self.form is Form.CELLS:
@@ -533,55 +556,70 @@ class InputFile:
 
 
 class Table:
-    """A CSV file with a header; a row is named by its first line."""
+    """A table with a header; a row is named by its first line, or by its number in a workbook."""
 
     def __init__(self, file: InputFile) -> None:
-        csv.field_size_limit(MAX_LINE)
         self.file = file
-        lines = (file.decode(number, line) for number, line in file.lines())
-        top: list[str] = []
-        for line in lines:
-            top.append(line)
-            if line.strip():
-                break
-        header = top[-1] if top else ""
-        delimiter = _delimiter(header)
-        if said := _SEPARATOR.fullmatch(header.strip()):
-            delimiter, top[-1] = said[1], "\n"
-        self._reader = csv.reader(chain(top, lines), delimiter=delimiter, strict=True)
-        try:
-            cells = next(filter(None, self._reader), [])
-        except csv.Error as error:
-            raise BrokenFileError(file.problem(1, f"the header cannot be read ({error})")) from error
+        self._rows = _sheet_rows(file) if file.is_workbook else _csv_rows(file)
+        line, cells = next(((line, cells) for line, cells in self._rows if cells), (1, []))
         if len(cells) > MAX_COLUMNS:
             reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
-            raise BrokenFileError(file.problem(1, reason))
+            raise BrokenFileError(file.problem(line, reason))
         if cells and not any(map(str.strip, cells)):
-            raise BrokenFileError(file.problem(1, "the header names no column"))
+            raise BrokenFileError(file.problem(line, "the header names no column"))
         # A column without a name gets one: under the same name, the last such cell would hide the others.
         self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
         doubled = {name for name, count in Counter(self.columns).items() if count > 1}
         if doubled:
-            raise BrokenFileError(file.problem(1, f"the column {min(doubled)} stands twice in the header"))
+            raise BrokenFileError(file.problem(line, f"the column {min(doubled)} stands twice in the header"))
 
     def rows(self) -> Iterator[Row | Problem]:
-        """Each row by column name; a Problem for a wrong number of cells."""
-        start = self._reader.line_num + 1
-        while True:
-            try:
-                cells = next(self._reader, None)
-            except csv.Error as error:
-                yield self.file.problem(start, f"the row cannot be read ({error})")
-                return
-            if cells is None:
-                return
+        """Each row by column name; a Problem for a wrong number of cells. Raises BrokenFileError."""
+        for line, cells in self._rows:
+            if self.file.is_workbook and any(cells):
+                cells += [""] * (len(self.columns) - len(cells))  # a sheet has no end of a row
             if any(cells) and len(cells) != len(self.columns):
                 yield self.file.problem(
-                    start, f"the row has {len(cells)} cells, the header has {len(self.columns)}"
+                    line, f"the row has {len(cells)} cells, the header has {len(self.columns)}"
                 )
             elif any(cells):
-                yield start, dict(zip(self.columns, cells, strict=True))
-            start = self._reader.line_num + 1
+                yield line, dict(zip(self.columns, cells, strict=True))
+
+
+def _csv_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
+    """Each row with its first line. Raises BrokenFileError."""
+    csv.field_size_limit(MAX_LINE)
+    lines = (file.decode(number, line) for number, line in file.lines())
+    top: list[str] = []
+    for line in lines:
+        top.append(line)
+        if line.strip():
+            break
+    header = top[-1] if top else ""
+    delimiter = _delimiter(header)
+    if said := _SEPARATOR.fullmatch(header.strip()):
+        delimiter, top[-1] = said[1], "\n"
+    reader = csv.reader(chain(top, lines), delimiter=delimiter, strict=True)
+    start, what = 1, "header"
+    try:
+        for cells in reader:
+            yield start, cells
+            start, what = reader.line_num + 1, "row" if what == "row" or cells else "header"
+    except csv.Error as error:
+        raise BrokenFileError(file.problem(start, f"the {what} cannot be read ({error})")) from error
+
+
+def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
+    """Each row of a workbook's first sheet with its number. Raises BrokenFileError."""
+    file.unit, file.unread, number = "row", [], 0
+    try:
+        for number, cells, share in workbooks.rows(file.path, MAX_FILE, file.unread):
+            file.position = int(share * file.size)
+            if sum(map(len, cells)) > MAX_LINE:
+                raise BrokenFileError(file.problem(number, f"the row is longer than {MAX_LINE // 2**20} MiB"))
+            yield number, cells
+    except workbooks.WorkbookError as error:
+        raise BrokenFileError(file.problem(number and number + 1, str(error))) from error
 
 
 _SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')  # a first line in which spreadsheets name the separator

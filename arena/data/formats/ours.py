@@ -501,6 +501,6 @@ TRAINING: Final = Format(
 
 FORMATS: Final = (
     written_as(Form.JSON, "jsonl", "Likert Arena JSON Lines"),
-    written_as(Form.CELLS, "csv", "Likert Arena CSV"),
+    written_as(Form.CELLS, "csv", "Likert Arena CSV or Excel"),
     written_as(Form.PARQUET, "parquet", "Likert Arena Parquet"),
 )

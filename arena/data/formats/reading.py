@@ -290,13 +290,6 @@ def whole_number(text: str) -> int | None:
     return int(whole[1]) if whole else None
 
 
-def cell_text(value: Any) -> str:
-    """A value as a cell of CSV holds it."""
-    if value is None or isinstance(value, bool):
-        return "" if value is None else str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _moment(value: Any) -> datetime | None:
     try:
         if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
@@ -396,6 +389,9 @@ def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterat
         yield from fields.problems or items
     if formulas and formulas.count:
         yield formulas.note(file)
+    if file.unread:
+        names = ", ".join(f'"{name}"' for name in file.unread)
+        yield Note(file.place(), f"only the first sheet is read, not {names}")
 
 
 class _Formulas:

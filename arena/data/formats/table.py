@@ -18,7 +18,6 @@ from arena.data.formats.reading import (
     Format,
     Kind,
     Mentions,
-    cell_text,
     digest,
     read_rows,
     whole_number,
@@ -37,6 +36,7 @@ from arena.data.formats.records import (
     RaterRecord,
     VerdictValues,
 )
+from arena.data.formats.workbooks import cell_text
 from arena.data.writing import Type
 from arena.rating import scales
 from arena.rating.subsets import NO_PROMPT_SUBSET

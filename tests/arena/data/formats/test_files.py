@@ -187,7 +187,7 @@ def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: P
     found = list(gather([data, tmp_path / "nowhere.jsonl", tmp_path / "empty"]).items())
     assert [problem.reason for problem in found] == [
         "there is no such file or folder",
-        "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .parquet",
+        "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .xlsx, .parquet",
     ]
     os.mkfifo(tmp_path / "pipe.jsonl")
     (problem,) = gather([tmp_path / "pipe.jsonl"]).problems
@@ -233,7 +233,7 @@ def test_progress_is_the_share_of_bytes_read_of_each_file_once(tmp_path: Path) -
     ("content", "reason"),
     [
         (b"PK\x03\x04\x14\x00", "the file is a zip archive or an office document"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "the file is an old office document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "the file is an office document with a password, or an old one"),
         (b"\x89PNG\r\n\x1a\n", "the file is a picture"),
         (b"%PDF-1.7\n", "the file is a PDF document"),
         (b"SQLite format 3\x00", "the file is an SQLite database"),
@@ -279,6 +279,8 @@ def test_endless_blank_lines_are_refused(tmp_path: Path, name: str, above: bytes
     assert problems(path) == [(line, "", "more than 10,000 blank lines one after the other")]
 
 
-@pytest.mark.parametrize("content", [b" , ,\n1,2,3\n", b"\n \n"])
-def test_a_header_has_to_name_a_column(tmp_path: Path, content: bytes) -> None:
-    assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [(1, "", "the header names no column")]
+@pytest.mark.parametrize(("content", "line"), [(b" , ,\n1,2,3\n", 1), (b"\n \n", 2)])
+def test_a_header_has_to_name_a_column(tmp_path: Path, content: bytes, line: int) -> None:
+    assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [
+        (line, "", "the header names no column")
+    ]

@@ -1,0 +1,111 @@
+"""Reads the first sheet of an Excel workbook (.xlsx) as CSV would hold it. Pure."""
+
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import openpyxl
+from openpyxl.utils.escape import unescape
+
+MAX_ROWS: Final = 1_048_576  # of a sheet
+MAX_AT_ONCE: Final = 50 * 1024 * 1024  # unpacked bytes of what is read at once: all but the sheets
+MAX_STYLES: Final = 5 * 1024 * 1024  # of these, what takes many times its size in memory
+MAX_RATIO: Final = 100  # how many times its size a large workbook may unpack to
+
+
+class WorkbookError(Exception):
+    """A workbook cannot be read; the message says why."""
+
+
+class SheetRow(NamedTuple):
+    """A row with its number from 1, and the share of rows read so far."""
+
+    number: int
+    cells: list[str]
+    share: float
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a workbook by its content. Raises OSError and BadZipFile."""
+    with path.open("rb") as file:
+        if file.read(4) != b"PK\x03\x04":
+            return False
+        with zipfile.ZipFile(file) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+
+
+def rows(path: Path, limit: int, unread: list[str]) -> Iterator[SheetRow]:
+    """The rows of the first sheet, without empty cells at their end; ``unread`` gets the names of the others.
+
+    ``limit`` is the most that the file may unpack to, in bytes. Raises WorkbookError.
+    """
+    _check_size(path, limit)
+    try:
+        # A path would have to end in .xlsx.
+        with path.open("rb") as file:
+            yield from _rows(
+                openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False), unread
+            )
+    except WorkbookError:
+        raise
+    except Exception as error:
+        # Broken and hostile files make openpyxl raise errors of every kind.
+        raise WorkbookError(_damage(error)) from error
+
+
+def _rows(book: Any, unread: list[str]) -> Iterator[SheetRow]:
+    if not book.worksheets:
+        raise WorkbookError("the workbook has no sheet")
+    first, *others = book.worksheets
+    unread += [sheet.title for sheet in others]
+    last = first.max_row or 0
+    # The size that a file claims for its sheet may be wrong.
+    first.reset_dimensions()
+    for number, values in enumerate(first.iter_rows(values_only=True), start=1):
+        if number > MAX_ROWS:
+            raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
+        cells = [_text(value) for value in values]
+        while cells and not cells[-1]:
+            del cells[-1]
+        yield SheetRow(number, cells, min(1.0, number / last) if last else 0.0)
+
+
+def _check_size(path: Path, limit: int) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    except zipfile.BadZipFile as error:
+        raise WorkbookError(_damage(error)) from error
+    total = sum(sizes.values())
+    at_once = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
+    is_bomb = total > MAX_AT_ONCE and total > MAX_RATIO * path.stat().st_size
+    if total > limit or is_bomb or at_once > MAX_AT_ONCE or sizes.get("xl/styles.xml", 0) > MAX_STYLES:
+        reason = (
+            f"the workbook unpacks to {total // 2**20:,} MiB, {at_once // 2**20:,} of them beside its sheets"
+        )
+        raise WorkbookError(f"{reason}, which is too much; please save the sheet as CSV (UTF-8)")
+
+
+def _damage(error: BaseException) -> str:
+    while error.__context__:
+        error = error.__context__
+    return f"the workbook is damaged, was cut off or is none ({type(error).__name__}); please save it anew"
+
+
+def cell_text(value: Any) -> str:
+    """A value as a cell of CSV holds it: times in ISO 8601, spans in seconds."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _text(value: Any) -> str:
+    return unescape(value) if isinstance(value, str) else cell_text(value)
