@@ -105,7 +105,7 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
 
     One bootstrap over prompts serves all.
     """
-    arranged = arrange(opinions, method.tie_band)
+    arranged = arrange(opinions, method.tie_band, ties=method.ties)
     if not len(arranged.rows):
         return
     parts = list(_parts(arranged))

@@ -314,6 +314,15 @@ _TWO_MEASURES: Final = (
 )
 
 
+def two_tables(content: Content) -> list[DataTable]:
+    """The tables of a comparison of two raters that there is something for."""
+    measured = "within" in content or content.get("between", {}).get("n")
+    return [
+        *([two_table(content)] if measured else []),
+        *([twos_table(content)] if "twos" in content else []),
+    ]
+
+
 def two_table(content: Content) -> DataTable:
     """A row for each measure of a comparison of two raters."""
     return DataTable.of(

@@ -49,40 +49,27 @@ def single_people(study: Study, opinions: Opinions) -> tuple[Choice, ...]:
 
 def two_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:
     """The table of a page; ``setting.raters`` are two selectors joined by a comma."""
-    chosen = setting.raters.split(",")
-    content = compared(study, opinions, chosen, method, category=setting.category, ties=setting.ties)
+    content = compared(study, opinions, setting.raters.split(","), setting.category, method)
     return Table("two", setting.raters, canonical(content))
 
 
 def compared(
-    study: Study,
-    opinions: Opinions,
-    selectors: Sequence[str],
-    method: Method,
-    *,
-    category: str = "",
-    ties: str = "on",
+    study: Study, opinions: Opinions, selectors: Sequence[str], category: str, method: Method
 ) -> dict[str, Any]:
-    """How two raters agree, at the tie band, level, rounds and seed of ``method``.
+    """How two raters agree in a category (in all where empty), at the ties, level and rounds of ``method``.
 
     Who is a member of both counts with the smaller one alone. The same raters twice are compared among
     themselves. Raises NobodyError.
     """
     everybody = (*opinions.raters, *single_people(study, opinions))
     one, other = (_choice(everybody, selector) for selector in selectors)
-    arranged = arrange(opinions, method.tie_band, ties=ties == "on").about(category)
+    arranged = arrange(opinions, method.tie_band, ties=method.ties).about(category)
     smaller = min(one, other, key=lambda choice: len(choice.ids))
     chosen = (one,) if one.ids == other.ids else (one, other)
     kinds = [arranged.kind(each, frozenset() if each is smaller else smaller.ids) for each in chosen]
     content = {
-        "form": FORM,
-        "category": category or None,
-        "ties": ties,
-        "sideless": _sideless(opinions.about(category).by(one.ids | other.ids)) if ties == "off" else 0,
-        "band": str(method.tie_band) if method.tie_band else None,
-        "level": method.interval,
-        "rounds": method.rounds,
-        "seed": method.seed,
+        **parameters(category, method),
+        "sideless": 0 if method.ties else _sideless(opinions.about(category).by(one.ids | other.ids)),
         "raters": [
             _about(choice, kind, 0 if choice is smaller else len(choice.ids & smaller.ids))
             for choice, kind in zip(chosen, kinds, strict=True)
@@ -95,6 +82,19 @@ def compared(
         return content | found | _members(arranged, kinds[0], everybody, method)
     parts = {"between": next(between(arranged, *kinds)), "correlation": correlated(arranged, *kinds)}
     return content | _rows(parts, method) | _cells(arranged, *kinds)
+
+
+def parameters(category: str, method: Method) -> dict[str, Any]:
+    """What everything about agreement that is made for programs begins with."""
+    return {
+        "form": FORM,
+        "category": category or None,
+        "ties": "on" if method.ties else "off",
+        "band": str(method.tie_band) if method.tie_band else None,
+        "level": method.interval,
+        "rounds": method.rounds,
+        "seed": method.seed,
+    }
 
 
 def _choice(everybody: Sequence[Choice], selector: str) -> Choice:

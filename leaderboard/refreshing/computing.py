@@ -63,14 +63,20 @@ def any_tables(
     ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
     ParameterError for a tie band that the chosen raters do not have; others without it are left out.
     """
-    request = _Request(opinions, setting, _at(setting, method), dict(known), texts)
+    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
 
 
-def _at(setting: Setting, method: Method) -> Method:
-    band = TieBand.parse(setting.band) if setting.band else None
-    return replace(method, tie_band=band, resample=setting.resample, interval=float(setting.level))
+def method_at(setting: Setting, method: Method) -> Method:
+    """The method with the ties, level and resampling of a setting."""
+    return replace(
+        method,
+        ties=setting.ties == "on",
+        tie_band=TieBand.parse(setting.band) if setting.band else None,
+        resample=setting.resample,
+        interval=float(setting.level),
+    )
 
 
 @dataclass(frozen=True)
@@ -195,7 +201,7 @@ def tables_of(view: ComputedView) -> str:
     if more is not None:
         found = [judges_table(read, more, setting.raters, method)]
     elif scope is Scope.TWO:
-        found = [two_table(snapshot.study, read, setting, _at(setting, method))]
+        found = [two_table(snapshot.study, read, setting, method_at(setting, method))]
     else:
         found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))

@@ -345,12 +345,13 @@ def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | Non
 
 
 def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The setting of two raters, separated by a comma; single people are among them.
+    """The setting of two raters, separated by a comma, or of all; single people may be chosen too.
 
     Raises UnknownSettingError.
     """
     kinds = [choice["selector"] for choice in counts["raters"]]
-    two = [_one_of("raters", one, kinds, people_of(counts)) for one in wanted["raters"].split(",")]
+    named = wanted["raters"].split(",") if wanted.get("raters") else []
+    two = [_one_of("raters", one, kinds, people_of(counts)) for one in named]
     ties = _one_of("ties", wanted.get("ties") or "on", ("on", "off"))
     category = _one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
     found = parse_for_all(wanted, counts)

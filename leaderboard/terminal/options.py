@@ -70,21 +70,10 @@ def add_method_options(parser: ArgumentParser) -> None:
 
 
 def add_sampling_options(parser: ArgumentParser) -> None:
-    """Declare the options that mean something for all methods."""
-    usual = Method()
-    for name, default, metavar, meaning in (
-        ("--k", usual.elo.k, "K", "points one game can move"),
-        ("--rounds", usual.rounds, "N", "rounds of the bootstrap"),
-        ("--seed", usual.seed, "N", "seed of the bootstrap"),
-    ):
-        text = f"{default:g}"
-        parser.add_argument(name, default=text, metavar=metavar, help=f"{meaning} (default: {text})")
-    parser.add_argument(
-        "--interval",
-        default=DECLARED["level"].usual,
-        metavar="PERCENT",
-        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
-    )
+    """Declare the options that mean something for all methods of ranking."""
+    k = f"{Method().elo.k:g}"
+    parser.add_argument("--k", default=k, metavar="K", help=f"points one game can move (default: {k})")
+    add_bootstrap_options(parser)
     parser.add_argument(
         "--resample",
         default=DECLARED["resample"].usual,
@@ -93,6 +82,22 @@ def add_sampling_options(parser: ArgumentParser) -> None:
         "prompts (default: prompts, or games where no prompt is known)",
     )
     parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
+
+
+def add_bootstrap_options(parser: ArgumentParser) -> None:
+    """Declare rounds, seed and level."""
+    usual = Method()
+    for name, default, meaning in (
+        ("--rounds", usual.rounds, "rounds of the bootstrap"),
+        ("--seed", usual.seed, "seed of the bootstrap"),
+    ):
+        parser.add_argument(name, default=str(default), metavar="N", help=f"{meaning} (default: {default})")
+    parser.add_argument(
+        "--interval",
+        default=DECLARED["level"].usual,
+        metavar="PERCENT",
+        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+    )
 
 
 def method_from(options: dict[str, Any]) -> Method:

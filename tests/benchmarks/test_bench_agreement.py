@@ -36,7 +36,7 @@ def opinions(prompts):
             parts.append(rows)
     kinds = {"people": PEOPLE, "group:first": PEOPLE[:10], **{f"judge:{judge}": (judge,) for judge in JUDGES}}
     choices = tuple(Choice(selector, selector, frozenset(ids), False) for selector, ids in kinds.items())
-    return Opinions(np.concatenate(parts), (), (), CATEGORIES, (0, 0, 0), prompts, choices)
+    return Opinions(np.concatenate(parts), (), (), CATEGORIES, (0, 0, 0), prompts, raters=choices)
 
 
 @pytest.mark.parametrize("comparisons", [10_000, 100_000, 1_000_000])

@@ -34,7 +34,7 @@ def study(rows, *choices, categories=("coding", "poems"), of=lambda prompt: prom
     given["prompt"] = 1000 - 3 * (given["pair"] // each)
     given["category"] = of(given["pair"] // each)
     given["pair"] = 7 * given["pair"] + 50
-    return Opinions(given, (), (), categories, (0, 0, 0), 0, choices)
+    return Opinions(given, (), (), categories, (0, 0, 0), 0, raters=choices)
 
 
 def tables(opinions, method=METHOD):

@@ -12,7 +12,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Scope, parse_for_two
 from tests import factories
-from tests.leaderboard.reading import records, words
+from tests.leaderboard.reading import printed, records, refusal, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -173,3 +173,74 @@ def test_what_is_not_there_is_explained(client, query):
     response = client.get(PAGE + query)
     assert response.status_code == 404
     assert "There is no " in response.content.decode() or "has no band" in response.content.decode()
+
+
+def command(*options):
+    return json.loads(printed("agreement", "small", "--rounds", ROUNDS, "--format", "json", *options))
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        (
+            ("--raters", "group:left", "--against", "group:right"),
+            {"one": "group:left", "other": "group:right"},
+        ),
+        (("--raters", "people", "--ties", "off"), {"one": "people", "other": "people", "ties": "off"}),
+        (
+            ("--raters", "judge:strict", "--category", "poems", "--interval", 80),
+            {"one": "judge:strict", "other": "people", "category": "poems", "level": "80"},
+        ),
+    ],
+)
+def test_the_command_prints_what_the_page_shows(made, options, asked):
+    assert command(*options) == {"study": "small"} | content(made, **asked)
+
+
+def test_the_command_prints_the_tables_of_the_agreement_page(made):
+    found = command()
+    for own in found["kinds"]:
+        stored = {row.kind: row.content for row in made.snapshot.slices.filter(raters=own["selector"])}
+        assert own["correlation"] == stored.get("correlation", {"rows": None})["rows"]
+        if "agreement" in stored:
+            assert own["within"] == stored["agreement"]["within"]["rows"]
+            assert own["others"] == stored["agreement"]["others"]
+    assert next(own["selector"] for own in found["kinds"] if own["correlation"]) == "people"
+    rows = next(own for own in command("--category", "poems")["kinds"] if own["selector"] == "judge:strict")
+    assert [row["category"] for row in (*rows["correlation"], *rows["within"])] == ["poems", "poems"]
+
+
+def test_the_text_has_the_numbers_of_the_page_and_unmirrored_ones_on_request(client, made):
+    shown(client, made, "?raters=group:left&against=group:right")
+    row = records(client, f"{PAGE}tables/measures.csv?raters=group:left&against=group:right")[0]
+    two = ("agreement", "small", "--rounds", ROUNDS, "--raters", "group:left", "--against", "group:right")
+    text = printed(*two)
+    assert "Over 12 pairs that both rated, the weighted kappa of Left and Right is" in text
+    line = next(line for line in text.splitlines() if line.startswith("Weighted kappa"))
+    assert line.split()[2:5] == [f"{float(row[name]):.3f}" for name in ("Value", "Low", "High")]
+    assert "Unmirrored" not in text
+    assert f"{float(row['Unmirrored']):.3f}" in printed(*two, "--unmirrored")
+    overview = printed("agreement", "small", "--rounds", ROUNDS)
+    assert "Correlation with people." in overview
+    assert "Cohen's kappa, quadratic weights." in overview
+    assert "Agreement among raters of one kind." in overview
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--raters", "judge:nobody"),
+            'small: This board has no raters "judge:nobody". It has: people, judge:',
+        ),
+        (("--against", "people"), "--against is the other of two; give --raters with it."),
+        (("--category", "none"), 'small: This board has no category "none". It has: coding, poems.'),
+        (("--tie-band", "2-7"), 'small: This board has no band "2-7".'),
+        (("--tie-band", "1-2", "--ties", "off"), "--tie-band is 1-2, but ties are off."),
+        (("--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
+        (("--rounds", "0"), "--rounds is 0"),
+        (("--format", "table"), "--format is 'table'; choose one of text, json."),
+    ],
+)
+def test_a_bad_option_is_one_sentence(options, message):
+    assert refusal("agreement", "small", *options).startswith(message)

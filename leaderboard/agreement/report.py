@@ -1,0 +1,126 @@
+"""How the raters of a study agree, as JSON and as text for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from arena.models import Study
+from leaderboard.agreement.coefficients import agreement
+from leaderboard.agreement.table import (
+    correlation_table,
+    kappa_table,
+    same_category,
+    two_notes,
+    two_sentence,
+    two_tables,
+    within_table,
+    without_pools,
+)
+from leaderboard.agreement.two import compared, parameters, single_people
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.refreshing.computing import method_at
+from leaderboard.refreshing.tables import counts
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.reading import Opinions, opinions
+from leaderboard.snapshots.settings import parse_for_two
+from leaderboard.stats import Method
+
+
+def report(study: Study, wanted: Mapping[str, str], method: Method) -> dict[str, Any]:
+    """How all raters agree, or the two named, from the comparisons as they are now.
+
+    ``wanted`` is as in the address of a page. Raises UnknownSettingError.
+    """
+    read = opinions(study)
+    people = [each.selector for each in single_people(study, read)]
+    setting = parse_for_two(wanted, counts(read) | {"people": people})
+    method = method_at(setting, method)
+    if setting.raters:
+        found = compared(study, read, setting.raters.split(","), setting.category, method)
+    else:
+        found = overview(read, setting.category, method)
+    return {"study": study.slug} | found
+
+
+def overview(read: Opinions, category: str, method: Method) -> dict[str, Any]:
+    """The tables of the agreement page, of one category or of all."""
+    contents: dict[str, dict[str, Any]] = {"correlation": {}, "agreement": {}}
+    for table in agreement(read, method):
+        contents[table.kind][table.raters] = json.loads(table.payload)
+
+    def rows(content: Content | None) -> list[Content] | None:
+        if content is None:
+            return None
+        return [row for row in content["rows"] if not category or same_category(row, category)]
+
+    kinds = []
+    for choice in read.raters:
+        own = contents["agreement"].get(choice.selector, {"within": None, "others": []})
+        kinds.append(
+            {
+                "selector": choice.selector,
+                "label": choice.label,
+                "simulated": choice.simulated,
+                "members": len(choice.ids),
+                "correlation": rows(contents["correlation"].get(choice.selector)),
+                "within": rows(own["within"]),
+                "others": [{**other, "rows": rows(other)} for other in own["others"]],
+            }
+        )
+    return parameters(category, method) | {"kinds": kinds}
+
+
+def as_json(found: Content) -> str:
+    """Indented JSON; the keys are those of docs/agreement.md."""
+    return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def as_text(found: Content, *, unmirrored: bool = False) -> str:
+    """The tables of the pages; ``unmirrored`` adds kappa and alpha with each pair entered once."""
+    ties = f"ratings {found['band']} are ties" if found["band"] else f"ties {found['ties']}"
+    kinds = found.get("kinds")
+    simulated = any(own["simulated"] for own in kinds or found.get("raters", ()))
+    parts = [
+        f"{found['study']}: agreement in {found['category'] or 'all categories'}, {ties}. Intervals of "
+        f"{found['level']:g} % over prompts; {found['rounds']} rounds, seed {found['seed']}."
+        f"{' Simulated votes are among them: a program made them up.' if simulated else ''}"
+    ]
+    if kinds is None:
+        parts += map(printable, (two_sentence(found), *two_notes(found)))
+    tables = two_tables(found) if kinds is None else _overview_tables(kinds)
+    parts += [text for table in tables if (text := _text(table, unmirrored))]
+    return "\n\n".join(parts)
+
+
+def _overview_tables(kinds: Sequence[Content]) -> Iterator[DataTable]:
+    labels = {own["selector"]: own["label"] for own in kinds}
+    yield correlation_table(
+        (own["label"], without_pools({"rows": own["correlation"]})) for own in kinds if own["correlation"]
+    )
+    yield kappa_table(
+        (own["label"], labels[other["raters"]], other) for own in kinds for other in own["others"]
+    )
+    yield within_table((own["label"], {"within": {"rows": own["within"]}}) for own in kinds if own["within"])
+
+
+def _text(table: DataTable, unmirrored: bool) -> str:
+    """The columns of a table that hold something, aligned under its caption; empty without rows."""
+    shown = [
+        place
+        for place, name in enumerate(table.columns)
+        if (unmirrored or not name.startswith("Unmirrored"))
+        and any(row[place] not in (None, "") for row in table.rows)
+    ]
+    header = [table.columns[place] for place in shown]
+    left = {name for name, numeric in table.header if not numeric}
+    rows = [[_cell(row[place]) for place in shown] for row in table.rows]
+    return "\n".join([f"{table.caption}.", *aligned([header, *rows], left)]) if rows else ""
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))

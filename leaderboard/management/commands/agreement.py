@@ -1,0 +1,65 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.agreement.report import as_json, as_text, report
+from leaderboard.snapshots.settings import UnknownSettingError
+from leaderboard.stats import Method
+from leaderboard.stats.checks import ParameterError
+from leaderboard.terminal.options import add_bootstrap_options, choice, number, study_named
+
+
+class Command(BaseCommand):
+    help = "Prints how the raters of a study agree: correlations, kappa and alpha, of all or of any two."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        who = "people, judge:SLUG, group:NAME or a person's pseudonym"
+        parser.add_argument("--raters", metavar="WHO", help=f"compare two alone; {who}")
+        parser.add_argument(
+            "--against",
+            metavar="WHO",
+            help="the other of the two (default: people); the same twice: every two of its members",
+        )
+        parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
+        parser.add_argument(
+            "--ties",
+            default="on",
+            metavar="on|off",
+            help="off: 4 is first and 5 is second on 1-8, and the middle of an odd scale is left out and "
+            "counted (default: on)",
+        )
+        parser.add_argument(
+            "--tie-band", default="", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"
+        )
+        parser.add_argument(
+            "--unmirrored",
+            action="store_true",
+            help="add kappa and alpha with each pair entered once, as published values have it, to the text; "
+            "the JSON always has them",
+        )
+        add_bootstrap_options(parser)
+        parser.add_argument("--format", default="text", metavar="text|json", help="default: text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        form = choice(options, "format", ("text", "json"))
+        if options["against"] and not options["raters"]:
+            raise CommandError("--against is the other of two; give --raters with it.")
+        if choice(options, "ties", ("on", "off")) == "off" and options["tie_band"]:
+            raise CommandError(f"--tie-band is {options['tie_band']}, but ties are off.")
+        study = study_named(options["study"])
+        asked = {"category": "category", "ties": "ties", "band": "tie_band", "level": "interval"}
+        wanted = {name: str(options[option]) for name, option in asked.items()}
+        if options["raters"]:
+            wanted["raters"] = f"{options['raters']},{options['against'] or 'people'}"
+        try:
+            method = Method(rounds=number(options, "rounds", int), seed=number(options, "seed", int))
+            found = report(study, wanted, method)
+        except ParameterError as error:
+            raise CommandError(f"--{error}.") from error
+        except UnknownSettingError as error:
+            raise CommandError(f"{study.slug}: {error}") from error
+        text = as_json(found) if form == "json" else as_text(found, unmirrored=options["unmirrored"])
+        self.stdout.write(text)
