@@ -115,6 +115,7 @@ WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
 _SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
 _VERDICTS: Final = ("winner", "rating", "gold")
 MOST_VALUES: Final = 20  # different values that a column of verdicts may have
+_LONGEST_VALUE: Final = 200
 _RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
 
 
@@ -404,11 +405,14 @@ class _Reader:
         """Place and field of values without a meaning."""
         self._unrated = 0
         self._parts: Mapping[str, list[str]] = {}
+        self._used: Mapping[str, str] = {}
 
     def read(self, file: InputFile) -> Iterator[Item]:
         there = file.columns()
         self._parts = {name: parts_of(column, there) for name, column in self._mapping.columns.items()}
-        left_out = set(there) - {part for parts in self._parts.values() for part in parts}
+        used = (*self._mapping.further, *(part for parts in self._parts.values() for part in parts))
+        self._used = {column: column for column in used}
+        left_out = set(there) - self._used.keys()
         if left_out and self._mapping.kind in (Kind.RATERS, Kind.PAIRS):
             yield Note(
                 file.place(), f"columns that are not mapped are left out: {', '.join(sorted(left_out))}"
@@ -434,8 +438,7 @@ class _Reader:
 
     def _row(self, row: Fields) -> Iterator[Item]:
         mapping = self._mapping
-        used = [*mapping.further, *(part for parts in self._parts.values() for part in parts)]
-        cells = row.pick({column: column for column in used})
+        cells = row.pick(self._used)
         values = {name: _joined(parts, cells) for name, parts in self._parts.items() if cells.keys() & parts}
         values |= mapping.constants
         rest = row.rest()
@@ -479,6 +482,8 @@ class _Reader:
                 fields.put("rating", 1)
             return True
         meaning = self._mapping.meaning_of(value, whole_number(cell_text(fields.peek("points"))))
+        if len(value) > _LONGEST_VALUE:
+            value, meaning = f"{value[:_LONGEST_VALUE]}…", None
         if value in self._values or len(self._values) <= MOST_VALUES:
             self._values[value] += 1
             if meaning is None:

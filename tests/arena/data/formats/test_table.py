@@ -91,6 +91,8 @@ def test_an_unknown_winner_is_named_with_its_rows_and_a_missing_one_is_no_tie(tm
         "refused, undecided"
     )
     assert other.startswith(', line 6: winner: "?", in 1 row, has no known meaning')
+    (found,) = said(write_votes(tmp_path, "x" * 500), VOTES)
+    assert found.startswith(f', line 2: winner: "{"x" * 200}…", in 1 row')
     (found,) = said(write_votes(tmp_path, *(f"text {number}" for number in range(25))), VOTES)
     assert found == ', line 2: winner: "text 0" is one of more than 20 values; a column of verdicts has few'
 
