@@ -63,6 +63,11 @@ class Snapshot(Immutable):
     def watermark(self) -> str:
         return "{}.{}.{}".format(*self.data)
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """What the settings of an address are read by: the counts, and whether the study is closed now."""
+        return {**self.counts, "closed": self.study.is_closed}
+
 
 class SnapshotSlice(Immutable):
     """One table of a snapshot as canonical JSON; fields that do not apply to its kind are empty."""

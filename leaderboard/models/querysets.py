@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
     def newest(self, study: Study) -> Snapshot | None:
-        return self.filter(study=study).order_by("-pk").first()
+        found = self.filter(study=study).order_by("-pk").first()
+        if found is not None:
+            found.study = study
+        return found
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
         """The newest snapshot of each study, by study id."""

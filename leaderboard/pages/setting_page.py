@@ -12,7 +12,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
-from leaderboard.snapshots.settings import Setting, choice_of, left_out, parse, words
+from leaderboard.snapshots.settings import Setting, adjusted_words, choice_of, left_out, parse, words
 
 EVERY_SWITCH = tuple(each.name for each in fields(Setting))
 
@@ -31,7 +31,7 @@ class SettingPage(Page):
 
         Raises UnknownSettingError for a value the study does not have, NoNumbersError without raters.
         """
-        found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.counts)
+        found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.known)
         if found is None:
             raise NoNumbersError("Nobody has rated yet.")
         return found
@@ -42,7 +42,7 @@ class SettingPage(Page):
 
     @property
     def switches(self) -> Sequence[Switch]:
-        found = switches(self.setting, self.snapshot.counts)
+        found = switches(self.setting, self.snapshot.known)
         return [switch for switch in found if switch.field in self.takes]
 
     @property
@@ -61,7 +61,9 @@ class SettingPage(Page):
     def about_words(self) -> str:
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
-        return ", ".join(filter(None, (category, "models only" if self.setting.contestants else "")))
+        models = "models only" if self.setting.contestants else ""
+        adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
+        return ", ".join(filter(None, (category, models, adjusted)))
 
     @property
     def no_games(self) -> str:

@@ -54,4 +54,6 @@ def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Cou
     changes, chosen = {declared.field: choice.value}, getattr(setting, declared.field) == choice.value
     if declared.field == "raters" and scales(counts, choice.value) != scales(counts, setting.raters):
         changes["band"] = ""  # it is one of another scale
+    if declared.field == "method":
+        changes["adjust"] = ""  # which would choose the method
     return Option(choice.text, setting.query(**changes), chosen, choice.comparisons, choice.value)

@@ -21,9 +21,10 @@ from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.presentation import method_beside
-from leaderboard.snapshots.reading import Choice, Opinions, opinions
+from leaderboard.snapshots.reading import Choice, Opinions, PairStyle, UnknownTextError, opinions, pair_style
 from leaderboard.snapshots.settings import (
-    EVERYONE,
+    ADJUSTED,
+    BESIDE,
     MODELS,
     Scope,
     Setting,
@@ -37,7 +38,7 @@ from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, TieBand
-from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.checks import NotIdentifiedError, ParameterError
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +58,15 @@ def any_tables(
     method: Method,
     known: Mapping[str, str],
     texts: Texts | None = None,
+    style: PairStyle | None = None,
 ) -> Iterator[Table]:
     """The tables that a scope shows at a setting, at the parameters of ``method``.
 
-    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
-    ParameterError for a tie band that the chosen raters do not have; others without it are left out.
+    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths;
+    ``style`` is what a setting adjusts for. Raises ParameterError for a tie band that the chosen raters do
+    not have; others without it are left out, and whose ranking cannot be adjusted.
     """
-    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts)
+    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts, style)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
 
@@ -88,21 +91,25 @@ class _Request:
     method: Method
     computed: dict[str, str]
     texts: Texts | None
+    style: PairStyle | None
 
     def board(self) -> Iterator[Table]:
         """Standings of all kinds of raters, and more of the chosen ones."""
         by_selector = {choice.selector: choice for choice in self.opinions.raters}
         own = by_selector.pop(self.setting.raters)
-        yield from self._own(own)
+        try:
+            yield from self._own(own)
+        except (NotIdentifiedError, UnknownTextError) as error:
+            yield Table("nothing", own.selector, canonical({"reason": str(error)}))
         for other in by_selector.values():
             if not other.selector.startswith("group:"):
                 yield from self._others(other)
 
     def categories(self) -> Iterator[Table]:
-        name, ties = self.setting.method, self.setting.ties
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
         for category in self._categories:
-            yield from self._standings("standings", own, self._players(own, category), category, name, ties)
+            with suppress(NotIdentifiedError, UnknownTextError):
+                yield from self._standings("standings", own, replace(self.setting, category=category))
 
     def raters(self) -> Iterator[Table]:
         for choice in self.opinions.raters:
@@ -117,46 +124,46 @@ class _Request:
         return ("", *filter(None, self.opinions.categories))
 
     def _own(self, own: Choice) -> Iterator[Table]:
-        name, ties, category = self.setting.method, self.setting.ties, self.setting.category
-        players = self._players(own, category)
-        rules = TIES[:1] if name == "ordinal" else TIES  # the ordinal model takes every rating as given
-        for by, rule in (*((name, rule) for rule in rules), (method_beside(name), ties)):
-            yield from self._standings("standings", own, players, category, by, rule)
-        band = self.method.tie_band if ties == "on" else None
-        games = players.ratings().games(ties=ties == "on", resample="games", tie_band=band)
+        setting = self.setting
+        rules = TIES[:1] if setting.method == "ordinal" else TIES  # the ordinal model takes ratings as given
+        shown = [replace(setting, ties=rule) for rule in rules]
+        for each in (*shown, replace(setting, method=method_beside(setting.method), adjust="")):
+            yield from self._standings("standings", own, each)
+        ties = setting.ties == "on"
+        band = self.method.tie_band if ties else None
+        players = self._players(own, setting)
+        games = players.ratings().games(ties=ties, resample="games", tie_band=band)
         if len(games):
             payload = canonical(matrix_table(games, players.names))
-            yield Table("matrices", own.selector, payload, category=category, ties=ties)
-        if self.setting.contestants == MODELS:
-            everyone = self._about(own, category).present()
-            yield from self._standings(EVERYONE, own, everyone, category, name, ties)
+            yield Table("matrices", own.selector, payload, category=setting.category, ties=setting.ties)
+        for name, kind in BESIDE.items():
+            if getattr(setting, name):
+                yield from self._standings(kind, own, replace(setting, **{name: ""}))
 
     def _others(self, other: Choice) -> Iterator[Table]:
-        setting = self.setting
-        players = self._players(other, setting.category)
-        with suppress(ParameterError):  # of the band: they used another scale
-            yield from self._standings(
-                "standings", other, players, setting.category, setting.method, setting.ties
-            )
+        with suppress(ParameterError, UnknownTextError):  # of the band: they used another scale
+            yield from self._standings("standings", other, self.setting)
 
-    def _players(self, choice: Choice, category: str) -> Opinions:
-        chosen = self._about(choice, category)
-        return (chosen.among("model") if self.setting.contestants == MODELS else chosen).present()
+    def _players(self, choice: Choice, setting: Setting) -> Opinions:
+        chosen = self._about(choice, setting.category)
+        return (chosen.among("model") if setting.contestants == MODELS else chosen).present()
 
     def _about(self, choice: Choice, category: str) -> Opinions:
         own, name = self.opinions.by(choice.ids), left_out(category, self.opinions.categories)
         return own.about(category) if name is None else own.but(name)
 
-    def _standings(
-        self, kind: str, choice: Choice, players: Opinions, category: str, name: str, ties: str
-    ) -> Iterator[Table]:
-        given, method = players.ratings(), published(self.method, name, ties, category)
+    def _standings(self, kind: str, choice: Choice, setting: Setting) -> Iterator[Table]:
+        players, adjust = self._players(choice, setting), ADJUSTED[setting.adjust]
+        given = players.ratings(self.style.covariates(players) if self.style and adjust else None)
+        place = {"ties": setting.ties, "category": setting.category}
+        method = replace(published(self.method, setting.method, **place), adjust=adjust)
         if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)
         if inputs not in self.computed:
             self.computed[inputs] = canonical(standings(players, given, method))
-        yield Table(kind, choice.selector, self.computed[inputs], ties, category, name, inputs)
+        found = {"payload": self.computed[inputs], "method": setting.method, "inputs": inputs}
+        yield Table(kind, choice.selector, **found, **place)
 
 
 class SnapshotOutdatedError(Exception):
@@ -194,6 +201,7 @@ def tables_of(view: ComputedView) -> str:
     read = opinions(snapshot.study, snapshot.last_comparison)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
     measured = texts(snapshot.study) if scope is Scope.RATERS else None
+    style = pair_style(snapshot.study) if setting.adjust else None
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
@@ -203,7 +211,7 @@ def tables_of(view: ComputedView) -> str:
     elif scope is Scope.TWO:
         found = [two_table(snapshot.study, read, setting, method_at(setting, method))]
     else:
-        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured)]
+        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured, style)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
 
 
@@ -211,7 +219,7 @@ def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
     address, _, query = view.setting.partition("?")
     scope = Scope(address)
     read = _PARSERS.get(scope, parse)
-    found = read(dict(parse_qsl(query)), view.snapshot.counts)
+    found = read(dict(parse_qsl(query)), view.snapshot.known)
     if found is None:
         raise SnapshotOutdatedError
     return found, scope

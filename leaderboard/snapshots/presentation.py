@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 # Those of leaderboard.stats, which web processes do not load for its NumPy and SciPy.
@@ -14,6 +15,8 @@ METHOD_NAMES: Final = {
 }
 STORED_METHODS: Final = tuple(name for name in METHOD_NAMES if name != "elo-study")
 """Those every snapshot holds; a worker computes the other when somebody asks."""
+STYLE_NAMES: Final = {"length": "length", "markdown": "Markdown"}
+"""Words for what a ranking is adjusted for."""
 _MOST_LETTERS: Final = 4
 
 
@@ -70,29 +73,29 @@ def drawn(used: Mapping[str, Any]) -> str:
     return "draws" if used.get("intervals") == "sandwich" else "rounds"
 
 
-def findings(content: Mapping[str, Any]) -> Iterator[str]:
+def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
+    """Sentences about what one method alone finds; ``level`` is that of its intervals, in percent."""
+    between = partial(_between, level)
     if content.get("robustness"):
         yield content["robustness"]["sentence"]
     if content.get("davidson"):
         ties = content["davidson"]
         equals = 100 * ties["nu"] / (2 + ties["nu"])
-        yield f"nu {ties['nu']:.3f}{_between(ties, '.3f')}: equals tie in {equals:.0f} % of their games."
+        yield f"nu {ties['nu']:.3f}{between(ties, '.3f')}: equals tie in {equals:.0f} % of their games."
     if content.get("position"):
         place = content["position"]
-        yield f"Standing first is worth {place['points']:+.1f} points{_between(place, '+.1f')}."
+        yield f"Standing first is worth {place['points']:+.1f} points{between(place, '+.1f')}."
     for name, effect in content.get("effects", {}).items():
-        yield (
-            f"{name}: one standard deviation more ({effect['sd']:.3g}) is worth {effect['points']:+.1f} "
-            f"points{_between(effect, '+.1f')}."
-        )
+        more = f"One standard deviation more {STYLE_NAMES.get(name, name)}"
+        yield f"{more} is worth {effect['points']:+.1f} points{between(effect, '+.1f')}."
     if content.get("rater_lean_sd") is not None:
         yield f"Raters' leans towards the first spread by {content['rater_lean_sd']:.3f} (log-odds)."
 
 
-def _between(found: Mapping[str, Any], form: str) -> str:
+def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:
     if found.get("low") is None:
         return ""
-    return f" ({found['low']:{form}} to {found['high']:{form}})"
+    return f" ({level:g} %: {found['low']:{form}} to {found['high']:{form}})"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
 from leaderboard.stats import Ratings, make_ratings
@@ -228,26 +228,33 @@ class UnknownTextError(ValueError):
 STYLE: Final = ("length", "markdown")
 
 
-def style_covariates(study: Study, chosen: Opinions) -> dict[str, FloatArray]:
-    """How much more of each STYLE the first completion has, per rating of ``chosen.ratings()``.
+@dataclass(frozen=True, eq=False)
+class PairStyle:
+    """How much more of each STYLE the first completion of a pair has, (pairs, STYLE); NaN where not known."""
 
-    Raises UnknownTextError.
-    """
-    rows = chosen.rows[chosen.scored & chosen.ranked]
-    ids, place = np.unique(rows["pair"], return_inverse=True)
-    counted = _counted_texts(study)
-    sides = np.full((len(ids), 2, len(STYLE)), np.nan)
-    number = dict(zip(ids.tolist(), range(len(ids)), strict=True))
-    pairs = Pair.objects.filter(prompt__study=study).order_by().values_list("pk", "first", "second")
-    for pk, first, second in pairs.iterator(chunk_size=10_000):
-        if pk in number:
-            sides[number[pk]] = counted[first], counted[second]
-    if np.isnan(sides).any():
-        unknown = int(np.isnan(sides).any(axis=(1, 2)).sum())
-        raise UnknownTextError(f"the texts of {unknown} of {len(ids)} pairs are not known")
-    shown = sides[place]
-    shown[rows["swapped"]] = shown[rows["swapped"], ::-1]
-    return {name: style_difference(shown[:, 0, i], shown[:, 1, i]) for i, name in enumerate(STYLE)}
+    pair: npt.NDArray[np.int64]  # ids, in their order
+    more: FloatArray
+
+    def covariates(self, chosen: Opinions) -> dict[str, FloatArray]:
+        """How much more of each the first completion as shown has, per rating of ``chosen.ratings()``.
+
+        Raises UnknownTextError.
+        """
+        rows = chosen.rows[chosen.scored & chosen.ranked]
+        more = self.more[np.searchsorted(self.pair, rows["pair"])]
+        without = np.isnan(more).any(axis=1)
+        if without.any():
+            unknown, pairs = (len(np.unique(some["pair"])) for some in (rows[without], rows))
+            raise UnknownTextError(f"the texts of {unknown} of {pairs} pairs are not known")
+        more[rows["swapped"]] *= -1.0
+        return dict(zip(STYLE, more.T, strict=True))
+
+
+def pair_style(study: Study) -> PairStyle:
+    counted, pairs = _counted_texts(study), columns.pairs(study)
+    sides = np.array([[counted[text] for text in pairs[side].tolist()] for side in ("first", "second")])
+    first, second = sides.reshape(2, len(pairs), len(STYLE))
+    return PairStyle(pairs["id"], style_difference(first, second))
 
 
 def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:

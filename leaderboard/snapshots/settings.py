@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
+from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS, STYLE_NAMES
 
 
 class Scope(StrEnum):
@@ -46,8 +46,15 @@ LOWEST_LEVEL: Final = 50.0
 MODELS: Final = "models"
 """Value of ``contestants`` that leaves out human demonstrations."""
 
-EVERYONE: Final = "everyone"
-"""Kind of the standings with people that stand beside those of models only."""
+ADJUSTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "": (),
+    "length": ("length",),
+    "length-and-markdown": ("length", "markdown"),
+}
+"""Values of ``adjust``, and the covariates of the ordinal model that each names."""
+
+BESIDE: Final[Mapping[str, str]] = {"contestants": "everyone", "adjust": "unadjusted"}
+"""Switches whose standings stand beside those without them, and the kind of the latter."""
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
 RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
@@ -56,7 +63,7 @@ _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
 
 Counts = Mapping[str, Any]
-"""Of a snapshot: raters, their scales, categories."""
+"""Of a snapshot: raters, their scales, categories; and ``closed``, whether nobody rates any more."""
 
 
 class UnknownSettingError(ValueError):
@@ -80,6 +87,7 @@ class Setting:
     level: str = "95"
     contestants: str = ""
     resample: str = "prompts"
+    adjust: str = ""
 
     def query(self, **changes: str) -> str:
         """The query string with some switches changed.
@@ -89,10 +97,14 @@ class Setting:
         return "?" + urlencode(replace(self, **changes).settled().parts())
 
     def settled(self) -> "Setting":
-        """The setting without what has no effect, such as a tie band where ties are off."""
-        ordinal = self.method == "ordinal"
-        ties = "on" if ordinal else self.ties
-        return replace(self, ties=ties, band="" if ordinal or ties == "off" else self.band)
+        """The setting without what has no effect, such as a tie band where ties are off.
+
+        Only the ordinal model adjusts.
+        """
+        method = "ordinal" if self.adjust else self.method
+        ties = "on" if method == "ordinal" else self.ties
+        band = "" if method == "ordinal" or ties == "off" else self.band
+        return replace(self, method=method, ties=ties, band=band)
 
     def parts(self) -> dict[str, str]:
         """The raters, and every switch that is not as usual."""
@@ -223,6 +235,21 @@ def _read_band(value: str, setting: Setting, counts: Counts) -> str:
     return _band_of(value, points)
 
 
+def _adjustments(setting: Setting, counts: Counts) -> list[Choice]:
+    names = ("None", "Length", "Length and Markdown")
+    return list(map(Choice, ADJUSTED, names)) if counts.get("closed") else []
+
+
+def _read_adjust(value: str, setting: Setting, counts: Counts) -> str:
+    found = _one_of("adjust", value, tuple(ADJUSTED))
+    if found and not counts.get("closed"):
+        raise UnknownSettingError(
+            "Length and style are adjusted for once the study is closed: how far a contestant moves tells "
+            "how long its answers are, which people who still rate must not know."
+        )
+    return found
+
+
 def level_choices(level: str) -> list[Choice]:
     return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
 
@@ -294,6 +321,16 @@ SETTINGS: Final = (
         is_rare=True,
         is_computed=True,
     ),
+    Declaration(
+        "adjust",
+        "Style control",
+        _adjustments,
+        read=_read_adjust,
+        longest=20,
+        help="length or length-and-markdown: the ordinal model, as if all were equal in it. Closed studies.",
+        is_rare=True,
+        is_computed=True,
+    ),
 )
 
 DECLARED: Final[Mapping[str, Declaration]] = {
@@ -325,9 +362,15 @@ def words(setting: Setting, counts: Counts) -> str:
         said.append(f"ratings {setting.band} are ties")
     if setting.contestants:
         said.append("models only")
+    if setting.adjust:
+        said.append(f"adjusted for {adjusted_words(setting.adjust)}")
     if setting.resample != _USUAL["resample"]:
         said.append(f"intervals resample {setting.resample.replace('-', ' ')}")
     return "; ".join([*said, f"intervals of {setting.level} %"])
+
+
+def adjusted_words(adjust: str) -> str:
+    return " and ".join(STYLE_NAMES[name] for name in ADJUSTED[adjust])
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:

@@ -11,12 +11,12 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.settings import EVERYONE
+from leaderboard.snapshots.settings import BESIDE
 
 Place = tuple[str, str, str, str, str]
 """Kind, raters, category, ties and method."""
 
-_OF_STANDINGS: Final = ("standings", EVERYONE)
+_OF_STANDINGS: Final = ("standings", *BESIDE.values())
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,18 @@ class FlagOut(Schema):
     sentence: str
 
 
+class WithoutOut(Schema):
+    """A contestant in the same standings without one switch."""
+
+    contestant: str
+    rank: int
+    rating: float
+    low: float | None
+    high: float | None
+    rating_difference: float = Field(description="How much higher it is rated with the switch.")
+    places: int = Field(description="How many places higher it stands with the switch.")
+
+
 class StandingsOut(Schema):
     """Standings with everything that made them."""
 
@@ -132,6 +144,7 @@ class StandingsOut(Schema):
     raters: str
     category: str | None
     contestants: str | None = Field(description="models: without people; null: everyone.")
+    adjust: str | None = Field(description="What the ordinal model is adjusted for.")
     method: str
     parameters: dict[str, Any] = Field(description="Of the method: K, rounds, seed, ties, methodology ...")
     games: int
@@ -152,6 +165,9 @@ class StandingsOut(Schema):
     )
     rater_lean_sd: float | None = Field(None, description="ordinal: spread of the raters' leans.")
     warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
+    without: dict[str, list[WithoutOut]] = Field(
+        {}, description="By switch (contestants, adjust), where it is set: the standings without it."
+    )
     flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
 
 

@@ -70,7 +70,8 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
     found = hashlib.sha256(repr(words).encode())
     # Resampling prompts looks at raters too, to say whether they are the same ones.
     rater = None if method.resample == "games" else ratings.rater
-    for array in (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater):
+    given = (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater)
+    for array in (*given, *ratings.covariates.values()):
         found.update(b"|" if array is None else array.tobytes())
     return found.hexdigest()
 

@@ -19,6 +19,7 @@ from leaderboard.pages.page import MOST_INLINE, MOST_ROWS, NoNumbersError, NotRe
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
+from leaderboard.pages.table import DataTable
 from leaderboard.rater_kinds.flags import Flag, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -30,15 +31,26 @@ from leaderboard.snapshots.presentation import (
     method_beside,
     ties_phrase,
 )
-from leaderboard.snapshots.settings import EVERYONE, PROMPTS_AND_RATERS, Scope, Setting, UnknownSettingError
+from leaderboard.snapshots.settings import (
+    BESIDE,
+    PROMPTS_AND_RATERS,
+    Scope,
+    Setting,
+    UnknownSettingError,
+    adjusted_words,
+)
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.figure import count_map, intervals, win_rate_map
-from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery, moves
+from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
 from leaderboard.standings.table import (
     Matrix,
     Row,
+    beside_table,
     count_matrix,
+    differences,
+    effects_table,
     file_rows,
+    moves,
     raters_table,
     ratings_by_name,
     standing_rows,
@@ -46,6 +58,23 @@ from leaderboard.standings.table import (
     win_rates,
     win_rates_table,
 )
+
+
+@dataclass(frozen=True)
+class Other:
+    """Standings beside the board's that differ in one thing.
+
+    ``slug``, ``title`` and ``note`` are of the table of both, ``own`` and ``name`` head their columns.
+    ``changes`` completes "The order changes with".
+    """
+
+    slug: str
+    changes: str
+    own: str
+    name: str
+    title: str
+    note: str
+    content: Content = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +111,9 @@ class Board(SettingPage):
         """The standings with some switches changed; None without a game."""
         return self._at("standings", replace(self.setting, **changes))
 
-    @property
-    def everyone(self) -> Content | None:
-        """The standings with people among the contestants, where the setting leaves them out."""
-        return self._at(EVERYONE, self.setting)
+    def without(self, name: str) -> Content | None:
+        """The standings without a switch of BESIDE; None where it is not set."""
+        return self._at(BESIDE[name], self.setting)
 
     @property
     def matrices(self) -> Content | None:
@@ -114,7 +142,7 @@ class Board(SettingPage):
         if self.pending is not None:
             raise NotReadyError(self.pending)
         if self.content is None:
-            raise NoNumbersError("There are no games for this setting.")
+            raise NoNumbersError(self.nothing or "There are no games for this setting.")
         return {
             "study": self.study.slug,
             "created_at": self.snapshot.created_at,
@@ -123,7 +151,11 @@ class Board(SettingPage):
             "raters": self.setting.raters,
             "category": self.setting.category or None,
             "contestants": self.setting.contestants or None,
+            "adjust": self.setting.adjust or None,
             **self.content,
+            "without": {
+                name: differences(self.content, other) for name in BESIDE if (other := self.without(name))
+            },
             "flags": [asdict(flag) for flag in self.flags],
         }
 
@@ -158,7 +190,13 @@ class Board(SettingPage):
 
     @property
     def findings(self) -> list[str]:
-        return list(findings(self.content or {}))
+        return list(findings(self.content or {}, self.parameters.get("interval")))
+
+    @property
+    def nothing(self) -> str:
+        """Why the comparisons at the setting cannot be ranked, or empty."""
+        found = self.stored.get("nothing", self.setting.raters)
+        return f"{found['reason'][:1].upper()}{found['reason'][1:]}." if found else ""
 
     @property
     def method_name(self) -> str:
@@ -210,18 +248,18 @@ class Board(SettingPage):
         return list(self.content["warnings"]) if self.content else []
 
     @cached_property
-    def other_ties(self) -> Content | None:
-        """The standings under the other tie rule; None for a method without one."""
-        return self.standings_of(ties="off" if self.setting.ties == "on" else "on")
+    def other(self) -> Other | None:
+        """What stands beside in the table: the ranking without adjusting, or under the other tie rule."""
+        return next((found for found in others(self) if found.slug in ("adjusted", "ties")), None)
 
     @property
-    def other_ties_name(self) -> str:
-        return "Ties off" if self.setting.ties == "on" else "Ties half"
+    def moved_by_other(self) -> int:
+        """How many contestants have another place there."""
+        return sum(places != 0 for places in self._moves_from(self._beside).values())
 
     @property
-    def moved_by_ties(self) -> int:
-        """How many contestants have another place under the other tie rule."""
-        return sum(places != 0 for places in self._moves_from(self.other_ties).values())
+    def _beside(self) -> Content | None:
+        return self.other.content if self.other else None
 
     @cached_property
     def overall(self) -> Content | None:
@@ -252,15 +290,16 @@ class Board(SettingPage):
             self._entries(),
             self.asked,
             self.query,
-            other_ties=self.other_ties_name if self.other_ties else "",
+            other=self.other.name if self.other else "",
             other_method=self.other_method_name,
             intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
         )
 
     def _entries(self) -> list[Entry]:
         about, moved = abouts(self.study), self._moves_from(self.overall)
-        other = {row["contestant"]: row for row in self.other_ties["standings"]} if self.other_ties else {}
-        moved_back = self._moves_from(self.other_ties)
+        beside = self._beside
+        other = {row["contestant"]: row for row in beside["standings"]} if beside else {}
+        moved_back = self._moves_from(beside)
         entries = []
         for row in self.rows:
             there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
@@ -303,6 +342,45 @@ class Board(SettingPage):
         return [(label, content) for _, label, content in sorted(found, key=lambda entry: entry[0])]
 
 
+def others(board: Board) -> Iterator[Other]:
+    """What stands beside the board's standings."""
+    everyone, unadjusted = board.without("contestants"), board.without("adjust")
+    if everyone:
+        yield Other(
+            "with-people",
+            "people among the contestants",
+            "Models only",
+            "Everyone",
+            "With and without people among the contestants",
+            "The same comparisons among models only, and with human demonstrations as a contestant.",
+            everyone,
+        )
+    if unadjusted:
+        for_what = adjusted_words(board.setting.adjust)
+        yield Other(
+            "adjusted",
+            for_what,
+            "Adjusted",
+            "Not adjusted",
+            f"With and without control of {for_what}",
+            f"The same comparisons as if answers were equal in {for_what}, and as they are.",
+            unadjusted,
+        )
+    rules = [("Ties half", "on"), ("Ties off", "off")]
+    own, (name, ties) = rules if board.setting.ties == "on" else rules[::-1]
+    under = board.standings_of(ties=ties)
+    if under:
+        yield Other(
+            "ties",
+            "the tie rule",
+            own[0],
+            name,
+            "With and without ties",
+            "The same comparisons with ties counted half and with ties off.",
+            under,
+        )
+
+
 def abouts(study: Study) -> dict[str, About]:
     """What is known of contestants beside their numbers, by name."""
     rows = Contestant.objects.filter(study=study).values_list(
@@ -318,9 +396,11 @@ def abouts(study: Study) -> dict[str, About]:
 def panels(board: Board) -> Iterator[Panel]:
     if board.content is not None:
         yield _standings(board)
-        yield from _with_people(board)
+        yield from _effects(board)
+        yield from (_beside(board, other) for other in others(board) if other.slug != "ties")
         yield from _matrices(board)
         yield from _side_by_side(board)
+        yield from (_beside(board, other) for other in others(board) if other.slug == "ties")
 
 
 def _standings(board: Board) -> Panel:
@@ -345,29 +425,25 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
             f"Rank and rating of each contestant by each kind of rater, at the same setting. {_ends(board)}",
             raters_table(board.order, boards),
         )
-    on, off = board.standings_of(ties="on"), board.standings_of(ties="off")
-    if on and off:
-        yield board.make_panel(
-            "ties",
-            "With and without ties",
-            f"The same comparisons with ties counted half and with ties off. {_ends(board)}",
-            raters_table(board.order, [("Ties count half", on), ("Ties off", off)], "With and without ties"),
-        )
 
 
-def _with_people(board: Board) -> Iterator[Panel]:
-    everyone = board.everyone
-    if board.content and everyone:
+def _beside(board: Board, other: Other) -> Panel:
+    def table() -> DataTable:
+        own = (other.own, board.content or {})
+        return beside_table(board.order, own, (other.name, other.content), other.title)
+
+    return board.make_panel(other.slug, other.title, f"{other.note} {_ends(board)}", table)
+
+
+def _effects(board: Board) -> Iterator[Panel]:
+    content = board.content
+    if content and content.get("effects"):
         yield board.make_panel(
-            "with-people",
-            "With and without people among the contestants",
-            "The same comparisons among models only, and with human demonstrations as a contestant. "
+            "effects",
+            "What length and style are worth",
+            "What one standard deviation more is worth to the answer that has it, against an answer as good. "
             f"{_ends(board)}",
-            raters_table(
-                board.order,
-                [("Models only", board.content), ("Everyone", everyone)],
-                "With and without people among the contestants",
-            ),
+            lambda: effects_table(content),
         )
 
 

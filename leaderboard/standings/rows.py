@@ -1,6 +1,6 @@
 """The table of standings on the board: sorted, searched, with links and drawings. No database."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, floor, log10
@@ -106,7 +106,7 @@ class Entry:
     """A row with everything its columns need; None where unknown.
 
     ``moved`` is how many places it stands higher in this category than in all; ``other_rank``,
-    ``other_rating`` and ``other_moved`` (places higher) are by the other tie rule.
+    ``other_rating`` and ``other_moved`` (places higher) are of the standings beside.
     """
 
     row: Row
@@ -154,16 +154,16 @@ CONTESTANT: Final = Column(
 RATING: Final = Column("rating", "Rating", lambda e: e.row.rating, lambda e: whole(e.row.rating))
 
 
-def further_columns(entries: Sequence[Entry], other_ties: str, other_method: str) -> tuple[Column, ...]:
+def further_columns(entries: Sequence[Entry], other: str, other_method: str) -> tuple[Column, ...]:
     """The columns after the interval that have something to say.
 
-    ``other_ties`` (empty for none) and ``other_method`` name what the numbers beside are by.
+    ``other`` (empty for none) and ``other_method`` name what the numbers beside are by.
     """
     return (
         *_change(entries),
         *_certainty(),
         *_counts(),
-        *(_other_ties(other_ties) if other_ties else ()),
+        *(_other(other) if other else ()),
         Column("beside", other_method, lambda e: e.row.beside, lambda e: whole(e.row.beside)),
         *_benchmarks(entries),
         *_words(entries),
@@ -201,11 +201,11 @@ def _counts() -> Iterator[Column]:
     yield Column("ties", "Tie %", lambda e: e.row.tie_percent, lambda e: f"{e.row.tie_percent:.1f}")
 
 
-def _other_ties(rule: str) -> Iterator[Column]:
+def _other(name: str) -> Iterator[Column]:
     yield Column(
-        "other-rank", f"{rule}: rank", lambda e: e.other_rank, _other_rank, "num nowrap", falling=False
+        "other-rank", f"{name}: rank", lambda e: e.other_rank, _other_rank, "num nowrap", falling=False
     )
-    yield Column("other-rating", f"{rule}: rating", lambda e: e.other_rating, lambda e: whole(e.other_rating))
+    yield Column("other-rating", f"{name}: rating", lambda e: e.other_rating, lambda e: whole(e.other_rating))
 
 
 def _other_rank(entry: Entry) -> str:
@@ -255,27 +255,6 @@ def moved_text(places: int | None) -> str:
 
 def _score(value: float | None) -> str:
     return NOTHING if value is None else f"{value:g}"
-
-
-def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
-    """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
-
-    Both are ratings by name, best first. Equal ratings share a place.
-    """
-    shared = here.keys() & there.keys()
-    after, before = (_places(ratings, shared) for ratings in (here, there))
-    return {name: before[name] - place for name, place in after.items()}
-
-
-def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
-    """The place of each shared contestant, from 0; ratings are best first."""
-    found: dict[str, int] = {}
-    place, last = 0, None
-    for number, name in enumerate(name for name in ratings if name in shared):
-        if ratings[name] != last:
-            place, last = number, ratings[name]
-        found[name] = place
-    return found
 
 
 RANK_HELP = "Rank by rating, and in brackets the best rank that the intervals leave possible"
@@ -344,7 +323,7 @@ class StandingsView:
         asked: TableQuery,
         setting: str,
         *,
-        other_ties: str,
+        other: str,
         other_method: str,
         intervals: bool,
     ) -> None:
@@ -352,7 +331,7 @@ class StandingsView:
         self.asked = asked
         self.setting = setting
         self.intervals = intervals
-        self.further = further_columns(entries, other_ties, other_method)
+        self.further = further_columns(entries, other, other_method)
         self.axis = axis_of(entries) if intervals else None
 
     @cached_property

@@ -1,6 +1,6 @@
 """Standings as rows of a page, as tables, and as the file of the published ranking."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -9,7 +9,13 @@ from typing import Any, Final, Self
 from arena.data.writing import Table, Type
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, letters_shown, method_beside
+from leaderboard.snapshots.presentation import (
+    METHOD_NAMES,
+    STYLE_NAMES,
+    interval_line,
+    letters_shown,
+    method_beside,
+)
 
 FEWEST_GAMES: Final = 30
 
@@ -100,6 +106,27 @@ def provisional(row: Content) -> str:
 def ratings_by_name(content: Content | None) -> dict[str, float]:
     rows = content["standings"] if content else ()
     return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
+
+
+def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
+    """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
+
+    Both are ratings by name, best first. Equal ratings share a place.
+    """
+    shared = here.keys() & there.keys()
+    after, before = (_places(ratings, shared) for ratings in (here, there))
+    return {name: before[name] - place for name, place in after.items()}
+
+
+def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
+    """The place of each shared contestant, from 0; ratings are best first."""
+    found: dict[str, int] = {}
+    place, last = 0, None
+    for number, name in enumerate(name for name in ratings if name in shared):
+        if ratings[name] != last:
+            place, last = number, ratings[name]
+        found[name] = place
+    return found
 
 
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
@@ -193,7 +220,7 @@ def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[st
         yield {**{name: row.get(name) for name in _STANDING}, **method}
 
 
-_PLACE: Final = ("rank", "rating", "low", "high")
+PLACE: Final = ("rank", "rating", "low", "high")
 
 
 def raters_table(
@@ -204,12 +231,62 @@ def raters_table(
     """Rank, rating and interval of each contestant on several boards (label and standings)."""
     placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
     names = [*order, *sorted({name for board in placed for name in board} - set(order))]
-    columns = [f"{label}: {what}" for label, _ in boards for what in _PLACE]
+    columns = [f"{label}: {what}" for label, _ in boards for what in PLACE]
     rows = []
     for name in names:
         found = [board.get(name, {}) for board in placed]
-        rows.append((name, *(row.get(what) for row in found for what in _PLACE)))
+        rows.append((name, *(row.get(what) for row in found for what in PLACE)))
     return DataTable(caption, ("Contestant", *columns), tuple(rows))
+
+
+def differences(own: Content, other: Content) -> list[dict[str, Any]]:
+    """Where each contestant of ``own`` stands in ``other``, and how far it stands higher in ``own``."""
+    moved, ratings = moves(ratings_by_name(own), ratings_by_name(other)), ratings_by_name(own)
+    return [
+        {
+            "contestant": row["contestant"],
+            **{what: row[what] for what in PLACE},
+            "rating_difference": ratings[row["contestant"]] - row["rating"],
+            "places": moved[row["contestant"]],
+        }
+        for row in other["standings"]
+        if row["contestant"] in moved
+    ]
+
+
+def beside_table(
+    order: Sequence[str], own: tuple[str, Content], other: tuple[str, Content], caption: str
+) -> DataTable:
+    """``raters_table`` of two boards, and the differences."""
+    places = raters_table(order, (own, other), caption)
+    moved = {row["contestant"]: row for row in differences(own[1], other[1])}
+    columns = (*places.columns, "Difference: rating", "Difference: places")
+    rows = []
+    for row in places.rows:
+        found = moved.get(str(row[0]))
+        both = (round(found["rating_difference"], 2), found["places"]) if found else (None, None)
+        rows.append((*row, *both))
+    return DataTable(caption, columns, tuple(rows))
+
+
+def effects_table(content: Content) -> DataTable:
+    """What the ordinal model was adjusted for, a row for each."""
+    level = f"{content['parameters']['interval']:g} % interval"
+    return DataTable.of(
+        "What length and style are worth",
+        (
+            {
+                "One standard deviation more": STYLE_NAMES.get(name, name),
+                "Points": effect["points"],
+                f"Low ({level})": effect.get("low"),
+                f"High ({level})": effect.get("high"),
+                "Log-odds": effect["log_odds"],
+                "Standard error": effect["se"],
+                "Standard deviation": effect["sd"],
+            }
+            for name, effect in content["effects"].items()
+        ),
+    )
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:

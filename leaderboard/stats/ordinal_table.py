@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from arena.rating.scales import POINTS
-from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
+from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError, ParameterError
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import connected_components
 from leaderboard.stats.ratings import Ratings
@@ -221,7 +221,8 @@ def _deviation(ratings: Ratings, name: str) -> float:
         raise ParameterError(f"adjust names {name!r}; the covariates of these comparisons: {known}")
     largest = float(np.abs(ratings.covariates[name]).max())
     if not largest > 0.0:
-        raise ParameterError(f"adjust names {name!r}, but the two sides are equal in it everywhere")
+        message = f"the two sides are equal in {name} everywhere, so there is nothing to adjust for"
+        raise NotIdentifiedError(message, (name,))
     # Divided by the largest first, so that no square of a large number overflows.
     return largest * float(np.sqrt(np.mean(np.square(ratings.covariates[name] / largest))))
 

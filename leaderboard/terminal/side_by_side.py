@@ -67,7 +67,8 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
         lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _interval)]
     lines.append(f"\n{_agreement(compared)}")
     for label, standings in compared.items():
-        lines.extend(f"\n{label}: {printable(found)}" for found in findings(standings.details))
+        told = findings(standings.details, used["interval"])
+        lines.extend(f"\n{label}: {printable(found)}" for found in told)
     lines.extend(f"\nWarning: {printable(warning)}" for warning in _warnings(compared))
     return "\n".join(lines)
 

@@ -68,7 +68,10 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
         lines.extend(aligned([header, *(_cells(row, sure) for row in rows)], left))
     notes = [rank_note(standings)] if sure else []
-    lines.extend(f"\n{printable(note)}" for note in (*notes, *findings(standings.details)))
+    lines.extend(
+        f"\n{printable(note)}"
+        for note in (*notes, *findings(standings.details, standings.parameters["interval"]))
+    )
     lines.extend(f"\nWarning: {printable(warning)}" for warning in standings.warnings)
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
-from leaderboard.snapshots.reading import style_covariates
+from leaderboard.snapshots.reading import pair_style
 from leaderboard.stats import Method, Ratings, ordinal, rank_ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
@@ -53,7 +53,7 @@ class Votes:
     @classmethod
     def read(cls, study, opinions):
         players = opinions.present()
-        return cls(players.names, players.ratings(style_covariates(study, players)))
+        return cls(players.names, players.ratings(pair_style(study).covariates(players)))
 
     def ranked(self, method):
         return rank_ratings(self.ratings, self.names, method)

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.snapshots.reading import UnknownTextError, style_covariates
+from leaderboard.snapshots.reading import UnknownTextError, pair_style
 from leaderboard.stats import StatsError, rank_ratings
 from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.options import (
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         players = chosen.present()
         try:
             adjusted = set(method.adjust) - {RATER_EFFECTS}
-            ratings = players.ratings(style_covariates(study, players) if adjusted else None)
+            ratings = players.ratings(pair_style(study).covariates(players) if adjusted else None)
             standings = rank_ratings(ratings, players.names, method)
         except (StatsError, UnknownTextError) as error:
             where = f" in {options['category']}" if options["category"] else ""

@@ -1,3 +1,4 @@
+import json
 from copy import deepcopy
 from datetime import timedelta
 
@@ -5,12 +6,13 @@ import pytest
 from celery import current_app
 from django.utils import timezone
 
-from arena.models import Contestant
+from arena.models import Completion, Contestant, Study
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.factories import make_user
+from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -195,6 +197,7 @@ def test_both_orders_stand_side_by_side(client, made):
         "Contestant",
         *("Models only: rank", "Models only: rating", "Models only: low", "Models only: high"),
         *("Everyone: rank", "Everyone: rating", "Everyone: low", "Everyone: high"),
+        *("Difference: rating", "Difference: places"),
     )
     stored = Snapshot.objects.newest(made.study).slices.get(
         kind="standings", raters="people", ties="on", category="", method="elo"
@@ -203,5 +206,69 @@ def test_both_orders_stand_side_by_side(client, made):
         row["contestant"]: (row["rank"], row["rating"], row["low"], row["high"])
         for row in stored.content["standings"]
     }
-    assert {row[0]: row[5:] for row in table.rows} == everyone
+    assert {row[0]: row[5:9] for row in table.rows} == everyone
     assert page.standings()["contestants"] == "models"
+
+
+class TestAdjusting:
+    @pytest.fixture
+    def closed(self, made):
+        """The study closed, with texts of different lengths and no Markdown."""
+        for number, completion in enumerate(Completion.objects.order_by("pk")):
+            completion.turns = ["word " * (4 + number * 7 % 11)]
+            completion.save()
+        Study.objects.update(closed_at=timezone.now())
+        return made
+
+    def test_is_for_closed_studies(self, client, made):
+        page = client.get("/studies/small/").content.decode()
+        assert "Style control" not in page
+        refused = client.get("/studies/small/?adjust=length")
+        assert refused.status_code == 404
+        assert "once the study is closed" in refused.content.decode()
+
+    def test_the_board_is_that_of_the_command_beside_the_one_without(self, client, closed):
+        address = "/studies/small/?raters=people&method=ordinal&adjust=length"
+        assert (
+            f'href="{address[15:]}"'.replace("&", "&amp;") in client.get("/studies/small/").content.decode()
+        )
+        client.get(address)
+        work(closed)
+        shown = client.get(address)
+        page = shown.context["page"]
+        options = ("small", "--method", "ordinal", "--intervals", "sandwich", "--rounds", ROUNDS)
+        adjusted = json.loads(printed("standings", *options, "--adjust", "length", "--format", "json"))
+        plain = json.loads(printed("standings", *options, "--format", "json"))
+        effect = page.content["effects"]["length"]
+        assert effect == adjusted["effects"]["length"]
+        assert effect["points"] != 0
+        here, there = ({row["contestant"]: row for row in of["standings"]} for of in (adjusted, plain))
+        table = page.panel("adjusted").table
+        assert [row[0] for row in table.rows] == list(here)
+        for name, *cells in table.rows:
+            own, other = here[name], there[name]
+            assert cells[:8] == [
+                each[what] for each in (own, other) for what in ("rank", "rating", "low", "high")
+            ]
+            assert cells[8] == pytest.approx(own["rating"] - other["rating"], abs=0.005)
+            assert cells[9] == other["rank"] - own["rank"]
+        sentence = (
+            f"One standard deviation more length is worth {effect['points']:+.1f} points "
+            f"(95 %: {effect['low']:+.1f} to {effect['high']:+.1f})."
+        )
+        assert sentence in shown.content.decode()
+        assert page.panel("effects").table.rows[0][:4] == (
+            "length",
+            *(effect[what] for what in ("points", "low", "high")),
+        )
+        assert 'href="?raters=people"' in shown.content.decode()  # by Elo nothing is adjusted
+        (one, *_), (row, *_) = page.standings()["without"]["adjust"], table.rows
+        assert (one["rank"], one["rating"], one["places"]) == (*row[5:7], row[10])
+
+    def test_what_cannot_be_adjusted_for_is_said(self, client, closed):
+        address = "/studies/small/?raters=people&method=ordinal&adjust=length-and-markdown"
+        client.get(address)
+        work(closed)
+        said = "The two sides are equal in markdown everywhere, so there is nothing to adjust for."
+        assert said in client.get(address).content.decode()
+        assert client.get("/studies/small/standings.json?adjust=length-and-markdown").status_code == 404

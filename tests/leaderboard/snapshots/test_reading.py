@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant
 from arena.rating.subsets import TRAINING_SUBSET
-from leaderboard.snapshots.reading import UnknownTextError, opinions, style_covariates
+from leaderboard.snapshots.reading import UnknownTextError, opinions, pair_style
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
@@ -242,7 +242,7 @@ class TestStyle:
         made.rate("alpha", "beta", 1)
         made.rate("beta", "alpha", None, reason="empty")
         made.rate("beta", "alpha", 1)
-        found = style_covariates(made.study, opinions(made.study).present())
+        found = pair_style(made.study).covariates(opinions(made.study).present())
         # 10 + 2 + 12 characters, blank line included, against 5; one mark in 6 words against none.
         assert found["length"].tolist() == pytest.approx([(24 - 5) / 29, (5 - 24) / 29])
         assert found["markdown"].tolist() == [1.0, -1.0]
@@ -252,9 +252,9 @@ class TestStyle:
         made.rate("alpha", "beta", 1)
         Completion.objects.filter(contestant=made.contestants["beta"]).update(turns=[])
         with pytest.raises(UnknownTextError, match="the texts of 1 of 1 pairs are not known"):
-            style_covariates(made.study, opinions(made.study).present())
+            pair_style(made.study).covariates(opinions(made.study).present())
         Completion.objects.filter(contestant=made.contestants["beta"]).update(is_empty=True)
-        assert style_covariates(made.study, opinions(made.study).present())["length"].tolist() == [1.0]
+        assert pair_style(made.study).covariates(opinions(made.study).present())["length"].tolist() == [1.0]
 
 
 def test_prompts_of_training_pairs_and_hidden_checks_are_none_of_the_board():

@@ -21,6 +21,8 @@ from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.counted import COUNTS
 
+CLOSED = {**COUNTS, "closed": True}
+
 
 def test_what_is_not_asked_for_is_the_usual():
     assert parse({}, COUNTS) == Setting("people", "on", "", "elo")
@@ -43,6 +45,9 @@ def test_every_switch_is_read_from_the_address():
         "resample": "raters",
     }
     assert parse(wanted, COUNTS) == Setting(**wanted)
+    assert parse({"adjust": "length", "ties": "off"}, CLOSED) == Setting(
+        "people", method="ordinal", adjust="length"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,6 +69,8 @@ def test_every_switch_is_read_from_the_address():
         ({"level": "nan"}, 'no level "nan"'),
         ({"level": "９５"}, "no level"),
         ({"contestants": "people"}, 'no contestants "people". It has: models'),
+        ({"adjust": "style"}, 'no adjust "style". It has: length, length-and-markdown'),
+        ({"adjust": "length"}, "once the study is closed"),
         ({"resample": "raters "}, 'no resample "raters ". It has: prompts, games, raters'),
     ],
 )
@@ -134,6 +141,7 @@ class TestWhatSnapshotsHold:
             {"level": "97.5"},
             {"contestants": "models"},
             {"resample": "games"},
+            {"method": "ordinal", "adjust": "length"},
             {"resample": "prompts-and-raters"},
         ],
     )

@@ -14,7 +14,6 @@ from leaderboard.standings.rows import (
     StandingsView,
     TableQuery,
     moved_text,
-    moves,
 )
 from leaderboard.standings.table import standing_rows
 from leaderboard.templatetags.standings import standing_rows as html_rows
@@ -25,9 +24,7 @@ def view(*names, asked=TableQuery(), intervals=True, **more):  # noqa: B008 - As
     """A board of contestants 100 points apart, the first named the best."""
     rows = [standing(name, 1100.0 - 100 * place, rank=place + 1, **more) for place, name in enumerate(names)]
     entries = [Entry(row, About()) for row in standing_rows(standings(*rows), None)]
-    return StandingsView(
-        entries, asked, "?raters=people", other_ties="", other_method="Elo", intervals=intervals
-    )
+    return StandingsView(entries, asked, "?raters=people", other="", other_method="Elo", intervals=intervals)
 
 
 def shown(table):
@@ -79,9 +76,7 @@ def test_those_without_a_value_come_last_in_both_directions():
         ("benchmark-MMLU", ["two", "one", "none"]),
         ("-benchmark-MMLU", ["one", "two", "none"]),
     ):
-        table = StandingsView(
-            entries, TableQuery(sort), "", other_ties="", other_method="Elo", intervals=True
-        )
+        table = StandingsView(entries, TableQuery(sort), "", other="", other_method="Elo", intervals=True)
         assert [line.entry.about.organisation for line in table.lines] == order
 
 
@@ -89,9 +84,7 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     row = standing_rows(standings(standing("x", 1000.0)), None)[0]
     about = About("Heron Labs", "MIT", benchmarks={"MMLU": 70.25, "GSM8K": 50.0})
     entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
-    table = StandingsView(
-        [entry], TableQuery(), "", other_ties="Ties off", other_method="Elo", intervals=True
-    )
+    table = StandingsView([entry], TableQuery(), "", other="Ties off", other_method="Elo", intervals=True)
     cells = dict(zip([head.column.label for head in table.headings], table.lines[0].cells, strict=True))
     assert cells["Δ rank"] == ("num down", "↓−2")
     assert cells["Ties off: rank"] == ("num nowrap up", "3 ↑+1")
@@ -107,7 +100,7 @@ def test_a_search_needs_every_word_in_name_or_organisation_and_is_kept_in_the_qu
     for search, found in (("heron", 1), ("70b HERON", 1), ("labs", 1), ("heron egret", 0), ("", 1)):
         entries = [Entry(row, About("Bird Labs"))]
         asked = TableQuery("", search)
-        table = StandingsView(entries, asked, "", other_ties="", other_method="", intervals=True)
+        table = StandingsView(entries, asked, "", other="", other_method="", intervals=True)
         assert table.found == found, search
     assert TableQuery("games", "a & b").query("?raters=people") == "?raters=people&sort=games&search=a+%26+b"
     assert TableQuery().query("?raters=people") == "?raters=people"
@@ -117,7 +110,7 @@ def test_a_search_needs_every_word_in_name_or_organisation_and_is_kept_in_the_qu
 def test_the_axis_holds_the_rows_that_can_be_relied_on():
     relied, provisional = standing("a", 1000.0), standing("b", 5000.0, games=1, wins=1, losses=0, ties=0)
     entries = [Entry(row) for row in standing_rows(standings(relied, provisional), None)]
-    table = StandingsView(entries, TableQuery(), "", other_ties="", other_method="", intervals=True)
+    table = StandingsView(entries, TableQuery(), "", other="", other_method="", intervals=True)
     assert table.axis.low < 990.0
     assert 1020.0 < table.axis.high < 1100.0
     table = view("a", "b", intervals=False)
@@ -125,27 +118,8 @@ def test_the_axis_holds_the_rows_that_can_be_relied_on():
     assert [(line.arms, line.low, line.dots) for line in table.lines] == [("", "", "")] * 2
 
 
-def ordered(names):
-    """Ratings of contestants named from the best to the last; all are different."""
-    return {name: -100.0 * place for place, name in enumerate(names)}
-
-
-def test_moves_are_counted_among_those_in_both():
-    assert moves(ordered("abc"), ordered("cxab")) == {"a": 1, "b": 1, "c": -2}
-    assert moves(ordered("a"), {}) == {}
+def test_moves_in_words():
     assert [moved_text(places) for places in (2, -1, 0, None)] == ["↑+2", "↓−1", "=", "–"]
-    # All three are first here; there b is first, c second and a third.
-    equal = dict.fromkeys("abc", 1000.0)
-    assert moves(equal, ordered("bca")) == {"a": 2, "b": 0, "c": 1}
-    assert moves(ordered("bca"), equal) == {"a": -2, "b": 0, "c": -1}
-    assert moves(equal, dict.fromkeys("cab", 7.0)) == dict.fromkeys("abc", 0)
-
-
-@given(st.permutations("abcdef"), st.permutations("abcdef"))
-def test_moves_cancel_and_are_undone_by_turning_around(one, other):
-    there = moves(ordered(one), ordered(other))
-    assert sum(there.values()) == 0
-    assert moves(ordered(other), ordered(one)) == {name: -places for name, places in there.items()}
 
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -153,7 +127,7 @@ HOSTILE = '"><script>alert(1)</script>'
 
 def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B008 - both are frozen
     entries = [Entry(row, about) for row in standing_rows(standings(*found), None)]
-    view = StandingsView(entries, asked, "", other_ties="", other_method="Elo", intervals=intervals)
+    view = StandingsView(entries, asked, "", other="", other_method="Elo", intervals=intervals)
     return html_rows(view).split("\n")
 
 

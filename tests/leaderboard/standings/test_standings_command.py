@@ -151,7 +151,7 @@ class TestAdjusting:
         assert found["parameters"]["adjust"] == ["length", "raters"]
         assert set(found["effects"]) == {"length"}
         assert found["rater_lean_sd"] is not None
-        assert "length: one standard deviation more" in printed(*arguments)
+        assert "One standard deviation more length is worth" in printed(*arguments)
         with CaptureQueriesContext(connection) as captured:
             printed("standings", "style", "--method", "ordinal", "--rounds", "5")
         assert not any('"turns"' in query["sql"] for query in captured)

@@ -11,6 +11,7 @@ from leaderboard.bias.table import ratings_table, shown_by_scale
 from leaderboard.pages.table import DataTable
 from leaderboard.standings.table import (
     count_matrix,
+    moves,
     provisional,
     raters_table,
     standing_rows,
@@ -224,3 +225,25 @@ def test_wilson_holds_the_share_and_mirrors(games, share, level):
     assert 0 <= low <= share + 1e-12
     assert share - 1e-12 <= high <= 1
     assert wilson(1 - share, games, level) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def ordered(names):
+    """Ratings of contestants named from the best to the last; all are different."""
+    return {name: -100.0 * place for place, name in enumerate(names)}
+
+
+def test_moves_are_counted_among_those_in_both():
+    assert moves(ordered("abc"), ordered("cxab")) == {"a": 1, "b": 1, "c": -2}
+    assert moves(ordered("a"), {}) == {}
+    # All three are first here; there b is first, c second and a third.
+    equal = dict.fromkeys("abc", 1000.0)
+    assert moves(equal, ordered("bca")) == {"a": 2, "b": 0, "c": 1}
+    assert moves(ordered("bca"), equal) == {"a": -2, "b": 0, "c": -1}
+    assert moves(equal, dict.fromkeys("cab", 7.0)) == dict.fromkeys("abc", 0)
+
+
+@given(st.permutations("abcdef"), st.permutations("abcdef"))
+def test_moves_cancel_and_are_undone_by_turning_around(one, other):
+    there = moves(ordered(one), ordered(other))
+    assert sum(there.values()) == 0
+    assert moves(ordered(other), ordered(one)) == {name: -places for name, places in there.items()}

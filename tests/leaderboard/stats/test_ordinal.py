@@ -360,7 +360,7 @@ class TestInput:
         with pytest.raises(ParameterError, match="'style'; the covariates of these comparisons: length"):
             ordinal(simulated_ratings(5), adjust=["style"])
         flat = dataclasses.replace(simulated_ratings(5), covariates={"length": np.zeros(30)})
-        with pytest.raises(ParameterError, match="equal in it everywhere"):
+        with pytest.raises(ParameterError, match="equal in length everywhere"):
             ordinal(flat, adjust=["length"])
         with pytest.raises(ParameterError, match="name no raters"):
             ordinal(make_ratings([0], [1], [1], 2, 2), raters=True)
