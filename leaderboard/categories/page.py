@@ -13,7 +13,7 @@ from leaderboard.categories.figure import rank_map
 from leaderboard.categories.table import ALL, CategoryMatrix, medal
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel, step
-from leaderboard.pages.setting_page import EVERY_SWITCH, SettingPage
+from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
@@ -69,7 +69,7 @@ class Categories(SettingPage):
 
     template: ClassVar[str] = "leaderboard/categories.html"
     tab: ClassVar[str] = "study-categories"
-    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
+    takes: ClassVar[Sequence[str]] = OF_ALL_CATEGORIES
 
     @cached_property
     def matrix(self) -> CategoryMatrix:

@@ -33,7 +33,7 @@ from leaderboard.contestants.table import (
 )
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Panel, step
-from leaderboard.pages.setting_page import EVERY_SWITCH, SettingPage
+from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -57,7 +57,7 @@ class ContestantPage(SettingPage):
 
     template: ClassVar[str] = "leaderboard/contestant.html"
     tab: ClassVar[str] = "study"
-    takes: ClassVar[Sequence[str]] = [name for name in EVERY_SWITCH if name != "category"]
+    takes: ClassVar[Sequence[str]] = OF_ALL_CATEGORIES
 
     @property
     def name(self) -> str:

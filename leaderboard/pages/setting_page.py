@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.db.models import Q
 
@@ -14,7 +14,9 @@ from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
 from leaderboard.snapshots.settings import Setting, adjusted_words, choice_of, left_out, parse, words
 
-EVERY_SWITCH = tuple(each.name for each in fields(Setting))
+EVERY_SWITCH: Final = tuple(each.name for each in fields(Setting))
+OF_ALL_CATEGORIES: Final = tuple(name for name in EVERY_SWITCH if name not in ("category", "pairwise"))
+"""Switches of a page that shows every category."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,8 +126,9 @@ class _Request:
     def _own(self, own: Choice) -> Iterator[Table]:
         setting = self.setting
         rules = TIES[:1] if setting.method == "ordinal" else TIES  # the ordinal model takes ratings as given
-        shown = [replace(setting, ties=rule) for rule in rules]
-        for each in (*shown, replace(setting, method=method_beside(setting.method), adjust="")):
+        alone = replace(setting, pairwise="")
+        under = [replace(alone, ties=rule) for rule in rules if rule != setting.ties]
+        for each in (setting, *under, replace(alone, method=method_beside(setting.method), adjust="")):
             yield from self._standings("standings", own, each)
         ties = setting.ties == "on"
         band = self.method.tie_band if ties else None
@@ -138,11 +139,11 @@ class _Request:
             yield Table("matrices", own.selector, payload, category=setting.category, ties=setting.ties)
         for name, kind in BESIDE.items():
             if getattr(setting, name):
-                yield from self._standings(kind, own, replace(setting, **{name: ""}))
+                yield from self._standings(kind, own, replace(alone, **{name: ""}))
 
     def _others(self, other: Choice) -> Iterator[Table]:
         with suppress(ParameterError, UnknownTextError):  # of the band: they used another scale
-            yield from self._standings("standings", other, self.setting)
+            yield from self._standings("standings", other, replace(self.setting, pairwise=""))
 
     def _players(self, choice: Choice, setting: Setting) -> Opinions:
         chosen = self._about(choice, setting.category)
@@ -156,7 +157,8 @@ class _Request:
         players, adjust = self._players(choice, setting), ADJUSTED[setting.adjust]
         given = players.ratings(self.style.covariates(players) if self.style and adjust else None)
         place = {"ties": setting.ties, "category": setting.category}
-        method = replace(published(self.method, setting.method, **place), adjust=adjust)
+        method = published(self.method, setting.method, **place)
+        method = replace(method, adjust=adjust, pairwise=bool(setting.pairwise))
         if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)

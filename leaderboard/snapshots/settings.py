@@ -88,6 +88,7 @@ class Setting:
     contestants: str = ""
     resample: str = "prompts"
     adjust: str = ""
+    pairwise: str = ""
 
     def query(self, **changes: str) -> str:
         """The query string with some switches changed.
@@ -328,6 +329,16 @@ SETTINGS: Final = (
         read=_read_adjust,
         longest=20,
         help="length or length-and-markdown: the ordinal model, as if all were equal in it. Closed studies.",
+        is_rare=True,
+        is_computed=True,
+    ),
+    Declaration(
+        "pairwise",
+        "Who is above whom",
+        lambda *_: [Choice("", "Not shown"), Choice("on", "Shown")],
+        values=("", "on"),
+        longest=2,
+        help="on: how likely each contestant is above each other.",
         is_rare=True,
         is_computed=True,
     ),

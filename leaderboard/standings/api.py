@@ -164,6 +164,9 @@ class StandingsOut(Schema):
         None, description="ordinal: by the points of the scale, in log-odds."
     )
     rater_lean_sd: float | None = Field(None, description="ordinal: spread of the raters' leans.")
+    probability_above: list[list[float | None]] | None = Field(
+        None, description="pairwise: of the row's contestant above the column's, in the order of standings."
+    )
     warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
     without: dict[str, list[WithoutOut]] = Field(
         {}, description="By switch (contestants, adjust), where it is set: the standings without it."

@@ -80,6 +80,9 @@ MOST_IN_CELLS: Final = 20
 """In a larger matrix colours stand for the numbers, which could not be read."""
 
 
+_SHARES: Final = [[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]]
+
+
 def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
     return _matrix_figure(
         rates,
@@ -89,8 +92,22 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
         zmin=0,
         zmid=0.5,
         zmax=1,
-        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        colorscale=_SHARES,
         colorbar={"title": title("Win rate"), "thickness": 12},
+    )
+
+
+def above_map(shares: Matrix) -> Figure:
+    return _matrix_figure(
+        shares,
+        None,
+        "above with probability %{z:.3f}",
+        ":.2f",
+        zmin=0,
+        zmid=0.5,
+        zmax=1,
+        colorscale=_SHARES,
+        colorbar={"title": title("Probability"), "thickness": 12},
     )
 
 
@@ -108,15 +125,16 @@ def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
     )
 
 
-def _matrix_figure(matrix: Matrix, games: Matrix, text: str, form: str, **colours: Any) -> Figure:
+def _matrix_figure(matrix: Matrix, games: Matrix | None, text: str, form: str, **colours: Any) -> Figure:
     """A cell for every two contestants; the page's script makes hover texts from ``meta``."""
     trace = heat_map(
         [[None if value is None else round(value, 4) for value in row] for row in matrix.values],
-        customdata=[list(row) for row in games.values],
         meta={"names": [full(name) for name in matrix.names]},
         hovertemplate=f"%{{hovertext}}<br>{text}<extra></extra>",
         **colours,
     )
+    if games:
+        trace["customdata"] = [list(row) for row in games.values]
     if len(matrix.names) <= MOST_IN_CELLS:
         trace |= numbered(form, size=11)
     axis = names_axis(matrix.names)

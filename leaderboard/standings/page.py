@@ -40,11 +40,12 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.figure import count_map, intervals, win_rate_map
+from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
 from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
 from leaderboard.standings.table import (
     Matrix,
     Row,
+    above,
     beside_table,
     count_matrix,
     differences,
@@ -230,6 +231,11 @@ class Board(SettingPage):
         """The address with intervals that hold for other raters too."""
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
+    @property
+    def who_is_above(self) -> str:
+        """The address with the probabilities of being above; empty where they are shown."""
+        return "" if self.setting.pairwise else f"{self.setting.query(pairwise='on')}#above"
+
     def _kept(self, option: Option) -> Option:
         return replace(option, query=self.asked.query(option.query))
 
@@ -399,6 +405,7 @@ def panels(board: Board) -> Iterator[Panel]:
         yield from _effects(board)
         yield from (_beside(board, other) for other in others(board) if other.slug != "ties")
         yield from _matrices(board)
+        yield from _above(board)
         yield from _side_by_side(board)
         yield from (_beside(board, other) for other in others(board) if other.slug == "ties")
 
@@ -455,8 +462,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     content = board.matrices
     if content is None:
         return
-    contestants, level = len(board.order), float(board.setting.level)
-    size = {"height": step(contestants + 6), "width": _width(contestants), "apart": contestants > MOST_INLINE}
+    level, size = float(board.setting.level), _size(board)
 
     def counts(what: str) -> Matrix:
         return count_matrix(content, what, board.order)
@@ -491,6 +497,30 @@ def _matrices(board: Board) -> Iterator[Panel]:
             draw=lambda: count_map(counts("ties"), counts("games"), "ties"),
             **size,
         )
+
+
+def _above(board: Board) -> Iterator[Panel]:
+    found = above(board.content, board.order) if board.content else None
+    if found:
+        yield board.make_panel(
+            "above",
+            "Who is above whom",
+            "Read across a row: the probability that the contestant of the row is above that of the column: "
+            f"the share of {board.parameters['rounds']:,} {board.drawn} in which it was. Equals count half.",
+            found.table("Probability of being above"),
+            draw=lambda: above_map(found),
+            **_size(board),
+        )
+
+
+def _size(board: Board) -> dict[str, Any]:
+    """Of the figure and the table of a matrix."""
+    contestants = len(board.order)
+    return {
+        "height": step(contestants + 6),
+        "width": _width(contestants),
+        "apart": contestants > MOST_INLINE,
+    }
 
 
 def _width(contestants: int) -> str:

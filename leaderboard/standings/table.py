@@ -326,6 +326,15 @@ def count_matrix(content: Content, what: str, order: Sequence[str]) -> Matrix:
     )
 
 
+def above(content: Content, order: Sequence[str]) -> Matrix | None:
+    """How likely the row's contestant is above the column's; None where the standings do not hold it."""
+    known = content.get("probability_above")
+    if known is None:
+        return None
+    place = {row["contestant"]: number for number, row in enumerate(content["standings"])}
+    return Matrix(tuple(order), tuple(tuple(known[place[a]][place[b]] for b in order) for a in order))
+
+
 def win_rates(content: Content, order: Sequence[str]) -> Matrix:
     """(wins + ties / 2) / games of the row against the column; None where they never met."""
     place = {name: index for index, name in enumerate(content["contestants"])}

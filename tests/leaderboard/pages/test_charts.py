@@ -3,7 +3,7 @@ import json
 from leaderboard.bias.figure import histogram
 from leaderboard.bias.table import Shown
 from leaderboard.pages.figure import label
-from leaderboard.standings.figure import count_map, intervals, win_rate_map
+from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
 from leaderboard.standings.table import Matrix, count_matrix, win_rates
 from tests.leaderboard.standings.test_table import MATRIX, standing, standings
 
@@ -44,6 +44,15 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals_and_their_leve
     figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
     check(figure)
     assert figure["data"][0]["error_x"]["array"] == [0.0]
+
+
+def test_a_map_of_probabilities_has_no_games():
+    shares = Matrix(("a", "b"), ((None, 0.975), (0.025, None)))
+    figure = above_map(shares)
+    check(figure)
+    (trace,) = figure["data"]
+    assert trace["z"] == [[None, 0.975], [0.025, None]]
+    assert "customdata" not in trace
 
 
 def test_people_and_judges_share_the_axis_in_the_same_order_and_a_legend():

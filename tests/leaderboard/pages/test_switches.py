@@ -17,7 +17,7 @@ def test_all_of_them_in_their_groups():
     groups = {name: switch.group for name, switch in by_name(Setting("people")).items()}
     assert groups == {
         **dict.fromkeys(("raters", "contestants", "ties", "category", "method"), "main"),
-        **dict.fromkeys(("band", "all-but", "level", "resample"), "more"),
+        **dict.fromkeys(("band", "all-but", "level", "resample", "pairwise"), "more"),
     }
 
 
@@ -89,5 +89,5 @@ def test_counts_of_an_earlier_version_still_make_switches():
     ]
     found = switches(Setting("people"), {"categories": ["coding"], "raters": old})
     assert [switch.name for switch in found] == [
-        *("raters", "ties", "category", "method", "band", "all-but", "level", "resample"),
+        *("raters", "ties", "category", "method", "band", "all-but", "level", "resample", "pairwise"),
     ]

@@ -210,6 +210,28 @@ def test_both_orders_stand_side_by_side(client, made):
     assert page.standings()["contestants"] == "models"
 
 
+def test_who_is_above_whom_is_linked_from_the_board_and_shown_once_it_is_computed(client, made):
+    address = "/studies/small/?raters=people&pairwise=on"
+    page = client.get("/studies/small/").content.decode()
+    assert '<a href="?raters=people&amp;pairwise=on#above">Who is above whom</a>' in page
+    assert 'id="above"' not in page
+    client.get(address)
+    work(made)
+    shown = client.get(address)
+    page = shown.context["page"]
+    wanted = json.loads(printed("standings", "small", "--pairwise", "--rounds", ROUNDS, "--format", "json"))
+    names = [row["contestant"] for row in wanted["standings"]]
+    table = page.panel("above").table
+    assert table.columns[1:] == tuple(names)
+    assert [list(row) for row in table.rows] == [
+        [name, *shares] for name, shares in zip(names, wanted["probability_above"], strict=True)
+    ]
+    assert page.panel("above").figure["data"][0]["z"][0][1] == wanted["probability_above"][0][1]
+    assert "#above" not in shown.content.decode()
+    assert page.standings()["probability_above"] == wanted["probability_above"]
+    assert client.get("/studies/small/categories/?raters=people&pairwise=on").context["page"].pending is None
+
+
 class TestAdjusting:
     @pytest.fixture
     def closed(self, made):

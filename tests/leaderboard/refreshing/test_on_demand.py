@@ -142,6 +142,19 @@ class TestEquality:
         assert comparable(found)["standings"] == command(made, *options)["standings"]
         assert found["parameters"]["resample"] == asked.get("resample", "prompts")
 
+    @pytest.mark.parametrize("method", ["elo", "ordinal"])
+    def test_who_is_above_whom_is_that_of_the_command_and_of_the_chosen_raters_alone(self, made, method):
+        found = computed(made, pairwise="on", method=method)
+        intervals = ("--intervals", "sandwich") if method == "ordinal" else ()
+        wanted = command(made, "--pairwise", "--method", method, *intervals)
+        assert comparable(found["standings", "people", "on", method]) == {
+            name: value
+            for name, value in wanted.items()
+            if name not in ("study", "raters", "category", "simulated", "robustness")
+        }
+        with_it = [place for place, content in found.items() if "probability_above" in content]
+        assert with_it == [("standings", "people", "on", method)]
+
     def test_all_categories_but_one_are_the_others(self, made):
         """With two categories, all but one of them are the other."""
         found = computed(made, category="-coding", method="bradley-terry")

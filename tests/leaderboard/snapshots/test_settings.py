@@ -69,6 +69,7 @@ def test_every_switch_is_read_from_the_address():
         ({"level": "nan"}, 'no level "nan"'),
         ({"level": "９５"}, "no level"),
         ({"contestants": "people"}, 'no contestants "people". It has: models'),
+        ({"pairwise": "yes"}, 'no pairwise "yes". It has: on'),
         ({"adjust": "style"}, 'no adjust "style". It has: length, length-and-markdown'),
         ({"adjust": "length"}, "once the study is closed"),
         ({"resample": "raters "}, 'no resample "raters ". It has: prompts, games, raters'),
@@ -142,6 +143,7 @@ class TestWhatSnapshotsHold:
             {"contestants": "models"},
             {"resample": "games"},
             {"method": "ordinal", "adjust": "length"},
+            {"pairwise": "on"},
             {"resample": "prompts-and-raters"},
         ],
     )
