@@ -109,7 +109,8 @@ class AgreementPage(AboutRaters):
     @property
     def coefficients(self) -> list[Switch]:
         options = list(COEFFICIENTS.items())
-        return [choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)]
+        shown = choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)
+        return [*self.criterion_choices, shown]
 
     @property
     def two_url(self) -> str:

@@ -36,7 +36,7 @@ def report(study: Study, wanted: Mapping[str, str], method: Method) -> dict[str,
     """
     read = opinions(study)
     people = [each.selector for each in single_people(study, read)]
-    setting = parse_for_two(wanted, counts(read) | {"people": people})
+    setting = parse_for_two(wanted, counts(read, {}) | {"people": people})
     method = method_at(setting, method)
     if setting.raters:
         found = compared(study, read, setting.raters.split(","), setting.category, method)

@@ -116,7 +116,11 @@ class TwoPage(AboutRaters):
     @property
     def switches(self) -> list[Switch]:
         ties = [("on", "As verdicts"), ("off", "Off")]
-        return [*self.category_choices, choices("ties", "Ties", ties, self.view.ties, self.view.query)]
+        return [
+            *self.criterion_choices,
+            *self.category_choices,
+            choices("ties", "Ties", ties, self.view.ties, self.view.query),
+        ]
 
     @property
     def close(self) -> list[Panel]:

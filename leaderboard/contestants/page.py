@@ -95,10 +95,11 @@ class ContestantPage(SettingPage):
 
     @property
     def method_line(self) -> str:
+        method = ", ".join(filter(None, (self.about_words, METHOD_NAMES[self.setting.method])))
         if not self.parameters:
-            return METHOD_NAMES[self.setting.method]
+            return method
         ties = ties_phrase(self.setting.method, self.parameters)
-        return f"{METHOD_NAMES[self.setting.method]}, {ties}. {interval_line(self.parameters)}"
+        return f"{method}, {ties}. {interval_line(self.parameters)}"
 
     @cached_property
     def by_category(self) -> list[Placed]:

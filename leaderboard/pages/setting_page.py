@@ -12,7 +12,15 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
-from leaderboard.snapshots.settings import Setting, adjusted_words, choice_of, left_out, parse, words
+from leaderboard.snapshots.settings import (
+    Setting,
+    adjusted_words,
+    choice_of,
+    left_out,
+    parse,
+    used,
+    words,
+)
 
 EVERY_SWITCH: Final = tuple(each.name for each in fields(Setting))
 OF_ALL_CATEGORIES: Final = tuple(name for name in EVERY_SWITCH if name not in ("category", "pairwise"))
@@ -63,15 +71,17 @@ class SettingPage(Page):
     def about_words(self) -> str:
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
+        criterion = f"rating of {self.setting.criterion}" if self.setting.criterion else ""
         models = "models only" if self.setting.contestants else ""
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
-        return ", ".join(filter(None, (category, models, adjusted)))
+        return ", ".join(filter(None, (category, criterion, models, adjusted)))
 
     @property
     def no_games(self) -> str:
         """Why the chosen raters have no game at the setting."""
         label, about = self.raters["label"], f" ({self.about_words})" if self.about_words else ""
-        given = self.raters["comparisons"] - self.raters.get("unscored", 0)
+        counted_here = used(self.snapshot.counts, self.setting.raters, self.setting.criterion)
+        given = counted_here.get("comparisons", 0) - counted_here.get("unscored", 0)
         if given and not self._compared_contestants():
             return (
                 f"{label} gave {counted(given, 'rating')}, but the completions compared have no contestant, "

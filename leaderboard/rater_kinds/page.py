@@ -85,22 +85,29 @@ class Reading:
     category: str = ""
     band: str = ""
     level: str = USUAL_LEVEL
+    criterion: str = ""
 
     @staticmethod
     def asked(wanted: Mapping[str, str], snapshot: Snapshot) -> dict[str, str]:
         """Raises UnknownSettingError."""
         setting = parse_for_all(wanted, snapshot.counts)
         category = one_of(wanted, "category", snapshot.counts["categories"], "")
-        return {"category": category, "band": setting.band, "level": setting.level}
+        more = {"band": setting.band, "level": setting.level, "criterion": setting.criterion}
+        return {"category": category, **more}
 
     @property
     def setting(self) -> Setting:
-        return Setting("", category=self.category, band=self.band, level=self.level)
+        return Setting("", category=self.category, band=self.band, level=self.level, criterion=self.criterion)
 
     def parts(self) -> list[tuple[str, str]]:
         """Empty texts stand for what is usual."""
         level = "" if self.level == USUAL_LEVEL else self.level
-        return [("category", self.category), ("band", self.band), ("level", level)]
+        return [
+            ("category", self.category),
+            ("band", self.band),
+            ("level", level),
+            ("criterion", self.criterion),
+        ]
 
     def query(self, **changes: Any) -> str:
         return ending(replace(self, **changes).parts())
@@ -125,7 +132,8 @@ class Reading:
 
     @property
     def words(self) -> str:
-        return "; ".join(filter(None, (self.category or "All categories", self.rare_words)))
+        rated = f"rating of {self.criterion}" if self.criterion else ""
+        return "; ".join(filter(None, (self.category or "All categories", rated, self.rare_words)))
 
     def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Switch]:
         counts = snapshot.counts
@@ -169,6 +177,13 @@ class AboutRaters(Page):
         named = [(name, name) for name in self.snapshot.counts["categories"]]
         values = [("", ALL_CATEGORIES), *named]
         return [choices("category", "Category", values, self.view.category, self.view.query)] if named else []
+
+    @property
+    def criterion_choices(self) -> list[Switch]:
+        names = self.snapshot.counts.get("criteria")
+        values = [("", "Overall"), *((name, name) for name in names or ())]
+        label = DECLARED["criterion"].label
+        return [choices("criterion", label, values, self.view.criterion, self.view.query)] if names else []
 
     @property
     def rare_choices(self) -> list[Switch]:

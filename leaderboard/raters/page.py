@@ -81,10 +81,10 @@ class View(Reading):
 
     @property
     def standings(self) -> Q:
-        """The stored standings by the chosen kinds; none with an unusual band of ties."""
+        """The stored standings by the chosen kinds; none with an unusual band of ties or by a criterion."""
         return Q(
             kind="standings",
-            raters__in=() if self.band else self.chosen,
+            raters__in=() if self.band or self.criterion else self.chosen,
             category=self.category,
             ties=self.ties,
             method=self.method,
@@ -149,7 +149,7 @@ class RatersPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        view, found = self.view, self.category_choices
+        view, found = self.view, [*self.criterion_choices, *self.category_choices]
         if view.method != "ordinal":
             ties = [("on", "Count half"), ("off", "Off")]
             found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))

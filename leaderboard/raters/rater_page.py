@@ -108,7 +108,7 @@ class RaterPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        return self.category_choices
+        return [*self.criterion_choices, *self.category_choices]
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._histograms()

@@ -18,7 +18,7 @@ from leaderboard.agreement.two import two_table
 from leaderboard.bias.measures import leanings
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
-from leaderboard.snapshots import on_demand
+from leaderboard.snapshots import columns, on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.reading import Choice, Opinions, PairStyle, UnknownTextError, opinions, pair_style
@@ -208,6 +208,8 @@ def tables_of(view: ComputedView) -> str:
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:
         raise SnapshotOutdatedError
+    if setting.criterion:
+        read = read.by_criterion(columns.of_criterion(snapshot.study, setting.criterion))
     if more is not None:
         found = [judges_table(read, more, setting.raters, method)]
     elif scope is Scope.TWO:

@@ -19,6 +19,7 @@ from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
+from leaderboard.snapshots import columns
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.study_lock import held
@@ -81,6 +82,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     known = {} if anew else SnapshotSlice.objects.known(study)
     read = opinions(study)
     found = [SnapshotSlice(**vars(table)) for table in tables.tables(read, method, known, texts(study))]
+    criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     revision, comparisons, last = read.mark
     snapshot = Snapshot(
         study=study,
@@ -91,7 +93,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         seed=method.seed,
         parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
         | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
-        counts=tables.counts(read)
+        counts=tables.counts(read, criteria)
         | {
             "own_family": own_families(study, read, method.interval),
             "people": [each.selector for each in single_people(study, read)],

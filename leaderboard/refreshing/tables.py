@@ -20,7 +20,8 @@ from leaderboard.standings.content import rankings
 from leaderboard.stats import Method
 
 
-def counts(opinions: Opinions) -> dict[str, Any]:
+def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, Any]:
+    """What readers choose from; ``criteria`` are the opinions by each criterion."""
     players = opinions.present()
     total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
     return {
@@ -35,12 +36,14 @@ def counts(opinions: Opinions) -> dict[str, Any]:
         "kinds": dict(sorted(Counter(players.kinds).items())),
         "uncounted": asdict(opinions.uncounted),
         "categories": [name for name in opinions.categories if name],
+        "criteria": [name for name, rated in criteria.items() if len(rated)],
         "raters": [
             {
                 "selector": choice.selector,
                 "label": choice.label,
                 "raters": len(choice.ids),
                 **_used(opinions.by(choice.ids)),
+                "by_criterion": {name: _used(rated.by(choice.ids)) for name, rated in criteria.items()},
                 "simulated": choice.simulated,
                 "same_as": next(
                     (one.selector for one in opinions.raters[:number] if one.ids == choice.ids), None

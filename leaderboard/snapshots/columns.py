@@ -22,7 +22,7 @@ from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from arena.models import Comparison, Completion, Pair, Prompt, Purpose, Study
+from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Purpose, Study
 
 Rows = npt.NDArray[Any]
 
@@ -50,6 +50,7 @@ COMPARISON: Final = [
 ]
 PAIR: Final = [("id", "i8"), ("prompt", "i8"), ("first", "i8"), ("second", "i8")]
 COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
+CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2")]
 
 
 def comparisons(study: Study, revision: int) -> Rows:
@@ -86,6 +87,23 @@ def completions(study: Study) -> Rows:
     found = Completion.objects.filter(prompt__study=study).order_by()
     author = Coalesce(F("contestant"), Value(0), output_field=models.BigIntegerField())
     return _by_id(fetched(found.annotate(author=author).values_list("pk", "author"), COMPLETION))
+
+
+def criteria(study: Study) -> dict[str, Rows]:
+    """The ratings by each criterion, by id of their comparison: fields CRITERION.
+
+    The study's criteria come first, then others by name.
+    """
+    found = CriterionRating.objects.filter(comparison__study=study).order_by()
+    known = [str(name) for name in study.criteria]
+    named = sorted(found.values_list("criterion", flat=True).distinct())
+    ordered = sorted(named, key=lambda name: known.index(name) if name in known else len(known))
+    return {name: of_criterion(study, name) for name in ordered}
+
+
+def of_criterion(study: Study, name: str) -> Rows:
+    found = CriterionRating.objects.filter(comparison__study=study, criterion=name).order_by()
+    return _by_id(fetched(found.values_list("comparison", "points", "rating"), CRITERION))
 
 
 def _comparisons(study: Study, *, after: int) -> Rows:

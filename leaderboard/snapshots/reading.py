@@ -77,6 +77,16 @@ class Opinions:
     def but(self, category: str) -> Opinions:
         return self._only(self.rows["category"] != self.categories.index(category))
 
+    def by_criterion(self, ratings: npt.NDArray[Any]) -> Opinions:
+        """The opinions with other ratings: of ``columns.criteria``. What has none of them is left out."""
+        rows = self._only(np.isin(self.rows["id"], ratings["id"])).rows.copy()
+        given = ratings[np.searchsorted(ratings["id"], rows["id"])]
+        identical = rows["reason"] == columns.IDENTICAL.encode()
+        rows["points"], rows["rating"] = given["points"], np.where(identical, 0, given["rating"])
+        rows["reason"][~identical] = b""
+        rows["score_difference"] = math.nan
+        return replace(self, rows=rows)
+
     def among(self, kind: str) -> Opinions:
         """The opinions with only contestants of one kind ranked; no comparison is dropped."""
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]

@@ -63,7 +63,7 @@ _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100
 
 Counts = Mapping[str, Any]
-"""Of a snapshot: raters, their scales, categories; and ``closed``, whether nobody rates any more."""
+"""Of a snapshot: raters, scales, categories, criteria; and ``closed``, whether nobody rates any more."""
 
 
 class UnknownSettingError(ValueError):
@@ -76,7 +76,8 @@ class Setting:
 
     ``category`` is empty for all together, a name, or -NAME for all but that one. ``band`` is LOW-HIGH, the
     ratings that count as ties, or empty for the usual ones. ``level`` is in percent; ``resample`` is what a
-    bootstrap round draws as a whole. ``raters`` is empty on pages about all of them.
+    bootstrap round draws as a whole. ``raters`` is empty on pages about all of them, ``criterion`` for the
+    overall rating.
     """
 
     raters: str
@@ -89,6 +90,7 @@ class Setting:
     resample: str = "prompts"
     adjust: str = ""
     pairwise: str = ""
+    criterion: str = ""
 
     def query(self, **changes: str) -> str:
         """The query string with some switches changed.
@@ -176,12 +178,27 @@ def _raters(setting: Setting, counts: Counts) -> list[Choice]:
     offered = [
         each for each in counts["raters"] if each["same_as"] is None or each["selector"] == setting.raters
     ]
-    return [Choice(each["selector"], each["label"], each["comparisons"]) for each in offered]
+    given = {each["selector"]: used(counts, each["selector"], setting.criterion) for each in offered}
+    return [
+        Choice(each["selector"], each["label"], given[each["selector"]].get("comparisons", 0))
+        for each in offered
+    ]
 
 
 def _read_raters(value: str, setting: Setting, counts: Counts) -> str:
     known = [choice["selector"] for choice in counts["raters"]]
     return _one_of("raters", value or known[0], known)
+
+
+def criteria(setting: Setting, counts: Counts) -> list[Choice]:
+    """The overall rating and each criterion; none without criteria."""
+    names = ("", *counts.get("criteria", ()))
+    given = {name: used(counts, setting.raters, name).get("comparisons", 0) for name in names}
+    return [Choice(name, name or "Overall", n) for name, n in given.items()] if len(names) > 1 else []
+
+
+def _read_criterion(value: str, setting: Setting, counts: Counts) -> str:
+    return _one_of("criterion", value, ("", *counts.get("criteria", ())))
 
 
 def _contestants(setting: Setting, counts: Counts) -> list[Choice]:
@@ -212,8 +229,8 @@ def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
 
 def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
     """Comparisons of the chosen raters, of all categories under ""."""
-    choice = choice_of(counts, setting.raters)
-    return {"": choice["comparisons"], **choice.get("by_category", {})}
+    given = used(counts, setting.raters, setting.criterion)
+    return {"": given.get("comparisons", 0), **given.get("by_category", {})}
 
 
 def _read_category(value: str, setting: Setting, counts: Counts) -> str:
@@ -258,6 +275,15 @@ def level_choices(level: str) -> list[Choice]:
 SETTINGS: Final = (
     Declaration(
         "raters", "Raters", _raters, read=_read_raters, longest=200, help="people, judge:SLUG or group:NAME."
+    ),
+    Declaration(
+        "criterion",
+        "Rating of",
+        criteria,
+        read=_read_criterion,
+        longest=100,
+        help="Name of a criterion; left out: the overall rating.",
+        is_computed=True,
     ),
     Declaration(
         "contestants",
@@ -367,6 +393,8 @@ def words(setting: Setting, counts: Counts) -> str:
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
     said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
+    if setting.criterion:
+        said.insert(1, f"rating of {setting.criterion}")
     if setting.ties == "off":
         said.append("ties off")
     if setting.band:
@@ -385,10 +413,11 @@ def adjusted_words(adjust: str) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The setting of a page about all raters: tie band and level. Raises UnknownSettingError."""
-    used = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
+    """The setting of a page about all raters: tie band, level and criterion. Raises UnknownSettingError."""
+    sizes = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = _level(wanted.get("level") or _USUAL["level"])
-    return Setting("", band=_band_of(wanted.get("band") or "", used), level=level)
+    criterion = _read_criterion(wanted.get("criterion") or "", Setting(""), counts)
+    return Setting("", band=_band_of(wanted.get("band") or "", sizes), level=level, criterion=criterion)
 
 
 def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
@@ -423,6 +452,13 @@ def scales(counts: Counts, raters: str) -> list[int]:
 
 def choice_of(counts: Counts, raters: str) -> Mapping[str, Any]:
     return next(choice for choice in counts["raters"] if choice["selector"] == raters)
+
+
+def used(counts: Counts, raters: str, criterion: str = "") -> Mapping[str, Any]:
+    """Numbers of comparisons by the raters, with a rating by the criterion; {} where there is none."""
+    choice = choice_of(counts, raters)
+    found: Mapping[str, Any] = choice["by_criterion"].get(criterion, {}) if criterion else choice
+    return found
 
 
 def people_play(counts: Counts) -> bool:

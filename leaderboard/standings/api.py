@@ -143,6 +143,7 @@ class StandingsOut(Schema):
     simulated: bool
     raters: str
     category: str | None
+    criterion: str | None = Field(description="What is rated; null: the completion overall.")
     contestants: str | None = Field(description="models: without people; null: everyone.")
     adjust: str | None = Field(description="What the ordinal model is adjusted for.")
     method: str

@@ -151,6 +151,7 @@ class Board(SettingPage):
             "simulated": self.simulated,
             "raters": self.setting.raters,
             "category": self.setting.category or None,
+            "criterion": self.setting.criterion or None,
             "contestants": self.setting.contestants or None,
             "adjust": self.setting.adjust or None,
             **self.content,
@@ -165,6 +166,7 @@ class Board(SettingPage):
             "study": self.study.slug,
             "raters": self.setting.raters,
             "category": self.setting.category or None,
+            "criterion": self.setting.criterion or None,
             "simulated": self.simulated,
             "snapshot_at": self.snapshot.created_at,
             "watermark": self.snapshot.watermark,
@@ -272,9 +274,9 @@ class Board(SettingPage):
         """The snapshot's standings over all categories; None unless the setting differs in its category
         alone.
         """
-        # With another tie band or fewer contestants, ranks would differ for other reasons too.
+        # With another tie band, criterion or fewer contestants, ranks would differ for other reasons too.
         setting = self.setting
-        if not setting.category or setting.band or setting.contestants:
+        if not setting.category or setting.band or setting.contestants or setting.criterion:
             return None
         found = SnapshotSlice.objects.filter(
             snapshot=self.snapshot,

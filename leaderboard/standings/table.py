@@ -193,7 +193,7 @@ STANDINGS: Final = Table(
     "standings",
     {
         **_STANDING,
-        **dict.fromkeys(("study", "raters", "category", "method", "tie_rule"), Type.TEXT),
+        **dict.fromkeys(("study", "raters", "category", "criterion", "method", "tie_rule"), Type.TEXT),
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,
         "left_out": Type.INTEGER,
@@ -206,7 +206,7 @@ STANDINGS: Final = Table(
 
 
 def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of STANDINGS; ``about`` is study, raters, category, simulated, snapshot_at and watermark."""
+    """The rows of STANDINGS; ``about`` is the rest of a board: its setting and snapshot."""
     parameters = content["parameters"]
     method = {
         **about,

@@ -126,7 +126,7 @@ def test_unscored_replies_and_none_at_all():
 def test_the_counts_of_the_header(made):
     judge = made.judge("strict", simulated=True)
     made.rate("alpha", "beta", 3, rater=judge)
-    found = tables.counts(opinions(made.study))
+    found = tables.counts(opinions(made.study), {})
     assert found["prompts"] == 2
     assert (found["contestants"], found["in_play"], found["pairs"]) == (3, 3, 3)
     assert (found["comparisons"], found["unscored"], found["not_ranked"]) == (6, 1, 0)
@@ -141,6 +141,7 @@ def test_the_counts_of_the_header(made):
             "unscored": 1,
             "by_category": {"coding": 4, "poems": 1},
             "points": [8],
+            "by_criterion": {},
             "simulated": False,
             "same_as": None,
         },
@@ -152,6 +153,7 @@ def test_the_counts_of_the_header(made):
             "unscored": 0,
             "by_category": {"coding": 1, "poems": 0},
             "points": [8],
+            "by_criterion": {},
             "simulated": True,
             "same_as": None,
         },
