@@ -3,12 +3,19 @@
 from django.contrib import admin
 
 from arena.admin import ReadOnlyAdmin
-from leaderboard.models import ComputedView, Refresh, Snapshot
+from leaderboard.models import ComputedView, Refresh, Release, Snapshot
 
 
 @admin.register(Snapshot)
 class SnapshotAdmin(ReadOnlyAdmin):
     list_display = ["study", "created_at", "watermark", "methodology", "seed", "seconds"]
+    list_filter = ["study"]
+    list_select_related = ["study"]
+
+
+@admin.register(Release)
+class ReleaseAdmin(ReadOnlyAdmin):
+    list_display = ["study", "number", "version", "created_at", "doi", "sha256"]
     list_filter = ["study"]
     list_select_related = ["study"]
 

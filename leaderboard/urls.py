@@ -20,24 +20,29 @@ from leaderboard.pages.shell import routes
 from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
+from leaderboard.releases import changes_page
+from leaderboard.releases import page as releases_page
+from leaderboard.releases.page import releases_now
 from leaderboard.results import page as results_page
 from leaderboard.standings import page as standings_page
 
 
-def quality(module: str, name: str) -> Callable[..., HttpResponseBase]:
-    """A view of leaderboard.quality, loaded on request because its figures need NumPy and SciPy."""
+def on_request(module: str, name: str) -> Callable[..., HttpResponseBase]:
+    """A view of a module below leaderboard that is loaded when it is asked for: it needs NumPy and SciPy."""
 
     def view(request: HttpRequest, **place: Any) -> HttpResponseBase:
-        found: Callable[..., HttpResponseBase] = getattr(import_module(f"leaderboard.quality.{module}"), name)
+        found: Callable[..., HttpResponseBase] = getattr(import_module(f"leaderboard.{module}"), name)
         return found(request, **place)
 
     return view
 
 
+RELEASE = "studies/<slug:slug>/releases/<int:number>"
+
 urlpatterns = [
     path("", home.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings_page.read),
+    *routes("studies/<slug:slug>/", "study", standings_page.read, releases_now),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read, judges_now),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read, judges_now),
@@ -54,26 +59,33 @@ urlpatterns = [
         judges_now,
     ),
     *routes("studies/<slug:slug>/data/", "study-data", data_page.read),
-    *routes("studies/<slug:slug>/results/", "study-results", results_page.read),
+    *routes("studies/<slug:slug>/results/", "study-results", results_page.read, releases_now),
     path("studies/<slug:slug>/results/bundle.zip", results_page.bundle, name="study-bundle"),
     path("studies/<slug:slug>/results/<slug:what>.<slug:form>", results_page.votes, name="study-votes"),
     path(
         "studies/<slug:slug>/leaderboard.<slug:form>", results_page.leaderboard, name="study-leaderboard-file"
     ),
+    path("studies/<slug:slug>/releases/", releases_page.listed, name="study-releases"),
+    *routes(f"{RELEASE}/", "study-release", releases_page.read, releases_now),
+    path(f"{RELEASE}/bundle.zip", releases_page.bundle, name="study-release-bundle"),
+    path(f"{RELEASE}/citation.<slug:form>", releases_page.citation, name="study-release-citation"),
+    *routes(f"{RELEASE}/changes/<int:other>/", "study-release-changes", changes_page.read, releases_now),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),
     *(
-        path(f"operate/<slug:slug>/{address}", quality(module, view), name=name)
+        path(f"operate/<slug:slug>/{address}", on_request(module, view), name=name)
         for address, module, view, name in (
-            ("raters/", "page", "table", "operate-raters"),
-            ("raters/quality.<slug:form>", "page", "file", "operate-raters-file"),
-            ("raters/<int:rater>/", "page", "one", "operate-rater"),
-            ("raters/<int:rater>/decide/", "page", "decide", "operate-rater-decide"),
-            ("disagreements/", "settling", "disagreements", "operate-disagreements"),
-            ("disagreements/<int:pair>/", "settling", "settle", "operate-dispute"),
+            ("raters/", "quality.page", "table", "operate-raters"),
+            ("raters/quality.<slug:form>", "quality.page", "file", "operate-raters-file"),
+            ("raters/<int:rater>/", "quality.page", "one", "operate-rater"),
+            ("raters/<int:rater>/decide/", "quality.page", "decide", "operate-rater-decide"),
+            ("disagreements/", "quality.settling", "disagreements", "operate-disagreements"),
+            ("disagreements/<int:pair>/", "quality.settling", "settle", "operate-dispute"),
+            ("releases/", "releases.operating", "releases", "operate-releases"),
+            ("releases/<int:number>/", "releases.operating", "correct", "operate-release"),
         )
     ),
-    path("rate/<slug:slug>/report/", quality("page", "my_report"), name="rater-report"),
+    path("rate/<slug:slug>/report/", on_request("quality.page", "my_report"), name="rater-report"),
 ]

@@ -40,6 +40,7 @@ api.add_router("/judges", "judging.remote.api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
 api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.results.api.studies", auth=READ)
+api.add_router("/studies", "leaderboard.releases.api.studies", auth=READ)
 api.add_router("/snapshots", "leaderboard.standings.api.snapshots", auth=READ)
 api.add_router("/snapshots", "leaderboard.results.api.snapshots", auth=READ)
 

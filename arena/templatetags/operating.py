@@ -18,6 +18,7 @@ TABS: Final = {
     "operate-progress": "Progress",
     "operate-raters": "Rating quality",
     "operate-disagreements": "Disagreements",
+    "operate-releases": "Releases",
     "operate-state": "Pause and close",
     "operate-export": "Rater data",
 }

@@ -6,19 +6,21 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Study
 from leaderboard.models.querysets import (
     ComputedViewQuerySet,
     RefreshQuerySet,
+    ReleaseQuerySet,
     SliceQuerySet,
     SnapshotQuerySet,
 )
 
 
 class SnapshotChangedError(ImproperlyConfigured):
-    """Somebody tried to change a stored snapshot."""
+    """Somebody tried to change a stored snapshot or release."""
 
 
 class Immutable(models.Model):
@@ -29,7 +31,7 @@ class Immutable(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise SnapshotChangedError(f"{self} is published; refresh the study instead of changing it")
+            raise SnapshotChangedError(f"{self} is published and stays as it is")
         super().save(*args, **kwargs)
 
 
@@ -110,6 +112,62 @@ class SnapshotSlice(Immutable):
     @property
     def content(self) -> Any:
         return json.loads(self.payload)
+
+
+class Release(Immutable):
+    """A snapshot kept for good, with who made it, what it came from and its bundle.
+
+    Of a stored release only DOI and changelog change, by leaderboard.releases.services.correct.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="releases")
+    snapshot = models.ForeignKey(Snapshot, models.RESTRICT, related_name="releases")
+    number = models.PositiveIntegerField(help_text="1, 2, ... in the study.")
+    version = models.CharField(max_length=50)
+    name = models.CharField(max_length=200, help_text="Of the study, as it was.")
+    slug = models.CharField(max_length=80, help_text="Of the study, as it was.")
+    authors = models.JSONField(help_text="People in order: name, orcid, affiliation.")
+    licence = models.CharField(max_length=100, blank=True)
+    doi = models.CharField("DOI", max_length=200, blank=True)
+    changelog = models.TextField(blank=True)
+    simulated = models.BooleanField()
+    provenance = models.JSONField(help_text="Comparisons by people and judges, by where they come from.")
+    judges = models.JSONField(help_text="As in the bundle.")
+    flags = models.JSONField(help_text="Sentences that must stand beside the standings.")
+    sha256 = models.CharField(max_length=64, help_text="Of the bundle.")
+    size = models.PositiveBigIntegerField(help_text="Of the bundle in bytes.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    corrected_at = models.DateTimeField(null=True, blank=True, help_text="When DOI or changelog changed.")
+
+    objects = ReleaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="release_number_unique"),
+            models.UniqueConstraint(fields=["study", "version"], name="release_version_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"release {self.number} of {self.study_id}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("study-release", args=[self.study.slug, self.number])
+
+    def is_behind(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot may hold other numbers than the release."""
+        own = self.snapshot
+        return (own.data, own.methodology) != (snapshot.data, snapshot.methodology)
+
+
+class ReleaseBundle(Immutable):
+    """The bundle of a release, apart from it because it is large."""
+
+    release = models.OneToOneField(Release, models.CASCADE, related_name="bundle")
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"bundle of {self.release_id}"
 
 
 class ComputedView(models.Model):

@@ -13,7 +13,13 @@ from django.db.models.functions import Coalesce
 from arena.models import Comparison, Study
 
 if TYPE_CHECKING:
-    from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice  # noqa: F401 - named in the bases below
+    from leaderboard.models import (  # noqa: F401 - named in the bases below
+        ComputedView,
+        Refresh,
+        Release,
+        Snapshot,
+        SnapshotSlice,
+    )
 
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
@@ -77,6 +83,12 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
         """Note that a computation is wanted; False where one was asked for after ``overdue``."""
         unwanted = Q(wanted_at__isnull=True) | Q(wanted_at__lte=overdue)
         return self.filter(unwanted, study_id=study_id).update(wanted_at=now) == 1
+
+
+class ReleaseQuerySet(models.QuerySet["Release"]):
+    def listed(self) -> ReleaseQuerySet:
+        """With their snapshots, the newest first; without what lists do not show."""
+        return self.select_related("snapshot").defer("provenance", "judges", "flags").order_by("-number")
 
 
 class ComputedViewQuerySet(models.QuerySet["ComputedView"]):

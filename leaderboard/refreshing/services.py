@@ -69,7 +69,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 def refresh_if_stale(study: Study) -> Outcome | None:
     newest = Snapshot.objects.newest(study)
-    if newest is not None and newest.data == data_mark(study) and _is_current(newest):
+    if newest is not None and newest.data == data_mark(study) and is_current(newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         return None
     return refresh(study)
@@ -119,7 +119,7 @@ def _publish(study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], inde
 
 
 def _prune(study: Study) -> None:
-    """Keep the newest snapshots, and of older ones the last of each day for a month."""
+    """Keep the newest snapshots and the released ones; of others the last of each day for a month."""
     cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
     rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
     kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
@@ -127,7 +127,7 @@ def _prune(study: Study) -> None:
         if created >= cutoff and created.date() not in days:
             days.add(created.date())
             kept.add(pk)
-    Snapshot.objects.filter(study=study).exclude(pk__in=kept).delete()
+    Snapshot.objects.filter(study=study, releases=None).exclude(pk__in=kept).delete()
 
 
 def stale(*, counted: bool = True) -> list[int]:
@@ -137,14 +137,15 @@ def stale(*, counted: bool = True) -> list[int]:
     newest one's and ended after it.
     """
     newest = Snapshot.objects.newest_of(Study.objects.all())
-    made_from = {pk: snapshot.data for pk, snapshot in newest.items() if _is_current(snapshot)}
+    made_from = {pk: snapshot.data for pk, snapshot in newest.items() if is_current(snapshot)}
     if counted:
         return [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
     ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
     return [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
 
 
-def _is_current(snapshot: Snapshot) -> bool:
+def is_current(snapshot: Snapshot) -> bool:
+    """Whether it was made by the methods of this version."""
     return snapshot.methodology == METHODOLOGY
 
 

@@ -103,14 +103,15 @@ class ResultsPage(Page):
     @cached_property
     def citation(self) -> Citation:
         return Citation(
-            self.study.name,
-            self.study.slug,
-            self.snapshot.created_at,
-            self.snapshot.watermark,
-            self.snapshot.methodology,
-            f"{self.site}{self.study.get_absolute_url()}",
-            self.simulated,
-            self.study.licence,
+            name=self.study.name,
+            slug=self.study.slug,
+            made_at=self.snapshot.created_at,
+            snapshot_at=self.snapshot.created_at,
+            watermark=self.snapshot.watermark,
+            methodology=self.snapshot.methodology,
+            address=f"{self.site}{self.study.get_absolute_url()}",
+            simulated=self.simulated,
+            licence=self.study.licence,
         )
 
     def _board_address(self, form: str, raters: str) -> str:

@@ -30,6 +30,7 @@ _BELONGS: Final = {
     "study-judges": "study-raters",
     "study-two": "study-agreement",
     "study-comparison": "study-comparisons",
+    **dict.fromkeys(("study-releases", "study-release", "study-release-changes"), "study-results"),
 }
 
 

@@ -10,6 +10,8 @@ from arena.rating import assignments, recording
 from arena.rating.recording import Answer
 from judging.models import JudgeRun
 from leaderboard.refreshing import services as snapshots
+from leaderboard.releases import services as releases
+from leaderboard.releases.fields import Fields
 from tests import factories as make
 from tests.leaderboard.rows import HandMade, few_rounds
 
@@ -83,6 +85,9 @@ def _closed() -> Study:
     JudgeRun.objects.create(study=made.study, judge=hostile, state="finished")
     with few_rounds(20):
         snapshots.refresh(made.study)
+    for version in ("1.0", "2.0"):
+        authors = [f"O'Neill\"' onerror=x {{{{ 7*7 }}}}\u202e <'\" onerror=x {LONG[:80]}>"]
+        releases.release(made.study, Fields.read(version, authors, HOSTILE[:100], "10.5281/zenodo.7", TEXT))
     return made.study
 
 

@@ -188,7 +188,7 @@ def test_the_citation_names_what_makes_numbers_findable(made, client):
         assert snapshot.watermark in text
         assert f"methodology {snapshot.methodology}" in text
         assert "http://testserver/studies/made/" in text
-    assert r"Of \{mice\} \& men" in citation.bibtex
+    assert r"Of \textbraceleft{}mice\textbraceright{} \& men" in citation.bibtex
     assert citation.bibtex.count("{") == citation.bibtex.count("}")
     assert "simulated" not in citation.text
 

@@ -1,0 +1,204 @@
+"""The pages of releases: all of a study's, one of them, and its files."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from django.db.models import Prefetch, prefetch_related_objects
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from arena.models import Study
+from leaderboard.models import Release, ReleaseBundle, Snapshot
+from leaderboard.pages.page import Page, Panel
+from leaderboard.pages.shell import Published, published
+from leaderboard.pages.table import DataTable
+from leaderboard.releases.content import USUAL, Board, boards
+from leaderboard.releases.provenance import Part, parts
+from leaderboard.results.citation import Author, Citation
+from leaderboard.results.page import OPEN
+from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
+from leaderboard.standings.table import raters_table, standing_rows, standings_table
+
+CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
+"""Content types by the ending of the file."""
+
+
+def releases_now(now: Published) -> list[tuple[Any, ...]]:
+    """The study's releases, read with it, and what may change of them."""
+    prefetch_related_objects([now.study], Prefetch("releases", Release.objects.listed()))
+    return [(release.pk, release.corrected_at) for release in now.study.releases.all()]
+
+
+def numbered(study: Study, number: int) -> Release:
+    found: Release | None = study.releases.select_related("snapshot").filter(number=number).first()
+    if found is None:
+        raise Http404("This study has no such release.")
+    found.study = study
+    return found
+
+
+def authors_of(release: Release) -> list[Author]:
+    return [Author(**author) for author in release.authors]
+
+
+def citation_of(release: Release, request: HttpRequest) -> Citation:
+    return Citation(
+        name=release.name,
+        slug=release.slug,
+        made_at=release.created_at,
+        snapshot_at=release.snapshot.created_at,
+        watermark=release.snapshot.watermark,
+        methodology=release.snapshot.methodology,
+        address=request.build_absolute_uri(release.get_absolute_url()),
+        simulated=release.simulated,
+        licence=release.licence,
+        authors=authors_of(release),
+        version=release.version,
+        doi=release.doi,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasePage(Page):
+    """``snapshot`` is the release's own."""
+
+    release: Release
+    citation: Citation
+
+    template: ClassVar[str] = "leaderboard/release.html"
+    tab: ClassVar[str] = "study-release"
+
+    @property
+    def simulated(self) -> bool:
+        return self.release.simulated
+
+    @cached_property
+    def boards(self) -> list[Board]:
+        return boards(self.release)
+
+    @property
+    def authors(self) -> list[Author]:
+        return authors_of(self.release)
+
+    @property
+    def others(self) -> list[Release]:
+        """The study's other releases, the newest first."""
+        return [each for each in self.study.releases.all() if each.number != self.release.number]
+
+    @property
+    def newest(self) -> Release:
+        return self.study.releases.all()[0]
+
+    @property
+    def provenance(self) -> list[Part]:
+        return list(parts(self.release.provenance))
+
+    @property
+    def notices(self) -> list[str]:
+        """What must be said before the standings."""
+        return [*self.release.flags, *(self.boards[0].content["warnings"] if self.boards else ())]
+
+    @property
+    def open_sentence(self) -> str:
+        """Why the bundle cannot be downloaded yet; empty where it can."""
+        return "" if self.study.is_closed else OPEN
+
+    def _panels(self) -> Iterator[Panel]:
+        if self.boards:
+            yield self._standings(self.boards[0])
+        if len(self.boards) > 1:
+            order = [row["contestant"] for row in self.boards[0].content["standings"]]
+            yield self.make_panel(
+                "raters",
+                "People and judges side by side",
+                "Rank and rating of each contestant by each kind of rater, at the same setting.",
+                lambda: raters_table(order, [(board.label, board.content) for board in self.boards]),
+            )
+        if self.release.judges:
+            yield self.make_panel(
+                "judges",
+                "Judges",
+                "How each was set up when the release was made; judges.json in the bundle has all of it.",
+                lambda: DataTable.of("Judges", map(_judge_row, self.release.judges)),
+            )
+
+    def _standings(self, board: Board) -> Panel:
+        used = board.content["parameters"]
+        how = f"{METHOD_NAMES[USUAL.method]}, {ties_phrase(USUAL.method, used)}"
+        rows = standing_rows(board.content, board.beside)
+        return self.make_panel(
+            "standings",
+            f"Standings by {board.label}",
+            f"{how}. These numbers stay as they are.",
+            lambda: _by_name(standings_table(rows, USUAL.method, used)),
+        )
+
+
+def _by_name(table: DataTable) -> DataTable:
+    """The table with contestants in its first column, which names the rows."""
+    place = table.columns.index("Contestant") if table.columns else 0
+    columns, *rows = ((row[place], *row[:place], *row[place + 1 :]) for row in (table.columns, *table.rows))
+    return DataTable(table.caption, tuple(map(str, columns)), tuple(rows))
+
+
+def _judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:
+    options = {"temperature": judge.get("temperature"), **judge.get("options", {})}
+    return {
+        "Judge": judge["name"],
+        "Kind": judge["kind"],
+        "Model": judge.get("model", ""),
+        "Protocol": judge.get("protocol", ""),
+        "Answer scale": judge.get("answer_scale", ""),
+        "Sampling": ", ".join(f"{name} {json.dumps(value)}" for name, value in options.items())
+        if "temperature" in judge
+        else "",
+        "Wording (SHA-256 begins)": judge.get("prompt_hash", "")[:12],
+    }
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ReleasePage:
+    release = numbered(study, place["number"])
+    return ReleasePage(
+        study=study,
+        snapshot=release.snapshot,
+        address=release.get_absolute_url(),
+        release=release,
+        citation=citation_of(release, request),
+    )
+
+
+def _listed(request: HttpRequest, now: Published) -> HttpResponse:
+    releases = list(now.study.releases.all())
+    context = {"study": now.study, "releases": list(zip(releases, [*releases[1:], None], strict=True))}
+    return render(request, "leaderboard/releases.html", context)
+
+
+def _citation(request: HttpRequest, now: Published, number: int, form: str) -> HttpResponse:
+    if form not in CITATIONS:
+        raise Http404("There is no such file.")
+    citation = citation_of(numbered(now.study, number), request)
+    content = citation.cff if form == "cff" else f"{citation.bibtex}\n"
+    response = HttpResponse(content, content_type=f"{CITATIONS[form]}; charset=utf-8")
+    name = "CITATION.cff" if form == "cff" else f"{now.study.slug}-{citation.version}.bib"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _bundle(request: HttpRequest, now: Published, number: int) -> HttpResponse:
+    release = numbered(now.study, number)
+    if not now.study.is_closed:
+        page = read(request, now.study, release.snapshot, number=number)
+        return render(request, page.template, {"study": now.study, "page": page, "error": OPEN}, status=403)
+    content = ReleaseBundle.objects.values_list("content", flat=True).get(release=release)
+    response = HttpResponse(bytes(content), content_type="application/zip")
+    name = f"{release.slug}-{release.version}-bundle.zip"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+listed = published(_listed, releases_now)
+citation = published(_citation, releases_now)
+bundle = published(_bundle, releases_now)
