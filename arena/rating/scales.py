@@ -8,6 +8,10 @@ TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5
 """Ratings that count as a tie while ties are on, by number of points."""
 
 
+TIE_WIDTH: Final = 1 / 7
+"""Mean preferences up to this far from the middle are ties; those of 4 and 5 of 8 points lie just so far."""
+
+
 class ScaleError(ValueError):
     """A scale that does not exist, or a rating outside its scale."""
 

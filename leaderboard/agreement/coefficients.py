@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -14,9 +14,24 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
-from leaderboard.stats.agreement_opinions import OpinionRows, PairSums, Topics, opinion_rows, pair_sums
+from leaderboard.stats.agreement_opinions import (
+    OpinionRows,
+    PairSums,
+    Topics,
+    beside,
+    mean_verdicts,
+    opinion_rows,
+    pair_sums,
+)
 from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
-from leaderboard.stats.correlation import Entries, ceiling_entries, correlation, shared_entries
+from leaderboard.stats.alternative_annotator import alternative_annotator
+from leaderboard.stats.correlation import (
+    Entries,
+    ceiling_entries,
+    correlation,
+    in_their_place,
+    shared_entries,
+)
 from leaderboard.stats.kappa import kappa_measure
 
 
@@ -86,7 +101,13 @@ Rows = list[dict[str, Any]]
 
 FEWEST_PAIRS: Final = 3
 COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
+BESIDE_PEOPLE: Final = tuple(
+    f"{name}{end}" for end in ("", "_people", "_difference") for name in COEFFICIENTS
+)
+"""Of a judge, of people in its place, and how much more the judge has."""
+
 PEOPLE: Final = "people"
+_CONSTANT: Final = "a side gave every pair the middle of the scale"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +129,18 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
     arranged = arrange(opinions, method.tie_band, ties=method.ties)
     if not len(arranged.rows):
         return
-    parts = list(_parts(arranged))
+    choices = {choice.selector: choice for choice in arranged.choices}
+    kinds = {selector: arranged.kind(choice) for selector, choice in choices.items()}
+    parts = list(_parts(arranged, choices, kinds))
     level, rounds, seed = method.interval, method.rounds or 1, method.seed
     found = estimates([part.wanted for part in parts], level=level, rounds=rounds, seed=seed)
     contents: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
     for part, estimate in zip(parts, found, strict=True):
-        rows, content = part.write(estimate), contents[part.kind, part.raters]
-        if part.kind == "correlation":
+        rows = part.write(estimate)
+        content = contents["correlation" if part.kind == "ceiling" else part.kind, part.raters]
+        if part.kind == "ceiling":
+            content["ceiling"] = rows
+        elif part.kind == "correlation":
             content["rows"] = rows
         elif part.other:
             content["others"].append({"raters": part.other, "rows": rows})
@@ -124,6 +150,8 @@ def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
         if method.tie_band:
             content.update(band=str(method.tie_band))
     for (kind, raters), content in contents.items():
+        if "ceiling" in content:
+            content["stand_in"] = _stand_in(kinds[raters], kinds[PEOPLE])
         yield Table(kind, raters, canonical(content))
 
 
@@ -133,21 +161,26 @@ def _points(arranged: Arranged) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _parts(arranged: Arranged) -> Iterator[Part]:
+def _stand_in(judge: Kind, people: Kind) -> dict[str, Any]:
+    rows, judged = one_from_each(people.rows), mean_verdicts(judge.rows, judge.sums)
+    return alternative_annotator(rows.pair, rows.rater, rows.verdict, judged).as_dict()
+
+
+def _parts(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[str, Kind]) -> Iterator[Part]:
     # Groups meet people alone, without those who are in both; all others meet each other once.
-    choices = {choice.selector: choice for choice in arranged.choices}
-    kinds = {selector: arranged.kind(choice) for selector, choice in choices.items()}
     alone = [kind for selector, kind in kinds.items() if not selector.startswith("group:")]
     people = kinds.get(PEOPLE)
     for kind in kinds.values():
         if len(kind.rows):
             yield within(arranged, kind)
     if people is not None:
-        yield _ceiling(arranged, people)
+        everyone = ceiling_entries(people.rows, people.sums)
+        yield _correlated(arranged, PEOPLE, everyone, people, "rated by two people")
     for place, one in enumerate(alone):
         for other in alone[:place]:
             if other is people:
                 yield correlated(arranged, one, people)
+                yield _beside_people(arranged, one, people, everyone)
             yield from between(arranged, one, other)
     for selector, kind in kinds.items():
         if people is not None and selector.startswith("group:"):
@@ -159,11 +192,6 @@ def correlated(arranged: Arranged, one: Kind, other: Kind) -> Part:
     return _correlated(arranged, one.selector, entries, other, "rated by both")
 
 
-def _ceiling(arranged: Arranged, people: Kind) -> Part:
-    entries = ceiling_entries(people.rows, people.sums)
-    return _correlated(arranged, PEOPLE, entries, people, "rated by two people")
-
-
 def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kind, shared: str) -> Part:
 
     topics, pair = arranged.topics, np.unique(entries.pair)
@@ -173,15 +201,36 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
     wanted = Wanted(measure, pair, values)
 
     def write(found: Estimates) -> Rows:
-        constant = "a side gave every pair the middle of the scale"
         few = f"fewer than {FEWEST_PAIRS} pairs {shared}"
         rows = _rows(arranged, found, COEFFICIENTS, range(len(n)))
         for i, row in enumerate(rows):
             row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
-            row["reason"] = _reason(row, COEFFICIENTS[0], few if n[i] < FEWEST_PAIRS else constant)
+            row["reason"] = _reason(row, COEFFICIENTS[0], few if n[i] < FEWEST_PAIRS else _CONSTANT)
         return rows
 
     return Part("correlation", selector, "", wanted, write)
+
+
+def _beside_people(arranged: Arranged, judge: Kind, people: Kind, everyone: Entries) -> Part:
+    """A judge's correlation with people beside each person's with the others, on the same pairs."""
+    topics, entries = arranged.topics, in_their_place(everyone, judge.sums)
+    pair = np.unique(entries[0].pair)
+    n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
+    (own, values), (person, ceiling) = (correlation(topics, each) for each in entries)
+    found = np.concatenate((values, ceiling, values - ceiling), axis=1)
+    found[n < FEWEST_PAIRS] = np.nan
+    differences = tuple(range(2 * len(COEFFICIENTS), len(BESIDE_PEOPLE)))
+    wanted = Wanted(beside(own, person), pair, found, differences=differences)
+
+    def write(estimates: Estimates) -> Rows:
+        few = f"fewer than {FEWEST_PAIRS} pairs rated by the judge and two people"
+        rows = _rows(arranged, estimates, BESIDE_PEOPLE, range(len(n)))
+        for i, row in enumerate(rows):
+            row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
+            row["reason"] = _reason(row, BESIDE_PEOPLE[-3], few if n[i] < FEWEST_PAIRS else _CONSTANT)
+        return rows
+
+    return Part("ceiling", judge.selector, "", wanted, write)
 
 
 def between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:

@@ -13,6 +13,7 @@ from leaderboard.agreement.figure import correlations, kinds_map
 from leaderboard.agreement.table import (
     COEFFICIENTS,
     UNMIRRORED,
+    beside_people_table,
     between,
     category_names,
     correlated,
@@ -20,6 +21,8 @@ from leaderboard.agreement.table import (
     kappa_table,
     kind_matrix,
     matrix_table,
+    stand_in_sentence,
+    stand_in_table,
     within_table,
 )
 from leaderboard.models import Snapshot
@@ -80,6 +83,18 @@ class AgreementPage(AboutRaters):
         return self.stored.get("correlation", PEOPLE)
 
     @property
+    def beside_people(self) -> list[tuple[str, Content]]:
+        """Label and correlations of each judge that is compared with people in their place."""
+        return [(label, content) for label, content in self.judges if "ceiling" in content]
+
+    @property
+    def beside_people_sentences(self) -> list[str]:
+        coefficient, level = self.view.coefficient, self.level
+        return [
+            stand_in_sentence(label, content, coefficient, level) for label, content in self.beside_people
+        ]
+
+    @property
     def coefficient_name(self) -> str:
         return COEFFICIENTS[self.view.coefficient]
 
@@ -104,7 +119,7 @@ class AgreementPage(AboutRaters):
     @property
     def dated(self) -> bool:
         """Whether the snapshot is older than the computing of agreement."""
-        return not self.pending and not self.agreements
+        return not self.pending and (not self.agreements or len(self.beside_people) < len(self.judges))
 
     @property
     def coefficients(self) -> list[Switch]:
@@ -118,6 +133,7 @@ class AgreementPage(AboutRaters):
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._correlation()
+        yield from self._beside_people()
         yield from self._tables()
         yield from self._matrices()
 
@@ -127,6 +143,10 @@ class AgreementPage(AboutRaters):
     @property
     def correlation(self) -> list[Panel]:
         return self.among("correlation")
+
+    @property
+    def beside_people_tables(self) -> list[Panel]:
+        return self.among("ceiling", "stand-in")
 
     @property
     def coefficient_tables(self) -> list[Panel]:
@@ -154,6 +174,27 @@ class AgreementPage(AboutRaters):
             draw=(lambda: correlations(coefficient, own, people)) if known else None,
             height=step(rows + 5),
         )
+
+    def _beside_people(self) -> Iterator[Panel]:
+        if self.beside_people:
+            ceilings = [(label, content["ceiling"]) for label, content in self.beside_people]
+            tests = [(label, content["stand_in"]) for label, content in self.beside_people]
+            yield self.make_panel(
+                "ceiling",
+                "Beside what people reach",
+                "Each person is held against the mean of the other people, and so is the judge in that "
+                f"person’s place, on the same pairs. Intervals of {self.level:g} % of the difference draw "
+                "prompts for both at once.",
+                beside_people_table(ceilings, self.view.coefficient),
+            )
+            yield self.make_panel(
+                "stand-in",
+                "Alternative annotator test",
+                f"Calderon, Reichart and Dror (2025), with ε = {tests[0][1]['epsilon']:g}, over verdicts. "
+                "The winning rate is the share of people in whose place the judge is shown to do well "
+                "enough; the advantage is how often, on average, it matches the others at least as well.",
+                stand_in_table(tests),
+            )
 
     def _tables(self) -> Iterator[Panel]:
         names = dict(self.kinds)

@@ -9,9 +9,13 @@ from typing import Any
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.agreement.table import (
+    COEFFICIENTS,
+    beside_people_table,
     correlation_table,
     kappa_table,
     same_category,
+    stand_in_sentence,
+    stand_in_table,
     two_notes,
     two_sentence,
     two_tables,
@@ -52,20 +56,23 @@ def overview(read: Opinions, category: str, method: Method) -> dict[str, Any]:
         contents[table.kind][table.raters] = json.loads(table.payload)
 
     def rows(content: Content | None) -> list[Content] | None:
-        if content is None:
+        if not content:
             return None
         return [row for row in content["rows"] if not category or same_category(row, category)]
 
     kinds = []
     for choice in read.raters:
         own = contents["agreement"].get(choice.selector, {"within": None, "others": []})
+        correlated = contents["correlation"].get(choice.selector, {})
         kinds.append(
             {
                 "selector": choice.selector,
                 "label": choice.label,
                 "simulated": choice.simulated,
                 "members": len(choice.ids),
-                "correlation": rows(contents["correlation"].get(choice.selector)),
+                "correlation": rows(correlated),
+                "ceiling": rows({"rows": correlated["ceiling"]}) if "ceiling" in correlated else None,
+                "stand_in": None if category else correlated.get("stand_in"),
                 "within": rows(own["within"]),
                 "others": [{**other, "rows": rows(other)} for other in own["others"]],
             }
@@ -90,6 +97,12 @@ def as_text(found: Content, *, unmirrored: bool = False) -> str:
     ]
     if kinds is None:
         parts += map(printable, (two_sentence(found), *two_notes(found)))
+    else:
+        parts += [
+            printable(stand_in_sentence(own["label"], own, "pearson", found["level"]))
+            for own in kinds
+            if own["stand_in"]
+        ]
     tables = two_tables(found) if kinds is None else _overview_tables(kinds)
     parts += [text for table in tables if (text := _text(table, unmirrored))]
     return "\n\n".join(parts)
@@ -100,6 +113,12 @@ def _overview_tables(kinds: Sequence[Content]) -> Iterator[DataTable]:
     yield correlation_table(
         (own["label"], without_pools({"rows": own["correlation"]})) for own in kinds if own["correlation"]
     )
+    judges = [own for own in kinds if own["ceiling"]]
+    for coefficient in COEFFICIENTS:
+        yield beside_people_table(
+            [(own["label"], without_pools({"rows": own["ceiling"]})["rows"]) for own in judges], coefficient
+        )
+    yield stand_in_table((own["label"], own["stand_in"]) for own in judges if own["stand_in"])
     yield kappa_table(
         (own["label"], labels[other["raters"]], other) for own in kinds for other in own["others"]
     )

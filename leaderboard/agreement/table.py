@@ -115,6 +115,79 @@ def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     return DataTable("Correlation with people", tuple(columns), tuple(rows))
 
 
+def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coefficient: str) -> DataTable:
+    """Correlations with the other people, of a judge in the place of each person and of the person."""
+    name = COEFFICIENTS[coefficient]
+    return DataTable.of(
+        "In a person's place",
+        (
+            {
+                "Raters": label,
+                "Category": category,
+                "Pairs (n)": row["n"],
+                "People": row["raters"],
+                f"{name}: judge": row[coefficient],
+                f"{name}: people": row[f"{coefficient}_people"],
+                "Difference": row[f"{coefficient}_difference"],
+                "Low": row[f"{coefficient}_difference_low"],
+                "High": row[f"{coefficient}_difference_high"],
+                "Note": row["reason"] or "",
+            }
+            for label, rows in judges
+            for row, category in _named({"rows": rows})
+        ),
+    )
+
+
+def stand_in_table(judges: Iterable[tuple[str, Content]]) -> DataTable:
+    """The alternative annotator test of each judge."""
+    return DataTable.of(
+        "Alternative annotator test",
+        (
+            {
+                "Raters": label,
+                "People tested": len(found["people"]),
+                "People with too few pairs": found["too_few"],
+                "Won": sum(each["won"] for each in found["people"]),
+                "Winning rate": found["winning_rate"],
+                "Advantage": found["advantage"],
+                "Passes": {True: "yes", False: "no", None: ""}[found["passes"]],
+                "Note": found["reason"] or "",
+            }
+            for label, found in judges
+        ),
+    )
+
+
+def stand_in_sentence(label: str, content: Content, coefficient: str, level: float) -> str:
+    """Whether a judge may stand in for a person, and how it correlates with the others in that place."""
+    found = content["stand_in"]
+    if found["passes"] is None:
+        said = f"Not known: {found['reason']}."
+    else:
+        won, people = sum(each["won"] for each in found["people"]), len(found["people"])
+        said = (
+            f"{'Yes' if found['passes'] else 'Not shown'}: the test finds it good enough in the place of "
+            f"{won} of {people} people (winning rate {found['winning_rate']:.2f}; half is needed)."
+        )
+    beside = _beside_people(content["ceiling"][0], coefficient, level)
+    return f"May {label} stand in for a person? {said}{beside}"
+
+
+def _beside_people(row: Content, coefficient: str, level: float) -> str:
+    own, people = row[coefficient], row[f"{coefficient}_people"]
+    if own is None or people is None:
+        return ""
+    apart = f"{coefficient}_difference"
+    low, high = row[f"{apart}_low"], row[f"{apart}_high"]
+    certain = low is not None and not low <= 0 <= high
+    return (
+        f" Its {COEFFICIENTS[coefficient]} with the others is {signed(own)}, a person’s {signed(people)}: a "
+        f"difference of {signed(row[apart])}{_interval(row, apart, level)}, "
+        f"{'more than chance explains' if certain else 'which may be chance'}."
+    )
+
+
 def between(agreements: Agreements, one: str, other: str) -> Content | None:
     """An entry of ``others`` about two kinds of raters; None where there is none. Only one may hold it."""
     return _entry(agreements.get(one), other) or _entry(agreements.get(other), one)

@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.scales import TIE_WIDTH
+
 Array = npt.NDArray[Any]
 
 TIE: Final = 1
@@ -21,9 +23,6 @@ UNLIKE_PEOPLE: Final = 4
 """A judge whose verdict on the pair is not that of the people, or a person on such a pair."""
 PEOPLE_DIFFER: Final = 8
 """A person on a pair on which the people have more than one verdict."""
-
-TIE_WIDTH: Final = 1 / 7
-"""Mean preferences up to this far from the middle are ties; those of 4 and 5 of 8 points lie just so far."""
 
 REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "identical")
 """Why an answer has no rating, by its number in the index; empty for a rating."""

@@ -1,7 +1,8 @@
-"""Intervals of measures on [-1, 1], from their values in a bootstrap over prompts.
+"""Intervals of measures, from their values in a bootstrap over prompts.
 
 Fisher's z = artanh(r) plus and minus Student's t (k - 1 degrees of freedom for k prompts) times the deviation
-of z over rounds times sqrt(k / (k - 1)). Percentiles and BCa (Efron 1987) are too narrow for few prompts.
+of z over rounds times sqrt(k / (k - 1)); differences without z. Percentiles and BCa (Efron 1987) are too
+narrow for few prompts.
 """
 
 from collections.abc import Sequence
@@ -24,26 +25,35 @@ LEAST_SHARE: Final = 0.5
 def z_intervals(
     estimate: FloatArray, samples: FloatArray, prompts: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends, as of t_intervals, on Fisher's scale."""
+    low, high = np.tanh(t_intervals(_z(estimate), _z(samples), prompts, level))
+    return np.minimum(low, estimate), np.maximum(high, estimate)
+
+
+def _z(values: FloatArray) -> FloatArray:
+    return np.asarray(np.arctanh(np.clip(values, CLOSEST - 1.0, 1.0 - CLOSEST)))
+
+
+def t_intervals(
+    estimate: FloatArray, samples: FloatArray, prompts: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
     """Lower and upper ends in the shape of ``estimate``; NaN where there is no interval.
 
     ``samples`` has the rounds in one more dimension, NaN where undefined; ``prompts``, broadcast, counts the
     prompts of each estimate. One prompt, equal rounds and mostly undefined rounds give no interval.
     """
     known = ~np.isnan(samples)
-    z = np.arctanh(np.clip(np.where(known, samples, 0.0), CLOSEST - 1.0, 1.0 - CLOSEST))
     rounds = np.maximum(known.sum(axis=-1), 1)
-    mean = np.where(known, z, 0.0).sum(axis=-1) / rounds
-    spread = np.where(known, z - mean[..., None], 0.0)
+    mean = np.where(known, samples, 0.0).sum(axis=-1) / rounds
+    spread = np.where(known, samples - mean[..., None], 0.0)
     units = np.broadcast_to(prompts, estimate.shape)
     freedom = np.maximum(units - 1.0, 1.0)
     variance = (spread**2).sum(axis=-1) / np.maximum(rounds - 1, 1) * (freedom + 1.0) / freedom
     _, upper = bounds(level)
     reach = stdtrit(freedom, upper / 100.0) * np.sqrt(variance)
     given = (units > 1) & (variance > 1e-18) & (rounds >= LEAST_SHARE * samples.shape[-1])
-    given &= ~np.isnan(estimate)
-    centre = np.arctanh(np.clip(np.where(given, estimate, 0.0), CLOSEST - 1.0, 1.0 - CLOSEST))
-    low, high = (np.where(given, np.tanh(centre + sign * reach), np.nan) for sign in (-1.0, 1.0))
-    return np.minimum(low, np.where(given, estimate, low)), np.maximum(high, np.where(given, estimate, high))
+    low, high = (np.where(given, estimate + sign * reach, np.nan) for sign in (-1.0, 1.0))
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +64,7 @@ class Wanted:
     pair: IntArray  # of each thing it is about
     values: FloatArray
     shares: tuple[int, ...] = ()  # numbers of the values on [0, 1]; the others lie on [-1, 1]
+    differences: tuple[int, ...] = ()  # numbers of the values on [-2, 2], whose intervals need no z
 
     @property
     def prompts(self) -> FloatArray:
@@ -78,10 +89,12 @@ def estimates(wanted: Sequence[Wanted], *, level: float, rounds: int, seed: int)
 
 
 def _estimates(wanted: Wanted, samples: FloatArray, level: float) -> Estimates:
-    shares = list(wanted.shares)
+    shares, differences = list(wanted.shares), list(wanted.differences)
     value, rounds = wanted.values.copy(), samples.copy()
     value[:, shares], rounds[:, shares] = 2.0 * value[:, shares] - 1.0, 2.0 * rounds[:, shares] - 1.0
     low, high = z_intervals(value, rounds, wanted.prompts[:, None], level)
     for ends in (low, high):
         ends[:, shares] = (ends[:, shares] + 1.0) / 2.0
+    plain = t_intervals(value[:, differences], rounds[:, differences], wanted.prompts[:, None], level)
+    low[:, differences], high[:, differences] = np.clip(plain, -2.0, 2.0)
     return Estimates(wanted.values, low, high, wanted.prompts)

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, vstack
 
-from arena.rating.scales import POINTS
+from arena.rating.scales import POINTS, TIE_WIDTH
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
 from leaderboard.stats.resampling import cluster_draws
@@ -22,6 +22,7 @@ from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # Preferences are counted in steps of 1/28: whole numbers on every scale.
 STEPS: Final = 28
+_ROUNDING: Final = 1e-9
 FIRST, TIE, SECOND = 0, 1, 2
 """Verdicts in the pair's own orientation."""
 
@@ -117,6 +118,23 @@ def pair_sums(rows: OpinionRows, pairs: int) -> PairSums:
     )
 
 
+NO_VERDICT: Final = -1
+
+
+def mean_verdicts(rows: OpinionRows, sums: PairSums) -> IntArray:
+    """FIRST, TIE or SECOND for the mean of each pair, NO_VERDICT without one; ``sums`` are those of the rows.
+
+    Without ties, a mean in the middle is none.
+    """
+    width, mean = np.full(len(sums.count), TIE_WIDTH if rows.ties else 0.0), sums.mean
+    if rows.band is not None:
+        banded = rows.pair[rows.points == rows.band.points]
+        width[banded] = (2 * rows.band.high - rows.band.points - 1) / (rows.band.points - 1)
+    tied = np.abs(mean) < width + _ROUNDING
+    found = np.where(tied, TIE, TIE + np.sign(mean)).astype(np.int64)
+    return np.where((sums.count == 0) | (tied & (not rows.ties)), NO_VERDICT, found)
+
+
 ROUNDS_AT_ONCE: Final = 64
 
 
@@ -207,6 +225,23 @@ def measure(
     shape = (len(topics.names) * kinds, len(topics.category))
     found = coo_array((amounts, (lines, np.tile(prompt, len(sums)))), shape=shape).tocsr()
     return Measure(topics, kinds, found, value)
+
+
+def beside(one: Measure, other: Measure) -> Measure:
+    """The values of both measures, and those of the first less those of the second, from the same rounds."""
+    categories = range(len(one.topics.names))
+    lines = [
+        [category * one.kinds + kind for kind in range(one.kinds)]
+        + [len(categories) * one.kinds + category * other.kinds + kind for kind in range(other.kinds)]
+        for category in categories
+    ]
+
+    def value(sums: FloatArray) -> FloatArray:
+        first, second = one.value(sums[: one.kinds]), other.value(sums[one.kinds :])
+        return np.concatenate((first, second, first - second))
+
+    sums = vstack([one.sums, other.sums]).tocsr()[np.concatenate(lines)]
+    return Measure(one.topics, one.kinds + other.kinds, sums, value)
 
 
 def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatArray]:

@@ -131,6 +131,13 @@ def ceiling_entries(rows: OpinionRows, everybody: PairSums) -> Entries:
     return Entries(pair, total / (STEPS * count), rest / (STEPS * others))
 
 
+def in_their_place(people: Entries, judge: PairSums) -> tuple[Entries, Entries]:
+    """A judge in the place of each person, and the person, on the pairs of ``people`` that it rated."""
+    kept = judge.count[people.pair] > 0
+    person = Entries(people.pair[kept], people.x[kept], people.y[kept])
+    return Entries(person.pair, judge.mean[person.pair], person.y), person
+
+
 def correlation(topics: Topics, entries: Entries) -> tuple[Measure, FloatArray]:
     """Pearson, Spearman and Kendall of each row: for rounds (perhaps on a grid), and exactly."""
     x, y = few_levels(entries.x), few_levels(entries.y)

@@ -10,15 +10,16 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
-from leaderboard.stats.agreement_estimates import z_intervals
+from leaderboard.stats.agreement_estimates import t_intervals, z_intervals
 from leaderboard.stats.agreement_opinions import (
     Topics,
+    beside,
     opinion_rows,
     pair_sums,
     resample,
 )
 from leaderboard.stats.alpha import repeated_pairs, within_measure
-from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
+from leaderboard.stats.correlation import ceiling_entries, correlation, in_their_place, shared_entries
 from leaderboard.stats.kappa import kappa_measure
 
 STUDIES = 1000
@@ -38,15 +39,15 @@ MEASURES = (
 KINDS = ("percentiles", "BCa", "z")
 
 
-def simulated(prompts, seed, noise):
-    """All measures of four contestants, three people and a judge with a taste of its own, with their values.
+def ratings(prompts, seed, noise, own=0.5):
+    """The ratings of three people and a judge with a taste of its own of four contestants.
 
     How good each completion is differs from prompt to prompt, so the six pairs of a prompt depend on each
     other; so does what the judge sees in each completion.
     """
     generator = np.random.default_rng(seed)
     quality = np.array(CONTESTANTS) + generator.normal(size=(prompts, 4))
-    taste = generator.normal(0.0, 0.5, (prompts, 4))
+    taste = generator.normal(0.0, own, (prompts, 4))
     first, second = np.triu_indices(4, 1)
     truth, seen = ((each[:, second] - each[:, first]).ravel() for each in (quality, quality + taste))
     pairs = len(truth)
@@ -58,7 +59,13 @@ def simulated(prompts, seed, noise):
         rating = np.clip(np.rint((opinion / 5 + 0.5) * 7) + 1, 1, 8)
         return opinion_rows(pair, np.repeat(np.arange(raters), pairs), rating, 8, False)
 
-    people, judge = rated(truth, PEOPLE), rated(seen, 1)
+    return topics, rated(truth, PEOPLE), rated(seen, 1)
+
+
+def simulated(prompts, seed, noise):
+    """All measures, with their values."""
+    topics, people, judge = ratings(prompts, seed, noise)
+    pairs = len(topics.prompt)
     of_people, of_judge = pair_sums(people, pairs), pair_sums(judge, pairs)
     found = [
         correlation(topics, shared_entries(of_people, of_judge)),
@@ -141,6 +148,32 @@ def test_coverage_of_a_category(prompts):
     shares = " | ".join(f"{100 * share:.1f}" for share in np.mean(held, axis=0))
     print(f"\n| {prompts} of 100 | z | {shares} |")
     assert (np.mean(held, axis=0) > 0.925).all()
+
+
+def beside_people(prompts, seed, noise, own):
+    """Pearson of the judge in a person's place less that of the person."""
+    topics, people, judge = ratings(prompts, seed, noise, own)
+    pairs = len(topics.prompt)
+    places = in_their_place(ceiling_entries(people, pair_sums(people, pairs)), pair_sums(judge, pairs))
+    return beside(*(correlation(topics, each)[0] for each in places))
+
+
+@pytest.mark.parametrize(("noise", "own"), [(0.5, 0.5), (1.5, 0.5), (1.0, 0.0)])
+def test_coverage_of_a_judge_beside_people(noise, own):
+    """Where it has no taste of its own the judge is one more person, and nothing lies between them."""
+    truth = beside_people(40_000, 999_999, noise, own).estimate[0, 6]
+    print(f"\n| {noise} | {own} | {truth:.3f} |", end="")
+    if own == 0:
+        assert abs(truth) < 0.005
+    for prompts in (10, 20, 60):
+        held = []
+        for seed in range(STUDIES):
+            measure = beside_people(prompts, seed, noise, own)
+            samples, value = resample([measure], 300, seed)[0][0, 6:7], measure.estimate[0, 6:7]
+            low, high = t_intervals(value, samples, np.array(float(prompts)), 95.0)
+            held.append(low[0] <= truth <= high[0])
+        print(f" {100 * np.mean(held):.1f} |", end="", flush=True)
+        assert 0.925 < np.mean(held) < 0.985
 
 
 def among(measure, prompts):

@@ -3,10 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method
+from leaderboard.stats.resampling import cluster_draws
 
 METHOD = Method(rounds=40)
 ANN, BEN, CAL, STRICT, KIND = range(1, 6)
@@ -107,6 +109,39 @@ def test_values_lie_inside_their_intervals_and_what_they_count(opinions):
     assert [within[name] for name in names] == [3, 40, 120, 40, 3]
     own = found["agreement", "judge:a"]["within"]["rows"][0]
     assert [own[name] for name in names] == [1, 40, 80, 40, 2], "both orders of one judge"
+
+
+def test_a_judge_is_held_against_the_people_whose_place_it_takes_in_the_same_rounds(opinions):
+    """Leave-one-out correlations in plain loops, and the interval from the rounds of the bootstrap."""
+    rows = opinions.rows
+    lean = np.where(rows["swapped"], -1, 1) * (2 * rows["rating"] - 9) / 7
+    means = {
+        (pair, rater): lean[(rows["pair"] == pair) & (rows["rater"] == rater)].mean()
+        for pair in np.unique(rows["pair"]).tolist()
+        for rater in (ANN, BEN, CAL, STRICT)
+    }
+    entries = {}
+    for pair, prompt in {(row["pair"], row["prompt"]) for row in rows[["pair", "prompt"]]}:
+        for person in (ANN, BEN, CAL):
+            rest = np.mean([means[pair, other] for other in (ANN, BEN, CAL) if other != person])
+            entries.setdefault(prompt, []).append((means[pair, STRICT], means[pair, person], rest))
+
+    def apart(prompts):
+        judge, person, rest = np.array([entry for prompt in prompts for entry in entries[prompt]]).T
+        own, ceiling = ((x * rest).sum() / np.sqrt((x**2).sum() * (rest**2).sum()) for x in (judge, person))
+        return own, ceiling, own - ceiling
+
+    prompts = np.unique(rows["prompt"])
+    row = tables(opinions)["correlation", "judge:a"]["ceiling"][0]
+    names = ("pearson", "pearson_people", "pearson_difference")
+    assert [row[name] for name in names] == pytest.approx(apart(prompts), abs=1e-6)
+    drawn = [apart(prompts[draw])[2] for draw in cluster_draws(0, np.arange(METHOD.rounds), len(prompts))]
+    reach = stats.t.ppf(0.975, 19) * np.std(drawn, ddof=1) * np.sqrt(20 / 19)
+    expected = row["pearson_difference"] - reach, row["pearson_difference"] + reach
+    assert (row["pearson_difference_low"], row["pearson_difference_high"]) == pytest.approx(
+        expected, abs=1e-5
+    )
+    assert (row["n"], row["prompts"], row["raters"], row["reason"]) == (40, 20, 3, None)
 
 
 def test_all_but_takes_prompts_without_a_category_too():

@@ -201,7 +201,9 @@ def test_the_command_prints_the_tables_of_the_agreement_page(made):
     found = command()
     for own in found["kinds"]:
         stored = {row.kind: row.content for row in made.snapshot.slices.filter(raters=own["selector"])}
-        assert own["correlation"] == stored.get("correlation", {"rows": None})["rows"]
+        correlated = stored.get("correlation", {})
+        for name, key in (("correlation", "rows"), ("ceiling", "ceiling"), ("stand_in", "stand_in")):
+            assert own[name] == correlated.get(key)
         if "agreement" in stored:
             assert own["within"] == stored["agreement"]["within"]["rows"]
             assert own["others"] == stored["agreement"]["others"]
@@ -221,6 +223,18 @@ def test_the_text_has_the_numbers_of_the_page_and_unmirrored_ones_on_request(cli
     assert "Unmirrored" not in text
     assert f"{float(row['Unmirrored']):.3f}" in printed(*two, "--unmirrored")
     overview = printed("agreement", "small", "--rounds", ROUNDS)
+    page = client.get("/studies/small/agreement/").content.decode()
+    for said in (
+        "May STRICT stand in for a person? Not known: fewer than 3 people rated 30 pairs or more with the",
+        "In a person",
+        "Alternative annotator test",
+    ):
+        assert said in overview
+        assert said in page
+    rows = records(client, "/studies/small/agreement/tables/ceiling.csv")
+    row = next(row for row in rows if row["Raters"] == "STRICT")
+    ends = f"(95 % interval {float(row['Low']):.2f} to {float(row['High']):.2f})".replace("-", "−")
+    assert f"a difference of {float(row['Difference']):.2f} {ends}".replace("of -", "of −") in page
     assert "Correlation with people." in overview
     assert "Cohen's kappa, quadratic weights." in overview
     assert "Agreement among raters of one kind." in overview

@@ -23,7 +23,8 @@ from leaderboard.stats import (
 )
 from leaderboard.stats.agreement_opinions import Topics, opinion_rows, pair_sums
 from leaderboard.stats.alpha import repeated_pairs, within_measure
-from leaderboard.stats.correlation import ceiling_entries, correlation, shared_entries
+from leaderboard.stats.alternative_annotator import alternative_annotator
+from leaderboard.stats.correlation import ceiling_entries, correlation, in_their_place, shared_entries
 from leaderboard.stats.descriptive import describe
 from leaderboard.stats.elo_mean import mean_elo
 from leaderboard.stats.kappa import VALUES, kappa_measure
@@ -137,6 +138,22 @@ def test_a_correlation_and_a_ceiling():
     listed = sorted(zip(entries.x.tolist(), entries.y.tolist(), strict=True))
     assert listed == [(-1, 0.5), (0, 0), (1, -0.5), (1, 1), (1, 1)]
     assert f"r = 1 / √(4 × 2.5) = {correlation(topics(2), entries)[1][0, 0]:.4f}." in PAGE
+
+
+def test_a_judge_in_the_place_of_people():
+    rows = opinion_rows([0, 0, 0, 1, 1], [1, 2, 3, 1, 2], [1, 2, 3, 3, 3], 3, False)
+    judge = pair_sums(opinion_rows([0, 1], 9, [1, 3], 3, False), 2)
+    places = in_their_place(ceiling_entries(rows, pair_sums(rows, 2)), judge)
+    own, person = (float(correlation(topics(2), entries)[1][0, 0]) for entries in places)
+    assert f"r = 2 / √(5 × 2.5) = {own:.4f}, so the difference is {own - person:.4f}." in PAGE
+    pair, rater = np.tile(np.arange(40), 3), np.repeat([1, 2, 3], 40)
+    label = ((rater == 3) & (pair >= 30)).astype(int)
+    found = alternative_annotator(pair, rater, label, (np.arange(40) == 0).astype(int))
+    assert f"= −3 and p = {found.people[0].p:.4f}. In Cal's" in PAGE
+    assert f"t = −4.28 and p = {found.people[2].p:.5f}. Adjusted, these are" in PAGE
+    adjusted = [f"{each.p_adjusted:.4f}" for each in found.people]
+    assert f"{adjusted[0]}, {adjusted[1]} and {adjusted[2]}: ω = {found.winning_rate:g}" in PAGE
+    assert f"ρ = {found.advantage}, and the judge passes." in PAGE
 
 
 def with_mean_of(people):

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.agreement_estimates import Wanted, estimates, z_intervals
+from leaderboard.stats.agreement_estimates import Wanted, estimates, t_intervals, z_intervals
+from leaderboard.stats.agreement_opinions import beside, resample
 from leaderboard.stats.kappa import VALUES, kappa_measure
 from tests.leaderboard.stats import agreement_studies
 
@@ -23,6 +24,27 @@ def test_the_formula(prompts, level):
     reach *= np.sqrt(prompts / (prompts - 1))
     expected = np.tanh(np.arctanh(0.5) - reach), np.tanh(np.arctanh(0.5) + reach)
     assert interval(0.5, SAMPLES, prompts, level) == pytest.approx(expected)
+
+
+def test_differences_have_the_formula_without_z_and_stay_inside_their_range():
+    reach = stats.t.ppf(0.975, 19) * SAMPLES.std(ddof=1) * np.sqrt(20 / 19)
+    low, high = t_intervals(np.array([0.1]), SAMPLES[None], np.array([20]), 95.0)
+    assert (low[0], high[0]) == pytest.approx((0.1 - reach, 0.1 + reach))
+    topics = agreement_studies.topics(names=("",))
+    one, two, three = (agreement_studies.at_random(0, raters=raters) for raters in (1, 2, 3))
+    kappas = [
+        kappa_measure(topics, *map(agreement_studies.sums, each)) for each in ((one, two), (one, three))
+    ]
+    both = beside(*kappas)
+    values = len(VALUES)
+    assert both.estimate[:, 2 * values :] == pytest.approx(kappas[0].estimate - kappas[1].estimate)
+    apart, *alone = resample([both, *kappas], 30, 1)
+    assert apart == pytest.approx(np.concatenate((*alone, alone[0] - alone[1]), axis=1), nan_ok=True)
+    wanted = Wanted(
+        both, np.unique(one.pair), both.estimate, differences=tuple(range(2 * values, 3 * values))
+    )
+    (found,) = estimates([wanted], level=99.9, rounds=30, seed=1)
+    assert -2 <= found.low[0, 2 * values] < found.value[0, 2 * values] < found.high[0, 2 * values] <= 2
 
 
 def test_undefined_rounds_one_prompt_and_rounds_at_the_very_end():

@@ -5,9 +5,11 @@ from hypothesis import strategies as st
 
 from leaderboard.stats.agreement_opinions import (
     FIRST,
+    NO_VERDICT,
     SECOND,
     TIE,
     Topics,
+    mean_verdicts,
     measure,
     opinion_rows,
     pair_sums,
@@ -45,6 +47,16 @@ def test_without_ties_ratings_in_the_middle_are_left_out_and_4_and_5_of_8_are_si
     rows = opinion_rows(*given, ties=False)
     assert (rows.pair.tolist(), rows.verdict.tolist()) == ([0, 1], [FIRST, FIRST])
     assert rows.only(rows.pair == 1).verdict.tolist() == [FIRST]
+
+
+def test_the_verdict_of_a_mean_is_a_tie_as_far_from_the_middle_as_4_and_5_of_8():
+    given = [0, 0, 1, 1, 2, 2, 4], 1, [1, 8, 4, 5, 1, 4, 2], [8, 8, 8, 8, 8, 8, 3], False
+    rows = opinion_rows(*given)
+    assert mean_verdicts(rows, pair_sums(rows, 5)).tolist() == [TIE, TIE, FIRST, NO_VERDICT, TIE]
+    wide = opinion_rows(*given, TieBand(2, 7))
+    assert mean_verdicts(wide, pair_sums(wide, 5)).tolist() == [TIE, TIE, TIE, NO_VERDICT, TIE]
+    sides = opinion_rows(*given, ties=False)
+    assert mean_verdicts(sides, pair_sums(sides, 5)).tolist() == [*[NO_VERDICT] * 2, FIRST, *[NO_VERDICT] * 2]
 
 
 def test_estimates_add_up_the_prompts_of_each_row():

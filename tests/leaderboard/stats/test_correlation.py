@@ -12,6 +12,7 @@ from leaderboard.stats.correlation import (
     coefficients,
     correlation,
     few_levels,
+    in_their_place,
     levels,
     shared_entries,
 )
@@ -145,6 +146,11 @@ def test_the_ceiling_by_hand():
     # Sum of x*y is -1/2 + 0 - 1/2 + 1 + 1 = 1; of x*x 4; of y*y 2.5.
     _, values = correlation(agreement_studies.topics(3, names=("",)), found)
     assert values[0, 0] == pytest.approx(1 / 10**0.5)
+    # A judge in the place of each, on pair 0 alone: it says -1, and meets the same others.
+    judge = agreement_studies.sums(opinion_rows([0, 2], 1, [1, 3], 3, False), 3)
+    own, person = in_their_place(found, judge)
+    assert (own.pair.tolist(), own.x.tolist(), own.y.tolist()) == ([0] * 3, [-1] * 3, [0.5, 0, -0.5])
+    assert (person.x.tolist(), person.y.tolist()) == ([-1, 0, 1], [0.5, 0, -0.5])
     rows = opinion_rows([0, 0, 0], [7, 7, 8], [1, 3, 3], 3, [False, True, False])
     found = ceiling_entries(rows, agreement_studies.sums(rows, 1))
     assert (found.x.tolist(), found.y.tolist()) == ([-1, 1], [1, -1])
