@@ -33,12 +33,14 @@ from arena.models import Membership, Rater
 from judging.runs.lifecycle import plan_run, start_run
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services as leaderboard
+from leaderboard.releases import services as releases
+from leaderboard.releases.fields import Fields
 from tests.factories import make_assignment, make_judge, make_rater, make_user
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "10"))
-OPERATIONS = 22
+OPERATIONS = 25
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [
@@ -79,6 +81,8 @@ def world(_one_connection: None) -> Iterator[World]:
     made.rate("Alpha", "Beta", 2)
     made.rate("Beta", "Gamma", 7)
     leaderboard.refresh(made.study)
+    for version in ("1.0", "2.0"):
+        releases.release(made.study, Fields.read(version, ["Ada Lovelace"], "", "", ""))
     closed = HandMade("Alpha", "Beta", slug="closed", closed_at=timezone.now())
     closed.rate("Alpha", "Beta", 2)
     judge = make_judge(slug="known-judge")
@@ -102,6 +106,8 @@ def world(_one_connection: None) -> Iterator[World]:
             "assignment": ids,
             "run_id": [run.pk],
             "snapshot_id": [Snapshot.objects.get().pk],
+            "number": [1, 2],
+            "other": [2, 1],
             "raters": ["people"],
             "ties": ["on", "off"],
             "category": ["coding"],
