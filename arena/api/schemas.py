@@ -110,8 +110,9 @@ class ComparisonIn(Schema):
         description="Expected rating over the answer tokens, 1 to points, where they are known.",
     )
     scores: tuple[Score, Score] | None = Field(None, description="Both scores of a two-score judge.")
-    criteria: dict[str, Annotated[int, Field(strict=True)]] = Field(
-        default_factory=dict, description="Ratings by criterion of the study, on the same scale."
+    criteria: dict[str, Annotated[int, Field(strict=True)] | Reason] = Field(
+        default_factory=dict,
+        description="By criterion of the study its rating on the same scale, or why there is none.",
     )
     reasons: list[Name] = Field(
         default_factory=list,

@@ -173,11 +173,10 @@ def _comparisons(study: Study) -> Iterator[Row]:
             }
 
 
-def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
-    rated = CriterionRating.objects.filter(comparison__in=comparisons).order_by("pk")
-    for comparison, criterion, rating in rated.values_list("comparison", "criterion", "rating"):
-        found.setdefault(comparison, {})[criterion] = rating
+def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int | str]]:
+    found: dict[int, dict[str, int | str]] = {}
+    for rated in CriterionRating.objects.filter(comparison__in=comparisons).order_by("pk"):
+        found.setdefault(rated.comparison_id, {})[rated.criterion] = rated.said
     return found
 
 

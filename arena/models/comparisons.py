@@ -228,24 +228,34 @@ class Comparison(models.Model):
 
 
 class CriterionRating(models.Model):
-    """A rating by one criterion, in the order of the comparison."""
+    """A rating by one criterion, in the order of the comparison, or the reason why there is none."""
 
     comparison = models.ForeignKey(Comparison, models.CASCADE, related_name="criterion_ratings")
     criterion = models.CharField(max_length=100)
     points = models.PositiveSmallIntegerField()
-    rating = models.PositiveSmallIntegerField()
+    rating = models.PositiveSmallIntegerField(null=True, blank=True)
+    reason = models.CharField(max_length=20, choices=Comparison.Reason, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["comparison", "criterion"], name="criterion_rated_once"),
             models.CheckConstraint(
-                condition=Q(points__in=scales.POINTS, rating__gte=1, rating__lte=F("points")),
-                name="criterion_rating_within_scale",
+                condition=Q(points__in=scales.POINTS)
+                & (
+                    Q(rating__isnull=False, rating__gte=1, rating__lte=F("points"), reason="")
+                    | (Q(rating__isnull=True) & ~Q(reason=""))
+                ),
+                name="criterion_rating_within_scale_or_reason",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.criterion}: {self.rating}"
+        return f"{self.criterion}: {self.said}"
+
+    @property
+    def said(self) -> int | str:
+        """The rating, or the reason why there is none."""
+        return self.reason if self.rating is None else self.rating
 
 
 class Flag(models.Model):

@@ -111,11 +111,10 @@ def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _criteria(comparisons: list[int]) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
-    given = CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion")
-    for comparison, criterion, rating in given.values_list("comparison", "criterion", "rating"):
-        found.setdefault(comparison, {})[criterion] = rating
+def _criteria(comparisons: list[int]) -> dict[int, dict[str, int | str]]:
+    found: dict[int, dict[str, int | str]] = {}
+    for given in CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion"):
+        found.setdefault(given.comparison_id, {})[given.criterion] = given.said
     return found
 
 

@@ -57,9 +57,9 @@ class AlreadyAnsweredError(RatingError):
 class Answer:
     """What a rater says about an assignment, in presentation order.
 
-    rating: 1..points, or None with a ``reason``. expected: a judge's expected rating over its tokens. scores:
-    of a two-score judge. reasons: chosen of the study's. call: the model call as JSON
-    (arena.api.schemas.CallIn).
+    rating: 1..points, or None with a ``reason``. criteria: such a rating or reason by criterion. expected: a
+    judge's expected rating over its tokens. scores: of a two-score judge. reasons: chosen of the study's.
+    call: the model call as JSON (arena.api.schemas.CallIn).
     """
 
     points: int
@@ -67,7 +67,7 @@ class Answer:
     reason: str = ""
     expected: float | None = None
     scores: tuple[Decimal, Decimal] | None = None
-    criteria: Mapping[str, int] = field(default_factory=dict)
+    criteria: Mapping[str, int | str] = field(default_factory=dict)
     raw_reply: str = ""
     rationale: str = ""
     reasons: tuple[str, ...] = ()
@@ -85,16 +85,19 @@ class Answer:
             raise InvalidAnswerError(
                 "rating", "An answer needs either a rating or the reason why it has none."
             )
-        if self.reason and self.reason not in Comparison.Reason.values:
-            raise InvalidAnswerError(
-                "reason", f"Reason must be one of {', '.join(Comparison.Reason.values)}."
-            )
+        by_criterion = {f"criteria.{name}": said for name, said in self.criteria.items()}
+        reasons = {name: said for name, said in by_criterion.items() if isinstance(said, str)}
+        for name, reason in {"reason": self.reason or None, **reasons}.items():
+            if reason is not None and reason not in Comparison.Reason.values:
+                raise InvalidAnswerError(
+                    name, f"{name.capitalize()} must be one of {', '.join(Comparison.Reason.values)}."
+                )
         if self.seconds is not None and not 0 <= self.seconds < 1e7:
             raise InvalidAnswerError("seconds", "Seconds must lie between 0 and 10,000,000.")
         ratings: dict[str, float | None] = {
             "rating": self.rating,
             "expected": self.expected,
-            **{f"criteria.{name}": value for name, value in self.criteria.items()},
+            **{name: said for name, said in by_criterion.items() if not isinstance(said, str)},
         }
         for name, value in ratings.items():
             if value is not None and not 1 <= value <= self.points:
@@ -112,7 +115,7 @@ BATCH = 1000
 def write_comparisons(
     rows: Sequence[Comparison],
     *,
-    criteria: Sequence[Mapping[str, int]] = (),
+    criteria: Sequence[Mapping[str, int | str]] = (),
     people_ratings: Iterable[int] = (),
     judge_ratings: Iterable[int] = (),
     announce: bool = True,
@@ -120,7 +123,7 @@ def write_comparisons(
     """Store new comparisons in the caller's transaction; nothing else creates any. Raises IntegrityError.
     - the status follows from the rating, unless the caller set IDENTICAL;
     - a revised comparison is no longer current;
-    - ``criteria`` holds the ratings by criterion of each row;
+    - ``criteria`` holds by criterion each row's rating, or the reason why there is none;
     - pairs in ``people_ratings`` or ``judge_ratings`` are counted up, once per mention;
     - with ``announce``, ``comparison_recorded`` is sent for each study after the commit.
     """
@@ -134,9 +137,14 @@ def write_comparisons(
     _count_up(judge_ratings, "judge_ratings")
     Comparison.objects.bulk_create(rows, batch_size=BATCH)
     CriterionRating.objects.bulk_create(
-        CriterionRating(comparison=row, criterion=name, points=row.points, rating=rating)
-        for row, ratings in zip(rows, criteria, strict=bool(criteria))
-        for name, rating in ratings.items()
+        CriterionRating(
+            comparison=row,
+            criterion=name,
+            points=row.points,
+            **({"reason": said} if isinstance(said, str) else {"rating": said}),
+        )
+        for row, given in zip(rows, criteria, strict=bool(criteria))
+        for name, said in given.items()
     )
     if announce:
         for study, newest in {row.study_id: row.pk for row in rows}.items():
@@ -285,7 +293,7 @@ def _same(comparison: Comparison, answer: Answer) -> bool:
 
 
 def _same_remarks(comparison: Comparison, answer: Answer) -> bool:
-    criteria = dict(comparison.criterion_ratings.values_list("criterion", "rating"))
+    criteria = {each.criterion: each.said for each in comparison.criterion_ratings.all()}
     return (comparison.rationale, comparison.reasons, criteria) == (
         answer.rationale,
         _reasons(answer),

@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "points",
         "parameters",
         "samples",
+        "rates_criteria",
         "wording_files",
         "own_wording",
     ),

@@ -78,7 +78,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
-        return replied.select_related("assignment", "run__judge__rater").first()
+        return replied.select_related("assignment", "run__study", "run__judge__rater").first()
 
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with only what the next step needs."""
@@ -195,7 +195,7 @@ class JudgeCall(models.Model):
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="calls")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judge_calls")
-    key = models.CharField(max_length=120, help_text="Names the question among those of the protocol.")
+    key = models.CharField(max_length=240, help_text="Names the question among those of the protocol.")
     round = models.PositiveSmallIntegerField(
         default=0, help_text="Raised each time the assignment is asked anew although it has its answer."
     )

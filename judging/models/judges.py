@@ -3,7 +3,7 @@ import json
 from django.db import models
 from django.db.models import Q
 
-from arena.models import Rater
+from arena.models import Rater, Study
 from arena.rating import scales
 from judging.protocols.answer_scales import FORMS
 from judging.protocols.catalogue import PROTOCOLS
@@ -81,6 +81,12 @@ class Judge(models.Model):
     samples = models.PositiveSmallIntegerField(
         default=1, help_text="How often each pair is asked in the same order; the majority decides."
     )
+    rates_criteria = models.BooleanField(
+        "rate each criterion",
+        default=False,
+        help_text="Of studies that have criteria. Each is asked about by itself, in the same way as the "
+        "overall rating, which takes as many calls again.",
+    )
     logprobs = models.BooleanField(
         "ask for logprobs",
         default=False,
@@ -136,6 +142,7 @@ class Judge(models.Model):
         "parameters",
         "wording",
         "samples",
+        "rates_criteria",
         "temperature",
         "options",
         "simulation",
@@ -159,13 +166,20 @@ class Judge(models.Model):
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
-        """How it asks. Equal judges share one object, so that its prompt hash is computed once."""
+        """How it asks, in a study without criteria."""
+        return self._configured(() if self.rates_criteria else None)
+
+    def configured_for(self, study: Study) -> ConfiguredProtocol:
+        return self._configured(tuple(map(str, study.criteria)) if self.rates_criteria else None)
+
+    def _configured(self, criteria: tuple[str, ...] | None) -> ConfiguredProtocol:
+        # Equal judges share one object, so that its prompt hash is computed once.
         protocol = PROTOCOLS.named(self.protocol)
         texts = json.dumps([self.parameters, self.wording], sort_keys=True)
-        key = (id(protocol), self.form, self.points, texts, self.samples)
+        key = (id(protocol), self.form, self.points, texts, self.samples, criteria)
         if key not in _configured_protocols:
             _configured_protocols[key] = ConfiguredProtocol.of(
-                protocol, self.form, self.points, self.parameters, self.wording, self.samples
+                protocol, self.form, self.points, self.parameters, self.wording, self.samples, criteria
             )
         return _configured_protocols[key]
 

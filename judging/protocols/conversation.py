@@ -1,7 +1,7 @@
 """A protocol about one pair: what to ask next, given the replies so far, and the verdict. Pure.
 
 Keys of questions: ``rate``, ``analyse.second`` (about one answer), ``debate.3`` (item of a list), ``2/rate``
-(second sample), ``prepair/compare`` (part of a protocol that votes).
+(second sample), ``prepair/compare`` (part of a protocol that votes), ``clarity: rate`` (by a criterion).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,10 @@ class Conversation:
 
     def key(self, slot: Slot) -> str:
         sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
-        return f"{self._prefix}{sample}{slot.key}"
+        # What is asked about the prompt alone serves every criterion.
+        is_by_criterion = self._configured.criterion and slot.step.about is not About.PROMPT
+        criterion = f"{self._configured.criterion}: " if is_by_criterion else ""
+        return f"{criterion}{self._prefix}{sample}{slot.key}"
 
     def open_slots(self) -> list[Slot]:
         """What can be asked now and has no reply."""
@@ -227,7 +230,9 @@ class Conversation:
         for placeholder, label, text in quotes:
             block = rendering.block(label, word, text)
             values[placeholder] = f"{values[placeholder]}\n\n{block}".strip()
-        return rendering.fill(template, values)
+        text = rendering.fill(template, values)
+        is_by_criterion = configured.criterion and step.about is not About.PROMPT
+        return rendering.by_criterion(configured.criterion, text) if is_by_criterion else text
 
     def _quotes(self, slot: Slot) -> Iterator[tuple[str, str, str]]:
         """The earlier replies that the text shows: placeholder, label and text of each."""
@@ -288,7 +293,7 @@ def next_questions(
     """Every question that can be asked now and has no reply; none when the verdict can be given."""
     asked = {
         conversation.key(slot): partial(conversation.question, slot, pair_texts)
-        for conversation in _vote(configured, replies).conversations()
+        for conversation in _conversations(configured, replies)
         for slot in conversation.open_slots()
     }
     return [question() for question in asked.values()]
@@ -296,7 +301,7 @@ def next_questions(
 
 def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> list[str]:
     """The keys of next_questions, without the work of wording them."""
-    conversations = _vote(configured, replies).conversations()
+    conversations = _conversations(configured, replies)
     return list(dict.fromkeys(one.key(slot) for one in conversations for slot in one.open_slots()))
 
 
@@ -305,15 +310,28 @@ def is_complete(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
 
 
 def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> Verdict:
-    """The judge's verdict; only once nothing is left to ask."""
+    """The judge's overall verdict; only once nothing is left to ask."""
     return _vote(configured, replies).verdict()
+
+
+def criterion_verdicts(
+    configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
+) -> dict[str, Verdict]:
+    """The judge's verdict by each criterion; only once nothing is left to ask."""
+    return {name: _vote(configured.by(name), replies).verdict() for name in configured.criteria or ()}
 
 
 def keys(configured: ConfiguredProtocol) -> list[str]:
     """Every key there can be, in the order of asking, steps included that may turn out not to be needed."""
-    return list(
-        dict.fromkeys(key for one in _vote(configured, {}).conversations() for key in one.every_key())
-    )
+    return list(dict.fromkeys(key for one in _conversations(configured, {}) for key in one.every_key()))
+
+
+def _conversations(
+    configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
+) -> Iterator[Conversation]:
+    """Those about the overall rating and about each criterion."""
+    for each in (configured, *map(configured.by, configured.criteria or ())):
+        yield from _vote(each, replies).conversations()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
@@ -192,11 +192,18 @@ class Protocol:
 
 @dataclass(frozen=True)
 class ConfiguredProtocol:
+    """``criteria`` are asked about beside the overall rating, each by itself; None: the judge rates none.
+
+    ``criterion`` is the one that is asked about instead of the overall rating.
+    """
+
     protocol: Protocol
     scale: AnswerScale
     parameters: Mapping[str, Value] = field(default_factory=dict)
     wording: Mapping[str, str] = field(default_factory=dict)
     samples: int = 1
+    criteria: tuple[str, ...] | None = None
+    criterion: str = ""
 
     @classmethod
     def of(
@@ -207,13 +214,17 @@ class ConfiguredProtocol:
         parameters: Mapping[str, Any] | None = None,
         wording: Mapping[str, str] | None = None,
         samples: int = 1,
+        criteria: tuple[str, ...] | None = None,
     ) -> "ConfiguredProtocol":
         """From settings as JSON has them; raises ValueError for an answer scale that there is not."""
         values = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in (parameters or {}).items()
         }
-        return cls(protocol, answer_scale(form, points), values, wording or {}, samples)
+        return cls(protocol, answer_scale(form, points), values, wording or {}, samples, criteria)
+
+    def by(self, criterion: str) -> "ConfiguredProtocol":
+        return replace(self, criteria=None, criterion=criterion)
 
     def value(self, parameter: str) -> Value:
         return self.parameters.get(parameter, self.protocol.parameters[parameter].default)
@@ -242,7 +253,9 @@ class ConfiguredProtocol:
         wording = {
             key.removeprefix(prefix): text for key, text in self.wording.items() if key.startswith(prefix)
         }
-        return ConfiguredProtocol(part.protocol, self.scale, part.parameters, wording)
+        return ConfiguredProtocol(
+            part.protocol, self.scale, part.parameters, wording, criterion=self.criterion
+        )
 
     def items(self, step: Step) -> tuple[str, ...]:
         """What a step repeats over; one empty item if it does not."""
@@ -294,6 +307,8 @@ class ConfiguredProtocol:
             yield [name, self.value(name), parameter.texts.get(self.value(name), "")]
         for part in self.protocol.parts:
             yield self.of_part(part).prompt_hash
+        if self.criteria is not None:
+            yield rendering.read_text("shared/criterion")
 
 
 class UnknownProtocolError(ValueError):

@@ -107,6 +107,12 @@ def notice(word: str) -> str:
     return Template(read_text("shared/notice")).substitute(boundary=word)
 
 
+def by_criterion(criterion: str, text: str) -> str:
+    """The text of a question that is about one criterion alone."""
+    name = neutral(" ".join(criterion.split()))
+    return f"{Template(read_text('shared/criterion')).substitute(criterion=name)}\n\n{text}"
+
+
 @lru_cache(maxsize=1024)
 def placeholders(template: str) -> frozenset[str]:
     return frozenset(Template(template).get_identifiers())

@@ -130,7 +130,7 @@ class _Estimating:
     ) -> None:
         self._study, self._judge, self._which, self._pairs = study, judge, which, pairs
         self._assignments = [(each, showing) for each in pairs for showing in each.showings]
-        self._configured = judge.configured_protocol
+        self._configured = judge.configured_for(study)
         self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._configured)}
         self._statistics = reply_statistics(judge)
 

@@ -39,7 +39,7 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
         )
     check_wording(judge)
     if remote:
-        _check_remote(judge)
+        _check_remote(judge, study)
     elif judge.is_simulated:
         _check_simulation(judge, study)
     else:
@@ -61,7 +61,7 @@ def check_wording(judge: Judge) -> None:
         )
 
 
-def _check_remote(judge: Judge) -> None:
+def _check_remote(judge: Judge, study: Study) -> None:
     if judge.is_simulated:
         raise JudgeError(
             f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
@@ -70,6 +70,11 @@ def _check_remote(judge: Judge) -> None:
         raise JudgeError(
             f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
             "arena's workers do it."
+        )
+    if judge.configured_for(study).criteria:
+        raise JudgeError(
+            f"{judge.name} is asked about each criterion of {study.name}; judge workers elsewhere ask one "
+            "question about a pair. Let this arena's workers do it."
         )
 
 

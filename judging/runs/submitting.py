@@ -18,7 +18,7 @@ from judging.protocols.protocol import Protocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.runs.claiming import SUBMITTING
 from judging.runs.committing import lock_assignments
-from judging.runs.work import replies_among, text_of
+from judging.runs.work import replies_among
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
 
 logger = logging.getLogger(__name__)
@@ -28,17 +28,34 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Submission:
-    """The answer to an assignment, with its last call (and that call's run, judge and assignment)."""
+    """The answer to an assignment, with its last call (and that call's run, study, judge and assignment).
+
+    ``overall`` are its calls but those about a criterion, ``reply`` the last reply among theirs.
+    """
 
     call: JudgeCall
     calls: Sequence[JudgeCall]
+    overall: Sequence[JudgeCall]
+    reply: ReplyText
     verdict: Verdict
+    criteria: Mapping[str, Verdict]
 
     @classmethod
     def of(
         cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
     ) -> "Submission":
-        return cls(call, calls, conversation.verdict(call.run.judge.configured_protocol, replies))
+        judge, study = call.run.judge, call.run.study
+        keys = conversation.keys(judge.configured_protocol)
+        last = call.key if call.key in keys else [key for key in keys if key in replies][-1]
+        configured = judge.configured_for(study)
+        return cls(
+            call,
+            calls,
+            [each for each in calls if each.key in keys],
+            replies[last],
+            conversation.verdict(configured, replies),
+            conversation.criterion_verdicts(configured, replies),
+        )
 
     @property
     def judge(self) -> Judge:
@@ -46,7 +63,9 @@ class Submission:
 
     def answer(self) -> dict[str, object]:
         name, points = self.call.assignment.public_id, self.judge.points
-        return answer_to(name, self.verdict, points, text_of(self.call), self.seconds, self.expected)
+        answer = answer_to(name, self.verdict, points, self.reply, self.seconds, self.expected)
+        criteria = {criterion: one.rating or one.reason for criterion, one in self.criteria.items()}
+        return answer | {"criteria": criteria}
 
     @property
     def seconds(self) -> float | None:
@@ -59,7 +78,7 @@ class Submission:
         """Mean expected rating of the verdicts; None without any, or where single answers are scored."""
         if has_scores(self.judge.configured_protocol.protocol):
             return None
-        known = [call.expected for call in self.calls if call.has_replied and call.expected is not None]
+        known = [call.expected for call in self.overall if call.has_replied and call.expected is not None]
         return sum(known) / len(known) if known else None
 
 

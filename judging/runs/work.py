@@ -46,7 +46,7 @@ class Work:
 
     @cached_property
     def configured_protocol(self) -> ConfiguredProtocol:
-        return self.judge.configured_protocol
+        return self.judge.configured_for(self.run.study)
 
     @property
     def has_its_wording(self) -> bool:

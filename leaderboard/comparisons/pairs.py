@@ -50,7 +50,8 @@ class Answer:
     first: Side
     second: Side
     overall: Rated | None
-    criteria: Sequence[tuple[str, Rated]]
+    criteria: Sequence[tuple[str, Rated | None, str]]
+    """By criterion the rating, or None and why."""
 
     @property
     def by_judge(self) -> bool:
@@ -140,7 +141,11 @@ def _entry(pair: Pair, said: Sequence[Comparison], criteria: dict[int, list[Crit
         shown = (second, first) if comparison.swapped else (first, second)
         overall = comparison.rating and rated(comparison.rating, comparison.points, *shown)
         by_criterion = [
-            (each.criterion, rated(each.rating, each.points, *shown))
+            (
+                each.criterion,
+                rated(each.rating, each.points, *shown) if each.rating else None,
+                each.get_reason_display(),
+            )
             for each in criteria.get(comparison.pk, ())
         ]
         answers.append(Answer(comparison, names[comparison.rater_id], *shown, overall or None, by_criterion))

@@ -50,7 +50,7 @@ COMPARISON: Final = [
 ]
 PAIR: Final = [("id", "i8"), ("prompt", "i8"), ("first", "i8"), ("second", "i8")]
 COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
-CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2")]
+CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2"), ("reason", "S12")]
 
 
 def comparisons(study: Study, revision: int) -> Rows:
@@ -90,7 +90,7 @@ def completions(study: Study) -> Rows:
 
 
 def criteria(study: Study) -> dict[str, Rows]:
-    """The ratings by each criterion, by id of their comparison: fields CRITERION.
+    """The ratings by each criterion (0 for none), by id of their comparison: fields CRITERION.
 
     The study's criteria come first, then others by name.
     """
@@ -103,7 +103,9 @@ def criteria(study: Study) -> dict[str, Rows]:
 
 def of_criterion(study: Study, name: str) -> Rows:
     found = CriterionRating.objects.filter(comparison__study=study, criterion=name).order_by()
-    return _by_id(fetched(found.values_list("comparison", "points", "rating"), CRITERION))
+    rating = Coalesce(F("rating"), Value(0), output_field=models.IntegerField())
+    fields = ("comparison", "points", "given", "reason")
+    return _by_id(fetched(found.annotate(given=rating).values_list(*fields), CRITERION))
 
 
 def _comparisons(study: Study, *, after: int) -> Rows:

@@ -83,7 +83,7 @@ class Opinions:
         given = ratings[np.searchsorted(ratings["id"], rows["id"])]
         identical = rows["reason"] == columns.IDENTICAL.encode()
         rows["points"], rows["rating"] = given["points"], np.where(identical, 0, given["rating"])
-        rows["reason"][~identical] = b""
+        rows["reason"] = np.where(identical, rows["reason"], given["reason"])
         rows["score_difference"] = math.nan
         return replace(self, rows=rows)
 

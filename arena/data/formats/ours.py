@@ -365,10 +365,13 @@ def _scores(fields: Fields) -> tuple[Decimal, Decimal] | None:
     return None
 
 
-def _criteria(fields: Fields, points: int) -> dict[str, int]:
+def _criteria(fields: Fields, points: int) -> dict[str, int | str]:
     criteria = fields.mapping("criteria") or {}
-    for name, rating in criteria.items():
-        _check_rating(fields, f"criteria.{name}", rating, points)
+    for name, said in criteria.items():
+        if not isinstance(said, str):
+            _check_rating(fields, f"criteria.{name}", said, points)
+        elif said not in REASONS:
+            fields.problem(f"criteria.{name}", f'"{said}" is no rating and not one of {", ".join(REASONS)}')
     return criteria
 
 

@@ -150,7 +150,7 @@ class ComparisonRecord:
     id: str = ""
     first_id: str = ""
     second_id: str = ""
-    criteria: Mapping[str, int] = field(default_factory=dict)
+    criteria: Mapping[str, int | str] = field(default_factory=dict)  # a text is why there is no rating
     identical: bool = False
     rater_from_path: bool = False  # the rater's name comes from the file's path, not from what the file says
     extra: Extra = field(default_factory=dict)
@@ -266,7 +266,7 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("created_at", Type.MOMENT, "when: ISO 8601, or seconds since 1970"),
         Field("rationale", Type.TEXT, "why the rater thinks so"),
         Field("raw_reply", Type.TEXT, "a judge's reply as it came"),
-        Field("criteria", Type.JSON, "ratings by criterion as a JSON object"),
+        Field("criteria", Type.JSON, "ratings by criterion, or the reason for none, as a JSON object"),
         _EXTRA,
     ),
 }

@@ -48,7 +48,15 @@ def _judge(judge: Judge) -> dict[str, Any]:
         **_asked(judge),
         **{
             name: getattr(judge, name)
-            for name in ("samples", "both_orders", "logprobs", "temperature", "max_tokens", "timeout")
+            for name in (
+                "samples",
+                "rates_criteria",
+                "both_orders",
+                "logprobs",
+                "temperature",
+                "max_tokens",
+                "timeout",
+            )
         },
         "options": {name: options[name] for name in PUBLIC_OPTIONS if name in options},
         "options_withheld": sorted(set(options) - set(PUBLIC_OPTIONS)),

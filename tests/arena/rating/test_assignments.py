@@ -187,6 +187,7 @@ def test_two_scores_and_criteria_are_stored() -> None:
         ({"seconds": float("nan")}, "seconds", "between 0 and 10,000,000"),
         ({"criteria": {"truth": 9}}, "criteria.truth", "between 1 and 8"),
         ({"criteria": {"other": 1}}, "criteria.other", "no criterion other"),
+        ({"criteria": {"truth": "unsure"}}, "criteria.truth", "must be one of empty, out_of_range"),
         ({"points": 5}, "points", "rates on 8 points, not 5"),
     ],
 )

@@ -145,6 +145,8 @@ def test_one_pair_shows_whole_texts_scores_and_answers(closed, client):
         turns=["Some **bold** text\n\n" + "long " * 600 + "END"]
     )
     CriterionRating.objects.create(comparison=closed.first, criterion="accuracy", points=5, rating=3)
+    unread = {"criterion": "tone", "points": 8, "reason": "truncated"}
+    CriterionRating.objects.create(comparison=closed.by_judge, **unread)
     closed.by_judge.first_score, closed.by_judge.second_score = Decimal("10.000"), Decimal("7.500")
     closed.by_judge.save()
     page = text(client.get(f"{LIST}{pair.pk}/"))
@@ -153,6 +155,7 @@ def test_one_pair_shows_whole_texts_scores_and_answers(closed, client):
         "END",
         "accuracy",
         "3 of 5: Tie",
+        'tone</span> <span class="pair-words"><span class="badge badge-bad">No rating</span> The reply was',
         "A judge and people disagree",
         "People disagree",
         f'id="answer-{closed.by_judge.pk}"',

@@ -26,7 +26,10 @@ SCOPES = {
 
 @pytest.fixture(autouse=True, scope="module")
 def shared(shared_rows, rounds):
-    """Two studies of the same raters: accuracy in one is overall in the other. One rating has no accuracy."""
+    """Two studies of the same raters: accuracy in one is overall in the other.
+
+    One comparison was not rated by accuracy, and of one no accuracy could be read.
+    """
     made, twin = (HandMade(*NAMES, slug=slug, categories=("coding", "poems") * 2) for slug in ("one", "twin"))
     made.study.criteria = ["tone", "accuracy"]
     made.study.save()
@@ -37,10 +40,10 @@ def shared(shared_rows, rounds):
             accuracy = 1 + (number * 3 + turn * (number % 5)) % 8
             said = made.rate(one, other, 1 + (number + turn) % 8, prompt=number % 4, rater=rater)
             if number or turn:
-                CriterionRating.objects.create(
-                    comparison=said, criterion="accuracy", points=8, rating=accuracy
-                )
-                twin.rate(one, other, accuracy, prompt=number % 4, rater=rater)
+                unread = (number, turn) == (5, 3)
+                given = {"rating": None, "reason": "refused"} if unread else {"rating": accuracy}
+                CriterionRating.objects.create(comparison=said, criterion="accuracy", points=8, **given)
+                twin.rate(one, other, prompt=number % 4, rater=rater, **given)
     CriterionRating.objects.create(comparison=said, criterion="tone", points=8, rating=2)
     CriterionRating.objects.create(comparison=said, criterion="brevity", points=8, rating=7)
     made.snapshot = services.refresh(made.study).snapshot
@@ -74,6 +77,7 @@ def test_raters_categories_and_criteria_are_counted_by_what_was_rated(made):
         numbers = ("comparisons", "unscored", "by_category", "points")
         assert found["accuracy"] == {name: overall[selector][name] for name in numbers}
     assert by_selector["people"]["accuracy"]["comparisons"] == 3 * 24 - 1
+    assert by_selector["judge:strict"]["accuracy"]["unscored"] == 1
     assert by_selector["people"]["tone"]["comparisons"] == 0
     assert by_selector["judge:strict"]["tone"]["by_category"] == {"coding": 0, "poems": 1}
 

@@ -121,6 +121,11 @@ def test_comparison_with_everything(tmp_path: Path) -> None:
         ({"created_at": "0001-01-01"}, "created_at", "is neither an ISO 8601 time"),
         ({"created_at": 1e30}, "created_at", "is neither an ISO 8601 time"),
         ({"criteria": {"accuracy": 9}}, "criteria.accuracy", "rating 9 is outside the scale 1-8"),
+        (
+            {"criteria": {"accuracy": "unsure"}},
+            "criteria.accuracy",
+            '"unsure" is no rating and not one of empty',
+        ),
         ({"criteria": [1]}, "criteria", "expected an object, found a list"),
         ({"extra": "x"}, "extra", "expected an object, found a text"),
     ],

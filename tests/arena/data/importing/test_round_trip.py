@@ -34,7 +34,12 @@ COMPARISONS = [
 ]
 COMPARISONS[0] |= {"created_at": "2026-01-02T03:04:05+00:00"}
 COMPARISONS[0] |= {"rater": "ann", "rater_kind": "person", "id": "v1", "seconds": 2.5, "rationale": "clearer"}
-COMPARISONS[1] |= {"rater": "ann", "rater_kind": "person", "criteria": {"accuracy": 3}, "batch": "b"}
+COMPARISONS[1] |= {
+    "rater": "ann",
+    "rater_kind": "person",
+    "criteria": {"accuracy": 3, "tone": "empty"},
+    "batch": "b",
+}
 COMPARISONS[2] |= {"rater": "j", "rater_kind": "judge", "reason": "unparsable", "raw_reply": "Both!"}
 
 
@@ -54,7 +59,7 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
     comparisons = []
     for row in Comparison.objects.filter(study=study):
         first, second = row.pair.shown(row.swapped)
-        criteria = {rating.criterion: rating.rating for rating in row.criterion_ratings.all()}
+        criteria = {rating.criterion: rating.said for rating in row.criterion_ratings.all()}
         comparisons.append(
             {
                 "prompt": row.pair.prompt.external_id,

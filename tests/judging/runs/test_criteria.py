@@ -1,0 +1,116 @@
+"""A judge rates the criteria of a study: a call for each, stored beside the overall rating."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from arena.models import Comparison
+from arena.rating import planning
+from judging.judges.services import JudgeError
+from judging.models import Judge, JudgeCall, JudgeRun
+from judging.runs.estimating import estimate
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.submitting import submission_of
+from tests.factories import make_judge, make_price, make_small_study
+from tests.judging.endpoints.server import Answer, ChatServer, text_of
+
+Drain = Callable[[], None]
+
+CRITERIA = ["Accuracy", "Tone", "Wit"]
+REPLIES = {"Accuracy": "2\nIt is wrong.", "Tone": "Both are kind.", "Wit": "9\nVery."}
+
+
+def script(body: dict[str, Any]) -> Answer:
+    text = text_of(body)
+    named = [name for name in CRITERIA if f"criterion alone: {name}." in text]
+    return Answer(REPLIES[named[0]] if named else "7\nB is better.", tokens=(10, 5))
+
+
+def started(model: ChatServer, **config: Any) -> JudgeRun:
+    make_price()
+    judge = make_judge(base_url=model.url, max_tokens=50, **{"rates_criteria": True, **config})
+    study = make_small_study(prompts=2, contestants=2, criteria=CRITERIA)
+    return start_run(study, judge, budget=Decimal(1))
+
+
+def said(comparison: Comparison) -> dict[str, object]:
+    return {each.criterion: each.said for each in comparison.criterion_ratings.all()}
+
+
+def test_ratings_and_reasons_are_stored_once_and_paid_for(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    failed: list[str] = []
+
+    def first_fails(body: dict[str, Any]) -> Answer:
+        if "alone: Tone." in text_of(body) and not failed:
+            failed.append(text_of(body))
+            return Answer(status=500, raw=b"{}")
+        return script(body)
+
+    model.script = first_fails
+    run = started(model)
+    plan_run(run.pk)
+    drain()
+    drain()
+    run.refresh_from_db()
+    found = list(Comparison.objects.all())
+    assert [(row.rating, row.raw_reply) for row in found] == [(7, "7\nB is better.")] * 2
+    assert [said(row) for row in found] == [{"Accuracy": 2, "Tone": "unparsable", "Wit": "out_of_range"}] * 2
+    assert [row.points for row in found[0].criterion_ratings.all()] == [8, 8, 8]
+    replied = JudgeCall.objects.filter(state="replied")
+    assert sorted(replied.values_list("key", flat=True)) == sorted(
+        2 * ["rate", "Accuracy: rate", "Tone: rate", "Wit: rate"]
+    )
+    assert JudgeCall.objects.filter(state="failed").get().key == "Tone: rate"
+    assert run.spent == 8 * Decimal(10 * 2 + 5 * 8) / 1_000_000
+    assert run.state == "finished"
+
+
+def test_the_expected_rating_and_the_raw_reply_are_the_overall_ones(arena: Any, model: ChatServer) -> None:
+    model.script = script
+    run = started(model)
+    plan_run(run.pk)
+    assignment = run.run_assignments.order_by("pk").first().assignment
+    shared = {"run": run, "assignment": assignment, "attempt": 1, "worker": "w", "messages": []}
+    for number, key in enumerate(["Accuracy: rate", "Tone: rate", "rate", "Wit: rate"]):
+        JudgeCall.objects.create(
+            **shared,
+            key=key,
+            state="replied",
+            raw_reply=f"{number + 1}",
+            expected=number + 1,
+            latency=1.0,
+            deadline=run.created_at,
+            finished_at=run.created_at,
+            submit_due_at=run.created_at if key == "Wit: rate" else None,
+        )
+    answer = submission_of(assignment.pk).answer()
+    assert (answer["rating"], answer["expected"], answer["raw_reply"], answer["seconds"]) == (3, 3, "3", 4)
+    assert answer["criteria"] == {"Accuracy": 1, "Tone": 2, "Wit": 4}
+
+
+def test_an_estimate_counts_every_call_and_other_judges_are_asked_overall_alone(
+    db: None, model: ChatServer
+) -> None:
+    study = make_small_study(prompts=2, contestants=2, criteria=CRITERIA)
+    calls = {
+        rates: estimate(study, make_judge(rates_criteria=rates), planning.Wanted()).calls.low
+        for rates in (True, False)
+    }
+    assert calls == {True: 8, False: 2}
+
+
+def test_workers_elsewhere_do_not_ask_about_criteria(db: None, model: ChatServer) -> None:
+    study, judge = make_small_study(criteria=CRITERIA), make_judge(rates_criteria=True)
+    with pytest.raises(JudgeError, match="is asked about each criterion of"):
+        start_run(study, judge, remote=True)
+    assert start_run(make_small_study(), judge, remote=True).remote
+
+
+def test_rating_criteria_makes_another_judge() -> None:
+    assert "rates_criteria" in Judge.IDENTITY
+    overall, with_criteria = Judge(), Judge(rates_criteria=True)
+    assert overall.current_prompt_hash() != with_criteria.current_prompt_hash()
