@@ -17,6 +17,7 @@ from leaderboard.files import views as files_views
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
 from leaderboard.pages.shell import routes
+from leaderboard.planning import page as planning_page
 from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
@@ -58,6 +59,7 @@ urlpatterns = [
         comparisons_page.read_one,
         judges_now,
     ),
+    *routes("studies/<slug:slug>/plan/", "study-plan", planning_page.read),
     *routes("studies/<slug:slug>/data/", "study-data", data_page.read),
     *routes("studies/<slug:slug>/results/", "study-results", results_page.read, releases_now),
     path("studies/<slug:slug>/results/bundle.zip", results_page.bundle, name="study-bundle"),

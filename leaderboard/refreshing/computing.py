@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from arena.models import Study
@@ -18,6 +18,7 @@ from leaderboard.agreement.two import two_table
 from leaderboard.bias.measures import leanings
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
+from leaderboard.planning.content import plan_table
 from leaderboard.snapshots import columns, on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.presentation import method_beside
@@ -28,10 +29,10 @@ from leaderboard.snapshots.settings import (
     MODELS,
     Scope,
     Setting,
-    left_out,
     parse,
     parse_for_all,
     parse_for_judges,
+    parse_for_plan,
     parse_for_two,
 )
 from leaderboard.snapshots.study_lock import Hold
@@ -48,6 +49,11 @@ _PARSERS: Final = {
     Scope.RATERS: parse_for_all,
     Scope.JUDGES: parse_for_judges,
     Scope.TWO: parse_for_two,
+    Scope.PLAN: parse_for_plan,
+}
+_MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
+    Scope.TWO: two_table,
+    Scope.PLAN: plan_table,
 }
 
 
@@ -150,8 +156,7 @@ class _Request:
         return (chosen.among("model") if setting.contestants == MODELS else chosen).present()
 
     def _about(self, choice: Choice, category: str) -> Opinions:
-        own, name = self.opinions.by(choice.ids), left_out(category, self.opinions.categories)
-        return own.about(category) if name is None else own.but(name)
+        return self.opinions.by(choice.ids).within(category)
 
     def _standings(self, kind: str, choice: Choice, setting: Setting) -> Iterator[Table]:
         players, adjust = self._players(choice, setting), ADJUSTED[setting.adjust]
@@ -212,8 +217,8 @@ def tables_of(view: ComputedView) -> str:
         read = read.by_criterion(columns.of_criterion(snapshot.study, setting.criterion))
     if more is not None:
         found = [judges_table(read, more, setting.raters, method)]
-    elif scope is Scope.TWO:
-        found = [two_table(snapshot.study, read, setting, method_at(setting, method))]
+    elif scope in _MAKERS:
+        found = [_MAKERS[scope](snapshot.study, read, setting, method_at(setting, method))]
     else:
         found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured, style)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))

@@ -22,9 +22,8 @@ _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] 
     ),
     Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
     Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
-    Scope.JUDGES: lambda rows, asked: rows.none(),
-    Scope.TWO: lambda rows, asked: rows.none(),
 }
+"""What snapshots hold; the rest is always computed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
     """
     rows = SnapshotSlice.objects.filter(snapshot=snapshot)
     more = [rows.filter(also)] if also else []
-    asked = [setting] if Scope.RATERS in scopes else [setting.computed, setting]
+    asked = [setting.computed, setting] if all(scope.has_levels for scope in scopes) else [setting]
     if all(_is_held(snapshot, setting, scope) for scope in scopes):
         held = [_HELD[scope](rows, setting) for scope in scopes]
         stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
@@ -59,7 +58,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 
 
 def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
-    if scope in (Scope.JUDGES, Scope.TWO):
+    if scope not in _HELD:
         return False
     one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
     return one_level and setting.is_stored(snapshot.counts["categories"])

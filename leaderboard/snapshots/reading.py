@@ -13,6 +13,7 @@ import numpy.typing as npt
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
+from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of
 
@@ -76,6 +77,11 @@ class Opinions:
 
     def but(self, category: str) -> Opinions:
         return self._only(self.rows["category"] != self.categories.index(category))
+
+    def within(self, category: str) -> Opinions:
+        """The opinions on a category as a setting names it: all, one, or all but one."""
+        without = left_out(category, self.categories)
+        return self.about(category) if without is None else self.but(without)
 
     def by_criterion(self, ratings: npt.NDArray[Any]) -> Opinions:
         """The opinions with other ratings: of ``columns.criteria``. What has none of them is left out."""

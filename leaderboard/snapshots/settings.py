@@ -32,9 +32,17 @@ class Scope(StrEnum):
     TWO = "agreement/two/"
     """Two raters, which the setting names separated by a comma, in one category."""
 
+    PLAN = "plan/"
+    """How many more prompts would tell two contestants apart; the setting is a PlanSetting."""
+
     @property
     def has_every_category(self) -> bool:
-        return self not in (Scope.BOARD, Scope.TWO)
+        return self in (Scope.CATEGORIES, Scope.RATERS, Scope.JUDGES)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether tables of the usual level serve the other ones of LEVELS."""
+        return self in (Scope.BOARD, Scope.CATEGORIES)
 
 
 ALL_CATEGORIES: Final = "All"
@@ -43,6 +51,12 @@ LEVELS: Final = ("50", "80", "90", "95", "99")
 """Percent. Snapshots store intervals of these levels."""
 
 LOWEST_LEVEL: Final = 50.0
+POWERS: Final = ("50", "80", "90", "95")
+"""Percent, of plans."""
+
+OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
+"""The switches that a plan takes."""
+
 MODELS: Final = "models"
 """Value of ``contestants`` that leaves out human demonstrations."""
 
@@ -111,7 +125,7 @@ class Setting:
 
     def parts(self) -> dict[str, str]:
         """The raters, and every switch that is not as usual."""
-        return {name: value for name, value in asdict(self).items() if value != _USUAL.get(name, "")}
+        return {name: value for name, value in asdict(self).items() if value != getattr(type(self), name, "")}
 
     def is_stored(self, categories: Sequence[str]) -> bool:
         """Whether every snapshot holds this setting."""
@@ -127,6 +141,18 @@ class Setting:
     def computed(self) -> "Setting":
         """The setting whose tables show this one: one usual level serves them all."""
         return replace(self, level=_USUAL["level"]) if self.level in LEVELS else self
+
+
+@dataclass(frozen=True)
+class PlanSetting(Setting):
+    """What a plan is for: two contestants, by their names in addresses, and the power in percent.
+
+    Empty for the first two.
+    """
+
+    contestant: str = ""
+    against: str = ""
+    power: str = "80"
 
 
 _USUAL: Final[Mapping[str, str]] = {
@@ -439,6 +465,14 @@ def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
     category = _one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
     found = parse_for_all(wanted, counts)
     return replace(found, raters=",".join(two), ties=ties, category=category).settled()
+
+
+def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:
+    """The setting of a plan, its contestants as they are named. Raises UnknownSettingError."""
+    found = parse({name: wanted[name] for name in OF_PLANS if name in wanted}, counts)
+    two = {name: wanted.get(name) or "" for name in ("contestant", "against")}
+    power = _one_of("power", wanted.get("power") or PlanSetting.power, POWERS)
+    return PlanSetting(**vars(found), **two, power=power) if found else None
 
 
 def people_of(counts: Counts) -> list[str]:

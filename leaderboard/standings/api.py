@@ -23,8 +23,12 @@ from leaderboard.snapshots.settings import DECLARED, UnknownSettingError
 from leaderboard.standings.page import Board
 
 Run = TypeVar("Run", bound=Callable[..., Any])
+Reply = TypeVar("Reply")
 
 MISSING: Final[Mapping[int, Any]] = {404: ErrorOut}
+
+COMPUTED: Final[Mapping[int, Any]] = {202: ErrorOut, 503: ErrorOut, **MISSING}
+"""Replies of what may have to be computed first."""
 
 _ALWAYS: Final[Mapping[int, Any]] = {304: None, 422: ErrorOut, **REFUSALS}
 
@@ -235,7 +239,7 @@ def list_studies(request: HttpRequest) -> Any:
     studies,
     "/{slug}/standings/",
     "Read standings",
-    {200: StandingsOut, 202: ErrorOut, 503: ErrorOut, **MISSING},
+    {200: StandingsOut, **COMPUTED},
     unset=False,
 )
 def show_standings(
@@ -250,8 +254,13 @@ def show_standings(
     not be computed; both say in Retry-After when to ask again.
     """
     study = study_of(request, slug)
+    return computed(response, lambda: StandingsOut(**Board.newest(study, vars(wanted)).standings()))
+
+
+def computed(response: HttpResponse, make: Callable[[], Reply]) -> Reply | Status[ErrorOut]:
+    """What ``make`` gives, or when to ask again. Raises HttpError 404 for what is not there."""
     try:
-        return StandingsOut(**Board.newest(study, vars(wanted)).standings())
+        return make()
     except NotReadyError as error:
         response["Retry-After"] = str(error.pending.retry_after)
         return Status(error.status, ErrorOut(detail=str(error)))

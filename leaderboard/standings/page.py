@@ -33,6 +33,7 @@ from leaderboard.snapshots.presentation import (
 )
 from leaderboard.snapshots.settings import (
     BESIDE,
+    OF_PLANS,
     PROMPTS_AND_RATERS,
     Scope,
     Setting,
@@ -238,6 +239,11 @@ class Board(SettingPage):
         """The address with the probabilities of being above; empty where they are shown."""
         return "" if self.setting.pairwise else f"{self.setting.query(pairwise='on')}#above"
 
+    @property
+    def plan_query(self) -> str:
+        """The end of the address of the planner with the same comparisons."""
+        return Setting(**{name: getattr(self.setting, name) for name in OF_PLANS}).query()
+
     def _kept(self, option: Option) -> Option:
         return replace(option, query=self.asked.query(option.query))
 
@@ -274,9 +280,10 @@ class Board(SettingPage):
         """The snapshot's standings over all categories; None unless the setting differs in its category
         alone.
         """
-        # With another tie band, criterion or fewer contestants, ranks would differ for other reasons too.
+        # With another tie band and the like, ranks would differ for other reasons too.
         setting = self.setting
-        if not setting.category or setting.band or setting.contestants or setting.criterion:
+        others = (setting.band, setting.contestants, setting.criterion, setting.adjust)
+        if not setting.category or any(others):
             return None
         found = SnapshotSlice.objects.filter(
             snapshot=self.snapshot,

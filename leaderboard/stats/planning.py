@@ -20,6 +20,7 @@ from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import FittedTable
 from leaderboard.stats.sandwich import sandwich
@@ -252,6 +253,11 @@ class Plan:
     half_width_now: float | None = None
     between: bool = False  # whether the gap is that of the two contestants of the evidence
 
+    def at(self, gap: float) -> "Plan":
+        """The plan for another gap between the same two."""
+        aim = Aim(gap, self.aim.level, self.aim.power)
+        return _plan(aim, self.need.raters, self.variance, self.evidence, self.between)
+
     def sentence(self, names: Sequence[str] = ()) -> str:
         """The answer in one sentence; ``names`` are the contestants' in the order of their numbers."""
         aim, need = self.aim, self.need
@@ -283,20 +289,23 @@ class Plan:
             found.append(f"Intervals from fewer than {FEW_PROMPTS} prompts tend to be too narrow.")
         return tuple(found)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; contestants by number."""
+    def as_dict(self, names: Sequence[str] = ()) -> dict[str, Any]:
+        """Plain values for JSON, rounded to 1e-6; ``names`` are as for ``sentence``."""
         evidence = None
         if self.evidence is not None:
-            evidence = {**vars(self.evidence), "half_width": self.half_width_now}
+            sides = {side: names[getattr(self.evidence, side)] for side in ("first", "second")}
+            evidence = {**vars(self.evidence), **sides, "half_width": self.half_width_now}
             del evidence["variance"]
-        return {
+        values = {
             **asdict(self.aim),
             "needed": asdict(self.need),
             "needs": [asdict(need) for need in self.needs],
             "variance": asdict(self.variance),
             "evidence": evidence,
             "warnings": list(self.warnings()),
+            "sentence": self.sentence(names),
         }
+        return {name: rounded(value) for name, value in values.items()}
 
 
 def plan_from_data(

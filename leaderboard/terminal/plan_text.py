@@ -2,21 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
 
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.stats import Plan
 
-_DECIMALS: Final = 6
-
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:
-    values = plan.as_dict()
-    if plan.evidence is not None:
-        sides = {"first": names[plan.evidence.first], "second": names[plan.evidence.second]}
-        values["evidence"] |= sides
-    values["sentence"] = plan.sentence(names)
-    return json.dumps(_rounded(values), indent=2, allow_nan=False)
+    return json.dumps(plan.as_dict(names), indent=2, allow_nan=False)
 
 
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
@@ -47,11 +39,3 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
         f"Standard deviations for one prompt, measured on {pair}: {parts}. "
         f"At hand: {hand}, half-width {plan.half_width_now:.1f}. {width}"
     )
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_rounded(each) for each in value]
-    return round(value, _DECIMALS) if isinstance(value, float) else value

@@ -93,6 +93,11 @@ def test_groups_of_people_are_compared_with_each_other(client, made):
     assert sum(int(row[f"Right {point}"]) for row in cells for point in (1, 2, 3)) == 2 * 12 * 4
 
 
+def test_a_level_is_that_of_the_intervals(client, made):
+    page = shown(client, made, "?raters=group:left&against=group:right&level=90").context["page"]
+    assert page.content["level"] == 90
+
+
 def test_members_of_both_count_with_the_smaller_or_the_first(client, made):
     text = words(shown(client, made, "?raters=group:left&against=group:across"))
     assert "1 member of Across also in Left, and counted there alone." in text

@@ -310,7 +310,7 @@ class TestPlan:
         plan = plan_from_data(study, between=(0, 1), gap=20, ties=False)
         assert plan.evidence.prompts <= 60
         assert plan.variance.within is not None
-        found = plan_from_data(make_study(50), between=(0, 1), gap=20).as_dict()
+        found = plan_from_data(make_study(50), between=(0, 1), gap=20).as_dict("abcdef")
         assert found["gap"] == 20
         assert found["needed"] in found["needs"]
         assert found["evidence"]["prompts"] == 50

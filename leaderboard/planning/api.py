@@ -1,0 +1,75 @@
+"""The API of plans."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+
+from arena.api.schemas import ErrorOut, Name
+from leaderboard.planning.page import PlanPage
+from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+
+studies = Router(tags=["standings"])
+
+
+class PlanIn(Schema):
+    """Which comparisons, which two contestants, and how sure."""
+
+    contestant: Name = Field("", max_length=80, description="In an address. Left out: the first.")
+    against: Name = Field("", max_length=80, description="In an address. Left out: the next.")
+    power: Name = Field("", max_length=3, description="50, 80, 90 or 95, in percent; 80.")
+    raters: Name | None = setting_field("raters")
+    criterion: Name | None = setting_field("criterion")
+    ties: Name | None = setting_field("ties")
+    category: Name | None = setting_field("category")
+    band: Name | None = setting_field("band")
+    level: Name | None = setting_field("level")
+
+
+class NeedOut(Schema):
+    """With so many raters of every pair."""
+
+    raters: int
+    more: int = Field(description="Prompts beyond those at hand.")
+    prompts: int = Field(description="Prompts in all.")
+    half_width: float = Field(description="Of the interval of the gap, in points.")
+
+
+class GapOut(Schema):
+    gap: float = Field(description="In points.")
+    measured: bool = Field(description="Whether it is the gap at hand.")
+    needs: list[NeedOut]
+
+
+class PlanOut(Schema):
+    """How many more prompts would tell two contestants apart."""
+
+    study: str
+    created_at: datetime
+    watermark: str
+    simulated: bool
+    raters: str
+    ties: str
+    category: str | None
+    criterion: str | None
+    sentence: str
+    gap: float = Field(description="To be seen, in points.")
+    level: float
+    power: float
+    needed: NeedOut = Field(description="With as many raters as now.")
+    needs: list[NeedOut]
+    gaps: list[GapOut] = Field(description="The same for other gaps.")
+    variance: dict[str, float | None] = Field(description="Of one prompt, in squared points.")
+    evidence: dict[str, Any] = Field(description="The two, their gap, prompts and raters at hand.")
+    warnings: list[str]
+
+
+@reads(studies, "/{slug}/plan/", "Plan how many more prompts", {200: PlanOut, **COMPUTED})
+def show_plan(
+    request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[PlanIn]
+) -> PlanOut | Status[ErrorOut]:
+    """What `manage.py plan` prints for two contestants, and for other gaps between them."""
+    study = study_of(request, slug)
+    asked = wanted.dict(exclude_none=True)
+    return computed(response, lambda: PlanOut(**PlanPage.newest(study, asked).answer()))

@@ -1,0 +1,59 @@
+"""How many more prompts would tell two contestants apart, as a page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from arena.models import Contestant, Study
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.reading import Opinions
+from leaderboard.snapshots.settings import PlanSetting
+from leaderboard.stats import Method, StatsError, plan_from_data
+from leaderboard.stats.planning import SMALLEST_GAP
+
+GAPS: Final = (10.0, 20.0, 30.0, 50.0, 100.0)
+"""Points; plans for these stand beside that for the measured gap."""
+
+
+def plan_table(study: Study, opinions: Opinions, setting: PlanSetting, method: Method) -> Table:
+    """The table of a page. Its key ``nothing`` says why there is no plan."""
+    slugs = (setting.contestant, setting.against)
+    named = dict(Contestant.objects.filter(study=study, slug__in=slugs).values_list("slug", "name"))
+    own = next(choice for choice in opinions.raters if choice.selector == setting.raters)
+    players = opinions.by(own.ids).within(setting.category).present()
+    without = [named.get(slug, slug) for slug in slugs if named.get(slug) not in players.names]
+    try:
+        content = (
+            {"nothing": f"{' and '.join(without)} took part in no comparison here"}
+            if without
+            else planned(players, [named[slug] for slug in slugs], float(setting.power), method)
+        )
+    except StatsError as error:
+        content = {"nothing": str(error)}
+    return Table("plan", setting.raters, canonical(content))
+
+
+def planned(players: Opinions, two: Sequence[str], power: float, method: Method) -> dict[str, Any]:
+    """What it takes to tell two contestants apart, and to see other gaps between them. Raises StatsError."""
+    names = players.names
+    plan = plan_from_data(
+        players.ratings(),
+        between=(names.index(two[0]), names.index(two[1])),
+        gap=GAPS[0],
+        level=method.interval,
+        power=power,
+        ties=method.ties,
+        tie_band=method.tie_band,
+    )
+    measured = abs(plan.evidence.gap) if plan.evidence else 0.0
+    alike = measured < SMALLEST_GAP
+    plans = {gap: plan.at(gap).as_dict(names) for gap in sorted({*GAPS, *([] if alike else [measured])})}
+    return {
+        **plans[GAPS[0] if alike else measured],
+        **({"sentence": f"{two[0]} and {two[1]} are rated alike."} if alike else {}),
+        "gaps": [
+            {"gap": own["gap"], "measured": gap == measured, "needs": own["needs"]}
+            for gap, own in plans.items()
+        ],
+    }

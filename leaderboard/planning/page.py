@@ -1,0 +1,177 @@
+"""The page of how many more prompts would tell two contestants apart."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any, ClassVar, Self
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Contestant, Study
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Panel
+from leaderboard.pages.setting_page import SettingPage
+from leaderboard.planning.table import needs_table
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.settings import (
+    OF_PLANS,
+    POWERS,
+    PlanSetting,
+    Scope,
+    UnknownSettingError,
+    parse_for_plan,
+    words,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanPage(SettingPage):
+    """A plan for ``two`` contestants by their slugs, which ``setting`` need not name; ``names`` has all."""
+
+    setting: PlanSetting
+    two: tuple[str, str]
+    names: Mapping[str, str] = field(repr=False)
+    content: Content | None
+
+    template: ClassVar[str] = "leaderboard/plan.html"
+    tab: ClassVar[str] = "study-plan"
+    takes: ClassVar[Sequence[str]] = OF_PLANS
+
+    @classmethod
+    def newest(cls, study: Study, wanted: Mapping[str, str]) -> Self:
+        """Raises UnknownSettingError or NoNumbersError."""
+        snapshot = Snapshot.objects.newest(study)
+        if snapshot is None:
+            raise NoNumbersError("This study has no numbers yet.")
+        return cls.read(study, snapshot, wanted)
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
+        """Raises UnknownSettingError or NoNumbersError."""
+        setting = parse_for_plan(wanted, snapshot.known)
+        if setting is None:
+            raise NoNumbersError("Nobody has rated yet.")
+        contestants = Contestant.objects.filter(study=study, retired_at=None).order_by("name", "pk")
+        names = dict(contestants.values_list("slug", "name"))
+        two = _two(setting, names, snapshot)
+        computed = replace(setting, contestant=two[0], against=two[1])
+        found = find(snapshot, computed, Scope.PLAN)
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse("study-plan", args=[study.slug]),
+            query=computed.query(),
+            setting=setting,
+            two=two,
+            names=names,
+            pending=found.pending,
+            content=found.stored.get("plan", setting.raters),
+        )
+
+    @property
+    def setting_words(self) -> str:
+        one, other = (self.names[slug] for slug in self.two)
+        return f"{one} and {other}; {words(self.setting, self.snapshot.counts)}"
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no plan, or empty."""
+        reason: str = (self.content or {}).get("nothing", "")
+        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
+
+    @property
+    def found(self) -> Content | None:
+        """The plan; None while it is computed and where there is none."""
+        return None if self.nothing else self.content
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """What the form leaves as it is."""
+        return [(name, value) for name, value in self.setting.parts().items() if name in OF_PLANS]
+
+    @property
+    def chosen(self) -> list[tuple[str, str, str]]:
+        """Name, label and value of the two choices."""
+        return [("contestant", "Contestant", self.two[0]), ("against", "Against", self.two[1])]
+
+    @property
+    def powers(self) -> Sequence[str]:
+        return POWERS
+
+    @property
+    def between(self) -> float:
+        """The standard deviation between prompts, in points."""
+        return sqrt(self.found["variance"]["between"]) if self.found else 0.0
+
+    @property
+    def within(self) -> float | None:
+        """The same between raters of the same two answers; None where not known."""
+        own = self.found["variance"]["within"] if self.found else None
+        return None if own is None else sqrt(own)
+
+    def answer(self) -> dict[str, Any]:
+        """The plan as JSON values. Raises NoNumbersError, which may be a NotReadyError."""
+        if self.pending is not None:
+            raise NotReadyError(self.pending)
+        if self.found is None:
+            raise NoNumbersError(self.nothing)
+        return {
+            "study": self.study.slug,
+            "created_at": self.snapshot.created_at,
+            "watermark": self.snapshot.watermark,
+            "simulated": self.simulated,
+            "raters": self.setting.raters,
+            "ties": self.setting.ties,
+            "category": self.setting.category or None,
+            "criterion": self.setting.criterion or None,
+            **self.found,
+        }
+
+    def _panels(self) -> Iterator[Panel]:
+        if self.found is None:
+            return
+        plan = self.found
+        yield self.make_panel(
+            "needs",
+            "Other gaps, more raters",
+            f"More prompts to see a gap at {plan['level']:g}\N{NO-BREAK SPACE}% with a power of "
+            f"{plan['power']:g}\N{NO-BREAK SPACE}%, by how many raters rate every new pair.",
+            needs_table(plan),
+        )
+
+
+def _two(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> tuple[str, str]:
+    """The contestants named, or the first of the ranking in their place. Raises the errors of a page."""
+    named = [slug for slug in (setting.contestant, setting.against) if slug]
+    for slug in named:
+        if slug not in names:
+            raise UnknownSettingError(f'This study has no contestant "{slug[:100]}".')
+    if len(named) == 2 and named[0] == named[1]:
+        raise UnknownSettingError("A plan needs two contestants; these are one.")
+    best = iter([slug for slug in _ranked(setting, names, snapshot) if slug not in named])
+    one, other = (slug or next(best, "") for slug in (setting.contestant, setting.against))
+    if not one or not other:
+        raise NoNumbersError("A plan needs two contestants with games.")
+    return one, other
+
+
+def _ranked(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> list[str]:
+    """The slugs of the contestants, best first, by Bradley-Terry."""
+    known = setting.category if setting.category in snapshot.counts["categories"] else ""
+    row = SnapshotSlice.objects.filter(
+        snapshot=snapshot,
+        kind="standings",
+        raters=setting.raters,
+        ties=setting.ties,
+        category=known,
+        method="bradley-terry",
+    ).first()
+    slugs = {name: slug for slug, name in names.items()}
+    rows = row.content["standings"] if row else ()
+    return [slugs[each["contestant"]] for each in rows if each["contestant"] in slugs]
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> PlanPage:
+    return PlanPage.read(study, snapshot, request.GET)

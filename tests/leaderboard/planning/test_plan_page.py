@@ -1,0 +1,146 @@
+"""The page and the API of the planner."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from leaderboard.refreshing import computing, services
+from tests import factories
+from tests.leaderboard.reading import printed, records, words
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/studies/small/plan/"
+API = "/api/v1/studies/small/plan/"
+NAMES = ("Alpha", "Beta", "Gamma")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
+    """Two people rate three contestants on eight prompts; a fourth took part in nothing."""
+    made = HandMade(*NAMES, "Idle", slug="small", categories=("coding", "poems") * 4)
+    other = factories.make_rater(name="Ben")
+    for number, prompt in enumerate(range(8)):
+        for turn, (one, two) in enumerate((NAMES[:2], NAMES[1:], NAMES[::2])):
+            made.rate(one, two, 1 + (number * 3 + turn) % 7, prompt=prompt)
+            made.rate(two, one, 2 + (number * 5 + turn) % 7, prompt=prompt, rater=other)
+    services.refresh(made.study)
+    return made
+
+
+def slug(made, name):
+    return made.contestants[name].slug
+
+
+def shown(client, made, query=""):
+    """The page once it is computed."""
+    client.get(PAGE + query)
+    while computing.compute_next(made.study.pk):
+        pass
+    return client.get(PAGE + query)
+
+
+def command(*options):
+    return json.loads(printed("plan", "--study", "small", *options, "--format", "json"))
+
+
+def test_the_first_two_of_the_ranking_are_planned_for_as_the_command_does(client, made):
+    board = client.get("/studies/small/?method=bradley-terry")
+    assert '<a href="/studies/small/plan/?raters=people">How many more prompts</a>' in board.content.decode()
+    first, second, *_ = board.context["page"].order
+    waiting = client.get(PAGE)
+    assert "One moment" in waiting.content.decode()
+    page = shown(client, made)
+    wanted = command("--between", first, second)
+    assert wanted["sentence"] in words(page)
+    assert all(warning in words(page) for warning in wanted["warnings"])
+    found = page.context["page"].found
+    assert {name: found[name] for name in wanted} == wanted
+    assert client.get(PAGE, headers={"If-None-Match": page["ETag"]}).status_code == 304
+
+
+def test_any_two_with_other_switches(client, made):
+    two = f"contestant={slug(made, 'Gamma')}&against={slug(made, 'Alpha')}"
+    page = shown(client, made, f"?raters=people&ties=off&level=90&power=90&{two}")
+    wanted = command("--between", "Gamma", "Alpha", "--ties", "off", "--level", "90", "--power", "90")
+    found = page.context["page"].found
+    assert {name: found[name] for name in wanted} == wanted
+    assert (
+        f'href="?raters=people&amp;level=90&amp;{two.replace("&", "&amp;")}&amp;power=90"'
+        in page.content.decode()
+    )
+
+
+def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, made):
+    """The variance of the gap is (gap / (z + z'))² once N prompts of R raters and n of r weigh as games."""
+    page = shown(client, made, "?raters=people")
+    plan = page.context["page"].found
+    hand, within = plan["evidence"], plan["variance"]["within"]
+    rows = records(client, f"{PAGE}tables/needs.csv?raters=people")
+    assert [row["Gap"].split()[0] for row in rows if "measured" not in row["Gap"]] == [
+        "10",
+        "20",
+        "30",
+        "50",
+        "100",
+    ]
+    for row, gap in zip(rows, plan["gaps"], strict=True):
+        target = (gap["gap"] / (norm.ppf(0.975) + norm.ppf(0.8))) ** 2
+        for raters in (1, 2, 3, 5):
+            had, now = hand["prompts"], hand["raters"]
+            n = np.arange(200_000)
+            own, old = (plan["variance"]["between"] + within / each for each in (raters, now))
+            variance = (had * now**2 * old + n * raters**2 * own) / (had * now + n * raters) ** 2
+            needed = int(np.argmax(variance <= target * (1 + 1e-9)))
+            assert int(row[f"{raters} rater{'s' * (raters > 1)}"]) == needed
+
+
+def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
+    waiting = client.get(API)
+    assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
+    found = shown(client, made).context["page"].found
+    reply = client.get(API)
+    assert reply.status_code == 200
+    assert {name: reply.json()[name] for name in found} == found
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("?contestant=nobody", 'This study has no contestant "nobody".'),
+        ("?power=42", 'This board has no power "42". It has: 50, 80, 90, 95.'),
+        ("?contestant={}&against={}", "A plan needs two contestants; these are one."),
+    ],
+)
+def test_what_cannot_be_planned_for_is_said(client, made, query, sentence):
+    query = query.format(*[slug(made, "Alpha")] * 2)
+    assert sentence in words_of(client.get(PAGE + query))
+    reply = client.get(API + query)
+    assert (reply.status_code, reply.json()["detail"]) == (404, sentence)
+
+
+def words_of(response):
+    assert response.status_code == 404
+    response.status_code = 200
+    return words(response).replace("&quot;", '"')
+
+
+def test_two_rated_alike_and_one_without_a_comparison(client, made):
+    page = shown(client, made, f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
+    assert "Idle took part in no comparison here." in words(page)
+    assert (
+        client.get(f"{API}?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}").status_code == 404
+    )
+    even = HandMade("A", "B", slug="even", categories=("x",) * 3)
+    for prompt in range(3):
+        even.rate("A", "B", 1, prompt=prompt)
+        even.rate("B", "A", 1, prompt=prompt)
+    services.refresh(even.study)
+    client.get("/studies/even/plan/")
+    assert computing.compute_next(even.study.pk)
+    page = client.get("/studies/even/plan/")
+    assert "A and B are rated alike." in words(page)
+    assert len(page.context["page"].found["gaps"]) == 5
