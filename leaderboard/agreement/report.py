@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.models import Study
-from leaderboard.agreement.coefficients import agreement
+from leaderboard.agreement.coefficients import agreement, arrange
 from leaderboard.agreement.table import (
     COEFFICIENTS,
     beside_people_table,
     correlation_table,
+    difference_sentence,
+    differences_table,
     kappa_table,
     same_category,
     stand_in_sentence,
@@ -22,10 +24,11 @@ from leaderboard.agreement.table import (
     within_table,
     without_pools,
 )
-from leaderboard.agreement.two import compared, parameters, single_people
+from leaderboard.agreement.two import compared, judge_differences, parameters, single_people
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.refreshing.computing import method_at
 from leaderboard.refreshing.tables import counts
+from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import Opinions, opinions
@@ -39,14 +42,15 @@ def report(study: Study, wanted: Mapping[str, str], method: Method) -> dict[str,
     ``wanted`` is as in the address of a page. Raises UnknownSettingError.
     """
     read = opinions(study)
+    criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     people = [each.selector for each in single_people(study, read)]
-    setting = parse_for_two(wanted, counts(read, {}) | {"people": people})
-    method = method_at(setting, method)
+    setting = parse_for_two(wanted, counts(read, criteria) | {"people": people})
+    method, read = method_at(setting, method), criteria.get(setting.criterion, read)
     if setting.raters:
         found = compared(study, read, setting.raters.split(","), setting.category, method)
     else:
         found = overview(read, setting.category, method)
-    return {"study": study.slug} | found
+    return {"study": study.slug, "criterion": setting.criterion or None} | found
 
 
 def overview(read: Opinions, category: str, method: Method) -> dict[str, Any]:
@@ -77,7 +81,8 @@ def overview(read: Opinions, category: str, method: Method) -> dict[str, Any]:
                 "others": [{**other, "rows": rows(other)} for other in own["others"]],
             }
         )
-    return parameters(category, method) | {"kinds": kinds}
+    arranged = arrange(read, method.tie_band, ties=method.ties).about(category)
+    return parameters(category, method) | {"kinds": kinds, "differences": judge_differences(arranged, method)}
 
 
 def as_json(found: Content) -> str:
@@ -87,28 +92,30 @@ def as_json(found: Content) -> str:
 
 def as_text(found: Content, *, unmirrored: bool = False) -> str:
     """The tables of the pages; ``unmirrored`` adds kappa and alpha with each pair entered once."""
+    criterion = f"rating of {found['criterion']}, " if found["criterion"] else ""
     ties = f"ratings {found['band']} are ties" if found["band"] else f"ties {found['ties']}"
     kinds = found.get("kinds")
     simulated = any(own["simulated"] for own in kinds or found.get("raters", ()))
     parts = [
-        f"{found['study']}: agreement in {found['category'] or 'all categories'}, {ties}. Intervals of "
-        f"{found['level']:g} % over prompts; {found['rounds']} rounds, seed {found['seed']}."
+        f"{found['study']}: agreement in {found['category'] or 'all categories'}, {criterion}{ties}. "
+        f"Intervals of {found['level']:g} % over prompts; {found['rounds']} rounds, seed {found['seed']}."
         f"{' Simulated votes are among them: a program made them up.' if simulated else ''}"
     ]
     if kinds is None:
-        parts += map(printable, (two_sentence(found), *two_notes(found)))
+        said = (two_sentence(found), difference_sentence(found), *two_notes(found))
+        parts += [printable(sentence) for sentence in said if sentence]
     else:
         parts += [
             printable(stand_in_sentence(own["label"], own, "pearson", found["level"]))
             for own in kinds
             if own["stand_in"]
         ]
-    tables = two_tables(found) if kinds is None else _overview_tables(kinds)
+    tables = two_tables(found) if kinds is None else _overview_tables(kinds, found["differences"])
     parts += [text for table in tables if (text := _text(table, unmirrored))]
     return "\n\n".join(parts)
 
 
-def _overview_tables(kinds: Sequence[Content]) -> Iterator[DataTable]:
+def _overview_tables(kinds: Sequence[Content], differences: Sequence[Content]) -> Iterator[DataTable]:
     labels = {own["selector"]: own["label"] for own in kinds}
     yield correlation_table(
         (own["label"], without_pools({"rows": own["correlation"]})) for own in kinds if own["correlation"]
@@ -119,6 +126,7 @@ def _overview_tables(kinds: Sequence[Content]) -> Iterator[DataTable]:
             [(own["label"], without_pools({"rows": own["ceiling"]})["rows"]) for own in judges], coefficient
         )
     yield stand_in_table((own["label"], own["stand_in"]) for own in judges if own["stand_in"])
+    yield differences_table(differences)
     yield kappa_table(
         (own["label"], labels[other["raters"]], other) for own in kinds for other in own["others"]
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from leaderboard.bias.table import equals
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, percent, signed
 from leaderboard.snapshots.canonical import Content
@@ -12,6 +13,7 @@ from leaderboard.standings.table import Matrix
 COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
 ALL_CATEGORIES: Final = "All"
 _ALL_BUT: Final = "All but "
+_LEVEL: Final = 0.05
 UNMIRRORED: Final = (
     "Each pair is entered in both orientations; unmirrored values enter it once, as it was imported, to be "
     "held against published ones."
@@ -344,6 +346,52 @@ def two_sentence(content: Content) -> str:
     return f"They have rated no pair in common{where}: {one}, {other}."
 
 
+def difference_sentence(content: Content) -> str:
+    """Which of two judges has the verdict of people more often; empty for other raters."""
+    chosen = {own["selector"] for own in content["raters"]}
+    tests = content.get("differences", ())
+    row = next((row for row in tests if {row["one_selector"], row["other_selector"]} == chosen), None)
+    if row is None:
+        return ""
+    low, high = row["difference_low"], row["difference_high"]
+    ends = "" if low is None else f" ({content['level']:g} % interval {_points(low)} to {_points(high)})"
+    chance = "more than chance explains" if row["p_adjusted"] < _LEVEL else "which may be chance"
+    return (
+        f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has the verdict of people "
+        f"in {percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}, a difference "
+        f"of {_points(row['difference'])} points{ends}. McNemar’s exact test, adjusted by Holm for "
+        f"{counted(len(tests), 'comparison')} of judges: p {equals(row['p_adjusted'])}, {chance}."
+    )
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
+
+
+def differences_table(tests: Sequence[Content]) -> DataTable:
+    """Every two judges on the pairs that both and people rated."""
+    return DataTable.of(
+        "Judges' agreement with people",
+        (
+            {
+                "Judge": row["one"],
+                "Other judge": row["other"],
+                "Pairs": row["pairs"],
+                "Judge: as people %": percent_cell(row["one_right"]),
+                "Other judge: as people %": percent_cell(row["other_right"]),
+                "Difference": percent_cell(row["difference"]),
+                "Low": percent_cell(row["difference_low"]),
+                "High": percent_cell(row["difference_high"]),
+                "Judge: alone as people": row["only_one"],
+                "Other judge: alone as people": row["only_other"],
+                "p: McNemar": row["p"],
+                "p: Holm": row["p_adjusted"],
+            }
+            for row in tests
+        ),
+    )
+
+
 def _within_sentence(own: Content, row: Content, level: float) -> str:
     whom = f"{own['label']} {'among themselves' if own['members'] > 1 else 'with itself'}"
     if row["alpha"] is None:
@@ -392,6 +440,7 @@ def two_tables(content: Content) -> list[DataTable]:
     measured = "within" in content or content.get("between", {}).get("n")
     return [
         *([two_table(content)] if measured else []),
+        *([differences_table(content["differences"])] if content.get("differences") else []),
         *([twos_table(content)] if "twos" in content else []),
     ]
 

@@ -9,16 +9,26 @@ import numpy as np
 
 from arena.models import Rater, Study
 from arena.people.rater_data import pseudonym
-from leaderboard.agreement.coefficients import Arranged, Kind, Part, arrange, between, correlated, within
+from leaderboard.agreement.coefficients import (
+    PEOPLE,
+    Arranged,
+    Kind,
+    Part,
+    arrange,
+    between,
+    correlated,
+    within,
+)
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import Setting
 from leaderboard.stats import Method
 from leaderboard.stats.agreement_estimates import estimates, z_intervals
-from leaderboard.stats.agreement_opinions import resample
+from leaderboard.stats.agreement_opinions import NO_VERDICT, mean_verdicts, resample
 from leaderboard.stats.correlation import shared_entries
 from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import every_two
+from leaderboard.stats.paired_shares import paired_shares
 from leaderboard.stats.plain_values import rounded
 
 FORM: Final = 1
@@ -75,6 +85,8 @@ def compared(
             for choice, kind in zip(chosen, kinds, strict=True)
         ],
     }
+    if all(choice.selector.startswith("judge:") for choice in chosen) and len(chosen) > 1:
+        content["differences"] = judge_differences(arranged, method)
     if not all(len(kind.rows) for kind in kinds):
         return content
     if len(kinds) == 1:
@@ -94,6 +106,41 @@ def parameters(category: str, method: Method) -> dict[str, Any]:
         "level": method.interval,
         "rounds": method.rounds,
         "seed": method.seed,
+    }
+
+
+def judge_differences(arranged: Arranged, method: Method) -> list[dict[str, Any]]:
+    """Every two judges that share a pair with people: how often each has the people's verdict there.
+
+    The topics must have a single category.
+    """
+    choices = {choice.selector: choice for choice in arranged.choices}
+    if PEOPLE not in choices:
+        return []
+    judges = [choice for selector, choice in choices.items() if selector.startswith("judge:")]
+    people, *verdicts = (
+        mean_verdicts(kind.rows, kind.sums) for kind in map(arranged.kind, (choices[PEOPLE], *judges))
+    )
+    known = [(people != NO_VERDICT) & (own != NO_VERDICT) for own in verdicts]
+    right = [np.where(there, own == people, np.nan) for there, own in zip(known, verdicts, strict=True)]
+    found = paired_shares(
+        arranged.topics,
+        np.array(right).reshape(len(judges), arranged.pairs),
+        level=method.interval,
+        rounds=method.rounds or 1,
+        seed=method.seed,
+    )
+    return [
+        {**_named(judges[one], judges[other]), **shares.as_dict()} for (one, other), shares in found.items()
+    ]
+
+
+def _named(one: Choice, other: Choice) -> dict[str, str]:
+    return {
+        "one": one.label,
+        "other": other.label,
+        "one_selector": one.selector,
+        "other_selector": other.selector,
     }
 
 
@@ -168,10 +215,6 @@ def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method
     kappa, verdict, exact = measure.estimate[0].reshape(3, -1)
     low, high = z_intervals(kappa, samples[0, : len(twos)], prompts, method.interval)
     columns = {
-        "one": [named[pk].label for pk in twos[:, 0].tolist()],
-        "other": [named[pk].label for pk in twos[:, 1].tolist()],
-        "one_selector": [named[pk].selector for pk in twos[:, 0].tolist()],
-        "other_selector": [named[pk].selector for pk in twos[:, 1].tolist()],
         "pairs": common[one, other][chosen].astype(int).tolist(),
         "prompts": prompts.astype(int).tolist(),
         **{
@@ -181,5 +224,8 @@ def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method
         "kappa_verdict": verdict.tolist(),
         "exact": exact.tolist(),
     }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = [
+        _named(named[first], named[second]) | dict(zip(columns, row, strict=True))
+        for (first, second), *row in zip(twos.tolist(), *columns.values(), strict=True)
+    ]
     return {"twos": rounded(rows), "twos_in_common": len(one), "unlisted": len(everyone) - len(members)}

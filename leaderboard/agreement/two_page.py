@@ -12,6 +12,8 @@ from leaderboard.agreement.figure import confusion, preferences
 from leaderboard.agreement.table import (
     UNMIRRORED,
     confusion_table,
+    difference_sentence,
+    differences_table,
     scatter_table,
     two_notes,
     two_sentence,
@@ -99,6 +101,10 @@ class TwoPage(AboutRaters):
         return two_sentence(self.content) if self.content else ""
 
     @property
+    def difference(self) -> str:
+        return difference_sentence(self.content) if self.content else ""
+
+    @property
     def notes(self) -> list[str]:
         return two_notes(self.content) if self.content else []
 
@@ -144,6 +150,15 @@ class TwoPage(AboutRaters):
                 "How they agree",
                 f"Intervals of {self.level:g} %. {UNMIRRORED}",
                 two_table(content),
+            )
+        if content.get("differences"):
+            yield self.make_panel(
+                "differences",
+                "Judges’ agreement with people",
+                "How often each of every two judges has the verdict of people, over the pairs that both and "
+                f"people rated, with {self.level:g} % intervals that resample prompts. p is of McNemar’s "
+                "exact test, then adjusted for all rows by Holm’s procedure.",
+                differences_table(content["differences"]),
             )
         if content.get("twos"):
             yield self.make_panel(

@@ -25,6 +25,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
         parser.add_argument(
+            "--criterion", default="", metavar="NAME", help="ratings by this criterion (default: overall)"
+        )
+        parser.add_argument(
             "--ties",
             default="on",
             metavar="on|off",
@@ -50,7 +53,8 @@ class Command(BaseCommand):
         if choice(options, "ties", ("on", "off")) == "off" and options["tie_band"]:
             raise CommandError(f"--tie-band is {options['tie_band']}, but ties are off.")
         study = study_named(options["study"])
-        asked = {"category": "category", "ties": "ties", "band": "tie_band", "level": "interval"}
+        asked = {name: name for name in ("category", "criterion", "ties")}
+        asked |= {"band": "tie_band", "level": "interval"}
         wanted = {name: str(options[option]) for name, option in asked.items()}
         if options["raters"]:
             wanted["raters"] = f"{options['raters']},{options['against'] or 'people'}"

@@ -29,6 +29,7 @@ from leaderboard.stats.descriptive import describe
 from leaderboard.stats.elo_mean import mean_elo
 from leaderboard.stats.kappa import VALUES, kappa_measure
 from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.paired_shares import mcnemar
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.separation import rank_upper_bound
 from leaderboard.stats.style import size_of, tokenizer_name
@@ -154,6 +155,11 @@ def test_a_judge_in_the_place_of_people():
     adjusted = [f"{each.p_adjusted:.4f}" for each in found.people]
     assert f"{adjusted[0]}, {adjusted[1]} and {adjusted[2]}: ω = {found.winning_rate:g}" in PAGE
     assert f"ρ = {found.advantage}, and the judge passes." in PAGE
+
+
+def test_two_judges():
+    (p,) = mcnemar(np.array([5]), np.array([1]))
+    assert f"so p = 2 × 7/64 = {p:.4f}." in PAGE
 
 
 def with_mean_of(people):

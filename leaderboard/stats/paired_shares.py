@@ -1,0 +1,79 @@
+"""Which of two raters is right more often, on the same pairs.
+
+The interval of the difference resamples prompts. McNemar's test (1947) is exact and takes pairs as
+independent; p-values are adjusted by Holm's procedure.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtr
+
+from leaderboard.stats.agreement_estimates import t_intervals
+from leaderboard.stats.agreement_opinions import Measure, Topics, resample
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.correlation import ratio
+from leaderboard.stats.multiplicity import holm
+from leaderboard.stats.plain_values import Result
+
+
+@dataclass(frozen=True)
+class PairedShares(Result):
+    """Shares of ``pairs`` pairs on which each of two is right, and the test of their difference."""
+
+    pairs: int
+    prompts: int
+    one_right: float
+    other_right: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    only_one: int  # pairs on which the one alone is right
+    only_other: int
+    p: float
+    p_adjusted: float  # by Holm, for all tests together
+
+
+def paired_shares(
+    topics: Topics, right: FloatArray, *, level: float, rounds: int, seed: int
+) -> dict[tuple[int, int], PairedShares]:
+    """Every two raters that share a pair, by their rows in ``right``: 1, 0 or NaN for each pair.
+
+    Ends of intervals are NaN where there are none. The topics must have a single category.
+    """
+    known = (~np.isnan(right)).astype(np.float64)
+    twos = np.argwhere(np.triu(known @ known.T, 1))
+    counts = np.array([_counts(topics, right[one], right[other]) for one, other in twos])
+    if not len(counts):
+        return {}
+    pairs, _, only_one, only_other = counts.transpose(1, 0, 2)
+    lead = Measure(topics, 2 * len(twos), np.concatenate((pairs, only_one - only_other)), _lead)
+    (samples,) = resample([lead], rounds, seed)
+    low, high = t_intervals(lead.estimate[0], samples[0], (pairs > 0).sum(axis=1), level)
+    n, own, alone, other_alone = counts.sum(axis=2).T.astype(np.int64)
+    p = mcnemar(alone, other_alone)
+    columns = (
+        *(n, (pairs > 0).sum(axis=1), own / n, (own - alone + other_alone) / n),
+        *(lead.estimate[0], np.maximum(low, -1.0), np.minimum(high, 1.0), alone, other_alone, p, holm(p)),
+    )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {(one, other): PairedShares(*row) for (one, other), row in zip(twos.tolist(), rows, strict=True)}
+
+
+def _counts(topics: Topics, one: FloatArray, other: FloatArray) -> FloatArray:
+    """By prompt: pairs of both, and those where the one, the one alone and the other alone is right."""
+    both = ~np.isnan(one + other)
+    prompt, x, y = topics.prompt[both], one[both], other[both]
+    weights = np.ones_like(x), x, x * (1.0 - y), y * (1.0 - x)
+    return np.array([np.bincount(prompt, weight, len(topics.category)) for weight in weights])
+
+
+def _lead(added: FloatArray) -> FloatArray:
+    pairs, lead = np.split(added, 2)
+    return ratio(lead, pairs)
+
+
+def mcnemar(only_one: IntArray, only_other: IntArray) -> FloatArray:
+    """Two-sided p of the exact test: by chance either is the only one right in half of the cases."""
+    fewer, cases = np.minimum(only_one, only_other), np.maximum(only_one + only_other, 1)
+    return np.asarray(np.minimum(1.0, 2.0 * bdtr(fewer, cases, 0.5)))
