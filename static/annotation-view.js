@@ -107,5 +107,12 @@ const View = (() => {
       const fold = task().querySelector(".prompt-fold");
       fold.open = !fold.open;
     },
+
+    foldReference() {
+      const fold = task().querySelector(".reference");
+      if (fold) {
+        fold.open = !fold.open;
+      }
+    },
   };
 })();

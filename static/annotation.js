@@ -81,6 +81,7 @@
     t: () => Answer.form() && Answer.tie(),
     c: () => Answer.form() && Answer.comment(),
     p: () => Answer.form() && View.foldPrompt(),
+    o: () => Answer.form() && View.foldReference(),
     r: () => Answer.form() && View.toggle("raw"),
     y: () => Answer.form() && View.toggle("sync"),
     g: () => openDialog("guidelines"),

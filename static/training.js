@@ -10,6 +10,7 @@
   const hasPair = Boolean(document.querySelector(".responses"));
   const LOOKS = {
     p: () => View.foldPrompt(),
+    o: () => View.foldReference(),
     r: () => View.toggle("raw"),
     y: () => View.toggle("sync"),
   };

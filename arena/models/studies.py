@@ -28,6 +28,11 @@ class Study(models.Model):
         MASK = "mask", "Mask the words that give the author away"
         EXCLUDE = "exclude", "Leave them out: they are not offered"
 
+    class ReferencesShown(models.TextChoices):
+        HIDDEN = "hidden", "Not shown"
+        DEMAND = "demand", "On demand, folded below the answers"
+        BESIDE = "beside", "Beside the answers"
+
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True, help_text="Markdown, shown on the study's public page.")
@@ -48,6 +53,13 @@ class Study(models.Model):
     )
     reveal_names = models.BooleanField(
         default=False, help_text="Tell raters who wrote the two answers once they have rated them."
+    )
+    show_references = models.CharField(
+        "reference answers",
+        max_length=10,
+        choices=ReferencesShown,
+        default=ReferencesShown.HIDDEN,
+        help_text="Whether raters see the reference answers of a prompt, without their authors.",
     )
     training_threshold = models.FloatField(
         null=True,
@@ -133,7 +145,11 @@ class Study(models.Model):
                 name="study_threshold_is_a_share",
             ),
             models.CheckConstraint(
-                condition=Q(pairing__in=list(STRATEGIES), naming__in=["show", "mask", "exclude"]),
+                condition=Q(
+                    pairing__in=list(STRATEGIES),
+                    naming__in=["show", "mask", "exclude"],
+                    show_references__in=["hidden", "demand", "beside"],
+                ),
                 name="study_choices_known",
             ),
         ]
@@ -151,6 +167,10 @@ class Study(models.Model):
     @property
     def is_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
+
+    @property
+    def shows_references(self) -> bool:
+        return self.show_references != self.ReferencesShown.HIDDEN
 
     def touch(self) -> None:
         """Have published figures computed anew."""
@@ -185,6 +205,12 @@ class Prompt(models.Model):
     def instruction(self) -> str:
         """The first turn, or '' if the text is unknown."""
         return self.turns[0] if self.turns else ""
+
+    @property
+    def reference_turns(self) -> list[list[str]]:
+        """Its reference answers that have a text, the first imported first."""
+        references = sorted(self.references.all(), key=lambda reference: reference.pk)
+        return [each.turns for each in references if any(turn.strip() for turn in each.turns)]
 
 
 class Reference(models.Model):

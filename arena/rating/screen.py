@@ -199,6 +199,8 @@ class Task:
     reason_errors: Sequence[str]
     comment: str
     comment_errors: Sequence[str]
+    references: list[list[Part]]
+    """By reference its turns; empty where the study does not show them."""
     earlier: Comparison | None
     reopened: bool
     identical: bool
@@ -228,7 +230,8 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     assert pair is not None  # noqa: S101 - people are offered pairs only
     shown = pair.shown(assignment.swapped)
     turns = [shown_turns(completion, assignment.study) for completion in shown]
-    html = html_of(texts_of(pair.prompt), *turns)
+    references = pair.prompt.reference_turns if assignment.study.shows_references else []
+    html = html_of(texts_of(pair.prompt), *turns, *references)
     earlier = None
     if assignment.finished_at is not None:
         earlier = Comparison.objects.current().filter(assignment=assignment).first()
@@ -244,6 +247,7 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
         reason_errors=list(map(str, blank["reasons"].errors)),
         comment=_sent(form, "rationale") if form else earlier.rationale if earlier else "",
         comment_errors=list(map(str, blank["rationale"].errors)),
+        references=[parts(each, html) for each in references],
         earlier=earlier,
         reopened=assignment.finished_at is not None,
         identical=pair.is_identical,

@@ -17,7 +17,7 @@ NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}
 """Columns of a study that are recorded otherwise, or chosen by nobody."""
 
 UNSEEN: Final = {
-    *("guidelines", "criteria", "reasons", "reveal_names", "training_threshold"),
+    *("guidelines", "criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
     *("pairing", "control_share", "repeat_share", "gold_share", "naming"),
 }
 """Settings on which no published figure rests."""

@@ -182,7 +182,7 @@ class RatingForm(SettingForm):
         model = Study
         fields = (
             *("points", "ratings_per_pair_people", "ratings_per_pair_judges"),
-            *("criteria", "reasons", "reveal_names", "training_threshold"),
+            *("criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
             *("pairing", "control_share", "repeat_share", "gold_share"),
         )
         labels = {
@@ -190,17 +190,19 @@ class RatingForm(SettingForm):
             "ratings_per_pair_people": "Ratings per pair by people",
             "ratings_per_pair_judges": "Ratings per pair by each judge",
             "reveal_names": "Tell raters who wrote the answers once they have rated them",
+            "show_references": "Reference answers",
             "pairing": "Choice of pairs",
         }
         help_texts = {
             "points": "Ratings given already keep the scale they were given on.",
             "ratings_per_pair_people": "By how many different people each pair is to be rated.",
+            "show_references": "Of prompts that have some; nobody is told who wrote them.",
             "reveal_names": "Motivates some raters, and lets them recognise styles: better left off. Each "
             "rater then gets every answer in one pair only, and no repeats: others would not be blind.",
         }
 
     GROUPS = {
-        "The scale": ("points", "criteria", "reasons", "reveal_names"),
+        "The scale": ("points", "criteria", "reasons", "show_references", "reveal_names"),
         "How much": ("ratings_per_pair_people", "ratings_per_pair_judges"),
         "Which pairs people get": ("pairing", "control_share", "repeat_share", "gold_share"),
         "Training": ("training_threshold",),

@@ -50,6 +50,9 @@ class PromptOut(Schema):
     turns: list[str]
     input: str
     category: str
+    references: list[list[str]] = Field(
+        description="Reference answers, each turn by turn, where the study shows them to raters."
+    )
 
 
 class CompletionOut(Schema):
@@ -217,7 +220,12 @@ def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
         criteria=study.criteria,
         reasons=study.reasons,
         guidelines=study.guidelines,
-        prompt=PromptOut(turns=pair.prompt.turns, input=pair.prompt.input, category=pair.prompt.category),
+        prompt=PromptOut(
+            turns=pair.prompt.turns,
+            input=pair.prompt.input,
+            category=pair.prompt.category,
+            references=pair.prompt.reference_turns if study.shows_references else [],
+        ),
         first=CompletionOut(turns=shown_turns(first, study)),
         second=CompletionOut(turns=shown_turns(second, study)),
         request=_request(call) if call else None,

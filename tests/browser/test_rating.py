@@ -141,6 +141,28 @@ def test_enter_without_a_choice_sends_nothing(visitor: Visitor) -> None:
     assert Comparison.objects.get().rating == 6
 
 
+def test_the_reference_opens_by_key_beside_the_responses(visitor: Visitor) -> None:
+    Study.objects.update(show_references="demand")
+    for prompt in Prompt.objects.all():
+        prompt.references.create(author="x", turns=["A **reference**. " * 300])
+    visitor.rate()
+    text, response = visitor.page.locator(".reference-text"), visitor.page.locator(".response-b")
+    assert not text.is_visible()
+    visitor.page.keyboard.press("o")
+    text.wait_for(state="visible")
+    visitor.page.keyboard.press("r")
+    assert text.inner_text().startswith("A **reference**.")
+    beside, below = text.bounding_box(), response.bounding_box()
+    assert beside["x"] >= below["x"] + below["width"]
+    assert beside["y"] + beside["height"] <= below["y"] + below["height"] + 1
+    check_accessible(visitor.page)
+    visitor.shown_at(390, 844)
+    assert text.bounding_box()["y"] >= response.bounding_box()["y"] + response.bounding_box()["height"]
+    visitor.page.keyboard.press("o")
+    text.wait_for(state="hidden")
+    assert visitor.complaints == []
+
+
 def test_digits_walk_through_the_criteria(visitor: Visitor) -> None:
     Study.objects.update(criteria=["helpfulness", "truth"])
     visitor.rate()

@@ -31,13 +31,14 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def study() -> Study:
-    study = make.make_study(sign_up_open=True, guidelines="Read both.")
+    study = make.make_study(sign_up_open=True, guidelines="Read both.", show_references="beside")
     telling = {"study": study, "organisation": "Frobnicate-Labs", "family": "Snark-Family"}
     field = [
         make.make_contestant(name=name, slug=name.lower().replace(" ", "-"), **telling) for name in NAMES
     ]
     for _ in range(4):
         prompt = make.make_prompt(study=study, extra={"source": NAMES[0]})
+        prompt.references.create(author=NAMES[0], turns=["A reference."])
         for each in field:
             written = {"external_id": f"{each.slug}-answer", "extra": {"model": each.name}}
             make.make_completion(prompt=prompt, contestant=each, **written)

@@ -16,6 +16,7 @@ SETTINGS = {
     "ratings_per_pair_judges": "1",
     "pairing": "balanced",
     "control_share": "20",
+    "show_references": "hidden",
     "repeat_share": "0",
     "gold_share": "0",
 }

@@ -18,6 +18,7 @@ RATING = {
     "ratings_per_pair_judges": "1",
     "criteria": " helpfulness \n\ntruthfulness\n",
     "reasons": "",
+    "show_references": "demand",
     "training_threshold": "80",
     "pairing": "adaptive",
     "control_share": "12.5",
@@ -48,6 +49,7 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
     assert operator.post(page("operate-rating"), RATING).status_code == 302
     study.refresh_from_db()
     assert study.criteria == ["helpfulness", "truthfulness"]
+    assert study.show_references == "demand"
     assert (study.reasons, study.training_threshold, study.control_share) == ([], 0.8, 0.125)
     shown = operator.get(page("operate-rating")).content.decode()
     assert "helpfulness\ntruthfulness" in shown

@@ -43,6 +43,7 @@ def said(study: Study) -> list[str]:
         ("gold_share", 0.1, "Hidden checks: 10 %. Before: 0 %."),
         ("criteria", ["clear", "true"], "Criteria: “clear”, “true”. Before: none."),
         ("reveal_names", True, "Raters are told who wrote the answers: yes. Before: no."),
+        ("show_references", "beside", "Reference answers: Beside the answers. Before: Not shown."),
         ("naming", "mask", "Mask the words that give the author away. Before: Show them as they are."),
         ("training_threshold", 0.8, "Training to pass: 80 %. Before: none."),
         ("visibility", "public", "Visibility: Public. Before: Private."),

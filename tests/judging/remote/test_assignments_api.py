@@ -376,8 +376,11 @@ def test_a_token_without_a_rater_claims_nothing_and_people_keep_no_closed_study(
 
 
 def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsider: Rater) -> None:
-    study = make_study(visibility="public", guidelines="Be fair.", criteria=["style"])
+    study = make_study(
+        visibility="public", guidelines="Be fair.", criteria=["style"], show_references="demand"
+    )
     prompt = make_prompt(study=study, turns=["Say hello."], extra={"origin": "SECRET-origin"})
+    prompt.references.create(author="SECRET-author", turns=["Hi."])
     for letter in ("a", "b"):
         contestant = make_contestant(
             study=study,
@@ -405,7 +408,8 @@ def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsi
         told = {"assignment", "study", "leased_until", "lease_seconds", "points", "scale", "criteria"}
         assert set(body) == told | {"reasons", "guidelines", "prompt", "first", "second", "request"}
         assert set(body["first"]) == set(body["second"]) == {"turns"}
-        assert set(body["prompt"]) == {"turns", "input", "category"}
+        assert set(body["prompt"]) == {"turns", "input", "category", "references"}
+        assert body["prompt"]["references"] == [["Hi."]]
         assert {body["first"]["turns"][0], body["second"]["turns"][0]} == {"Hello a.", "Hello b."}
         assignment = Assignment.objects.select_related("pair__first", "pair__second").get(
             public_id=body["assignment"]
