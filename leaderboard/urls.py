@@ -9,6 +9,7 @@ from django.urls import path
 
 from leaderboard.agreement import page as agreement_page
 from leaderboard.agreement import two_page
+from leaderboard.anchoring import page as anchoring_page
 from leaderboard.categories import page as categories_page
 from leaderboard.comparisons import page as comparisons_page
 from leaderboard.contestants import page as contestants_page
@@ -59,6 +60,7 @@ urlpatterns = [
         comparisons_page.read_one,
         judges_now,
     ),
+    *routes("studies/<slug:slug>/anchored/", "study-anchored", anchoring_page.read, judges_now),
     *routes("studies/<slug:slug>/plan/", "study-plan", planning_page.read),
     *routes("studies/<slug:slug>/data/", "study-data", data_page.read),
     *routes("studies/<slug:slug>/results/", "study-results", results_page.read, releases_now),

@@ -10,10 +10,9 @@ from django.urls import reverse
 
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Panel
-from leaderboard.pages.setting_page import SettingPage
+from leaderboard.pages.computed_page import ComputedPage
+from leaderboard.pages.page import NoNumbersError, Panel
 from leaderboard.planning.table import needs_table
-from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     OF_PLANS,
@@ -27,29 +26,19 @@ from leaderboard.snapshots.settings import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanPage(SettingPage):
+class PlanPage(ComputedPage):
     """A plan for ``two`` contestants by their slugs, which ``setting`` need not name; ``names`` has all."""
 
     setting: PlanSetting
     two: tuple[str, str]
     names: Mapping[str, str] = field(repr=False)
-    content: Content | None
 
     template: ClassVar[str] = "leaderboard/plan.html"
     tab: ClassVar[str] = "study-plan"
     takes: ClassVar[Sequence[str]] = OF_PLANS
 
     @classmethod
-    def newest(cls, study: Study, wanted: Mapping[str, str]) -> Self:
-        """Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, wanted)
-
-    @classmethod
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
-        """Raises UnknownSettingError or NoNumbersError."""
         setting = parse_for_plan(wanted, snapshot.known)
         if setting is None:
             raise NoNumbersError("Nobody has rated yet.")
@@ -76,17 +65,6 @@ class PlanPage(SettingPage):
         return f"{one} and {other}; {words(self.setting, self.snapshot.counts)}"
 
     @property
-    def nothing(self) -> str:
-        """Why there is no plan, or empty."""
-        reason: str = (self.content or {}).get("nothing", "")
-        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
-
-    @property
-    def found(self) -> Content | None:
-        """The plan; None while it is computed and where there is none."""
-        return None if self.nothing else self.content
-
-    @property
     def kept(self) -> list[tuple[str, str]]:
         """What the form leaves as it is."""
         return [(name, value) for name, value in self.setting.parts().items() if name in OF_PLANS]
@@ -110,24 +88,6 @@ class PlanPage(SettingPage):
         """The same between raters of the same two answers; None where not known."""
         own = self.found["variance"]["within"] if self.found else None
         return None if own is None else sqrt(own)
-
-    def answer(self) -> dict[str, Any]:
-        """The plan as JSON values. Raises NoNumbersError, which may be a NotReadyError."""
-        if self.pending is not None:
-            raise NotReadyError(self.pending)
-        if self.found is None:
-            raise NoNumbersError(self.nothing)
-        return {
-            "study": self.study.slug,
-            "created_at": self.snapshot.created_at,
-            "watermark": self.snapshot.watermark,
-            "simulated": self.simulated,
-            "raters": self.setting.raters,
-            "ties": self.setting.ties,
-            "category": self.setting.category or None,
-            "criterion": self.setting.criterion or None,
-            **self.found,
-        }
 
     def _panels(self) -> Iterator[Panel]:
         if self.found is None:

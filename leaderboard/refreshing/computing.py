@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.agreement.two import two_table
+from leaderboard.anchoring.content import anchored_table
 from leaderboard.bias.measures import leanings
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
@@ -31,6 +32,7 @@ from leaderboard.snapshots.settings import (
     Setting,
     parse,
     parse_for_all,
+    parse_for_anchoring,
     parse_for_judges,
     parse_for_plan,
     parse_for_two,
@@ -50,10 +52,12 @@ _PARSERS: Final = {
     Scope.JUDGES: parse_for_judges,
     Scope.TWO: parse_for_two,
     Scope.PLAN: parse_for_plan,
+    Scope.ANCHORED: parse_for_anchoring,
 }
 _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
     Scope.TWO: two_table,
     Scope.PLAN: plan_table,
+    Scope.ANCHORED: anchored_table,
 }
 
 

@@ -32,6 +32,9 @@ class Scope(StrEnum):
     TWO = "agreement/two/"
     """Two raters, which the setting names separated by a comma, in one category."""
 
+    ANCHORED = "anchored/"
+    """People's ranking made more certain by the judge that the setting names as its raters."""
+
     PLAN = "plan/"
     """How many more prompts would tell two contestants apart; the setting is a PlanSetting."""
 
@@ -56,6 +59,9 @@ POWERS: Final = ("50", "80", "90", "95")
 
 OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 """The switches that a plan takes."""
+
+OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
+"""The switches that a ranking anchored on people takes."""
 
 MODELS: Final = "models"
 """Value of ``contestants`` that leaves out human demonstrations."""
@@ -465,6 +471,19 @@ def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
     category = _one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
     found = parse_for_all(wanted, counts)
     return replace(found, raters=",".join(two), ties=ties, category=category).settled()
+
+
+def parse_for_anchoring(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
+    """The setting of a ranking anchored on people, by the first judge if none is named; None without both.
+
+    Raises UnknownSettingError.
+    """
+    selectors = [choice["selector"] for choice in counts["raters"]]
+    judges = [one for one in selectors if one.startswith("judge:")]
+    if not judges or "people" not in selectors:
+        return None
+    asked = {name: wanted[name] for name in OF_ANCHORING if name in wanted}
+    return parse(asked | {"raters": _one_of("raters", wanted.get("raters") or judges[0], judges)}, counts)
 
 
 def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:

@@ -73,7 +73,8 @@ def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: i
 
 def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
     between = "" if row["low"] is None else f" ({level:g} %: {row['low']:.0f} to {row['high']:.0f})"
-    return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}, {row['games']} games"
+    games = f", {row['games']} games" if "games" in row else ""
+    return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}{games}"
 
 
 MOST_IN_CELLS: Final = 20

@@ -27,6 +27,7 @@ TABS: Final = (
 _BELONGS: Final = {
     "study-contestant": "study",
     "study-plan": "study",
+    "study-anchored": "study",
     "study-rater": "study-raters",
     "study-judges": "study-raters",
     "study-two": "study-agreement",

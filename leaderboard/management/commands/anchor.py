@@ -4,15 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.anchoring.content import AnchoringData, AnchoringError, data_of_study
 from leaderboard.stats import StatsError
 from leaderboard.stats.intervals import check_level
-from leaderboard.terminal.anchoring import (
-    AnchoringData,
-    AnchoringError,
-    anchored_table,
-    data_of_study,
-    data_of_votes,
-)
+from leaderboard.terminal.anchoring import anchored_table, data_of_votes
 from leaderboard.terminal.options import FORMATS, choice, failures, names, number, study_named, votes_in
 
 

@@ -12,9 +12,9 @@ import pytest
 from django.core.management import call_command
 
 from arena.models import Study
+from leaderboard.anchoring.content import data_of_study
 from leaderboard.snapshots.presentation import findings
 from leaderboard.stats import plan_from_data, rank_ratings
-from leaderboard.terminal.anchoring import data_of_study
 from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes

@@ -1,0 +1,100 @@
+"""Rankings by people's comparisons, made more certain by a judge's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from arena.models import Study
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.reading import Opinions, opinions
+from leaderboard.snapshots.settings import Setting
+from leaderboard.stats import METHODOLOGY, Method, StatsError
+from leaderboard.stats.anchored import anchor_pairs
+from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
+from leaderboard.stats.anchored_result import Anchored, anchored_cautions
+
+
+def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:
+    """The table of a page about the judge ``setting.raters``. Its key ``nothing`` says why it is empty."""
+    try:
+        data = data_of(opinions.within(setting.category), study.slug, [setting.raters], ties=method.ties)
+        content = data.ranking(method.interval).as_dict()
+    except (AnchoringError, StatsError) as error:
+        content = {"nothing": str(error)}
+    return Table("anchored", setting.raters, canonical(content))
+
+
+class AnchoringError(ValueError):
+    """People and judges cannot be told apart; the message is for the operator."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnchoringData:
+    """Pairs of ``source`` rated by people and by ``judges``."""
+
+    source: str
+    judges: tuple[str, ...]
+    names: tuple[str, ...]
+    pairs: RatedPairs
+    ties: bool
+    simulated: bool = False
+
+    def ranking(self, interval: float) -> AnchoredRanking:
+        """The ranking with intervals of this level in percent. Raises StatsError."""
+        return AnchoredRanking(self, anchor_pairs(self.pairs, interval=interval))
+
+
+@dataclass(frozen=True, eq=False)
+class AnchoredRanking:
+    data: AnchoringData
+    found: Anchored
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return anchored_cautions(self.found, self.data.names)
+
+    def as_dict(self) -> dict[str, Any]:
+        data, values = self.data, self.found.as_dict(self.data.names)
+        return {
+            "method": "anchored",
+            "source": data.source,
+            "judges": list(data.judges),
+            "simulated": data.simulated,
+            "parameters": {
+                "ties": "on" if data.ties else "off",
+                **values.pop("parameters"),
+                "methodology": METHODOLOGY,
+            },
+            "comparisons_left_out": data.pairs.left_out,
+            **values,
+            "warnings": list(self.warnings),
+        }
+
+
+def data_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> AnchoringData:
+    """The pairs of a study; ``judges`` are slugs. Raises AnchoringError for judges without a comparison."""
+    return data_of(opinions(study), study.slug, judges, ties=ties)
+
+
+def data_of(read: Opinions, source: str, judges: Sequence[str], *, ties: bool) -> AnchoringData:
+    """The pairs of some opinions, as ``data_of_study``."""
+    choices = {choice.selector: choice for choice in read.raters}
+    selectors = [f"judge:{judge.removeprefix('judge:')}" for judge in judges]
+    unknown = [selector for selector in selectors if selector not in choices]
+    if unknown:
+        known = ", ".join(name for name in choices if name.startswith("judge:")) or "none"
+        raise AnchoringError(f"{unknown[0]} has no comparison in this study; judges that have: {known}")
+    if "people" not in choices:
+        raise AnchoringError("no person has rated a pair of this study")
+    chosen = [choices[selector] for selector in selectors]
+    judge_ids = frozenset().union(*(choice.ids for choice in chosen))
+    seen = read.by(judge_ids | choices["people"].ids).present()
+    rows = seen.rows[seen.scored & seen.ranked]
+    judge = np.isin(rows["rater"], list(judge_ids))
+    pairs = rated_pairs(seen.ratings(), ~judge, judge, ties=ties, category=rows["category"])
+    simulated = any(choice.simulated for choice in (*chosen, choices["people"]))
+    return AnchoringData(source, tuple(choice.label for choice in chosen), seen.names, pairs, ties, simulated)

@@ -1,0 +1,89 @@
+"""The page of people's ranking, made more certain by a judge's ratings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from leaderboard.anchoring.table import anchored_table, boards
+from leaderboard.models import Snapshot
+from leaderboard.pages.computed_page import ComputedPage
+from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
+from leaderboard.pages.switches import Switch
+from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.settings import OF_ANCHORING, Scope, parse_for_anchoring
+from leaderboard.standings.figure import intervals
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchoredPage(ComputedPage):
+    """The raters of its setting are the judge."""
+
+    template: ClassVar[str] = "leaderboard/anchored.html"
+    tab: ClassVar[str] = "study-anchored"
+    takes: ClassVar[Sequence[str]] = OF_ANCHORING
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
+        setting = parse_for_anchoring(wanted, snapshot.known)
+        if setting is None:
+            raise NoNumbersError("People and a judge are needed for this ranking.")
+        found = find(snapshot, setting, Scope.ANCHORED)
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse("study-anchored", args=[study.slug]),
+            query=setting.query(),
+            setting=setting,
+            pending=found.pending,
+            content=found.stored.get("anchored", setting.raters),
+        )
+
+    @property
+    def switches(self) -> list[Switch]:
+        """Among raters the judges alone."""
+        return [
+            replace(
+                switch,
+                label="Judge",
+                options=tuple(each for each in switch.options if each.value.startswith("judge:")),
+            )
+            if switch.field == "raters"
+            else switch
+            for switch in super().switches
+        ]
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """What must be said of the judge."""
+        found = snapshot_flags(self.study, self.snapshot, self.setting.raters)
+        return [flag.sentence for flag in found.get(self.setting.raters, ())]
+
+    @property
+    def level(self) -> float:
+        return float(self.setting.level)
+
+    def _panels(self) -> Iterator[Panel]:
+        content = self.found
+        if content is None:
+            return
+        order = [row["contestant"] for row in content["standings"] if row["rating"] is not None]
+        yield self.make_panel(
+            "anchored",
+            "People alone, the judge alone, and both",
+            "Dots are ratings by Bradley-Terry, bars "
+            f"{self.level:g}\N{NO-BREAK SPACE}% intervals over prompts.",
+            anchored_table(content),
+            draw=lambda: intervals(order, boards(content)),
+            height=step(len(order) * 1.2 + 6),
+            apart=len(content["standings"]) > MOST_ROWS,
+        )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: object) -> AnchoredPage:
+    return AnchoredPage.read(study, snapshot, request.GET)

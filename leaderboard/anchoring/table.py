@@ -1,0 +1,53 @@
+"""A ranking anchored on people as a table, and as boards for a figure."""
+
+from typing import Final
+
+from leaderboard.pages.table import DataTable
+from leaderboard.snapshots.canonical import Content
+
+ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alone"}
+"""Labels of the estimates, by their key in a row; the anchored one is the row itself."""
+
+_PLACE: Final = ("rating", "low", "high")
+
+
+def anchored_table(content: Content) -> DataTable:
+    """A row for each contestant, by rank."""
+    groups = len({row["component"] for row in content["standings"]} - {None}) > 1
+    return DataTable.of(
+        f"People as the anchor of {', '.join(content['judges'])}",
+        (
+            {
+                "Contestant": row["contestant"],
+                **({"Group": None if row["component"] is None else row["component"] + 1} if groups else {}),
+                "Rank": row["rank"],
+                "Rank (UB)": row["rank_ub"],
+                **{
+                    f"{label}: {what}": (row[key] if key else row)[what]
+                    for key, label in ESTIMATES.items()
+                    for what in _PLACE
+                },
+                **{f"Judge’s bias: {what}": row["bias"][what] for what in _PLACE},
+                "Effective votes": row["effective_votes"],
+            }
+            for row in content["standings"]
+        ),
+    )
+
+
+def boards(content: Content) -> list[tuple[str, Content]]:
+    """Label and standings of each estimate."""
+    parameters = {"interval": content["parameters"]["interval"]}
+    return [
+        (
+            label,
+            {
+                "parameters": parameters,
+                "standings": [
+                    {"contestant": row["contestant"], **(row[key] if key else row)}
+                    for row in content["standings"]
+                ],
+            },
+        )
+        for key, label in ESTIMATES.items()
+    ]

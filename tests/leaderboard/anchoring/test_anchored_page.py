@@ -1,0 +1,110 @@
+"""The page and the API of rankings anchored on people."""
+
+import json
+
+import pytest
+
+from leaderboard.refreshing import computing, services
+from tests import factories
+from tests.leaderboard.reading import printed, records, words
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/studies/small/anchored/"
+API = "/api/v1/studies/small/anchored/"
+NAMES = ("Alpha", "Beta", "Gamma")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
+    """Two people rate the pairs of five prompts, a judge those of twelve both ways; another rates one."""
+    made = HandMade(*NAMES, slug="small", categories=("coding", "poems") * 6)
+    robot, apart = made.judge("robot", simulated=True), made.judge("apart")
+    other = factories.make_rater(name="Ben")
+    for number, prompt in enumerate(range(12)):
+        for turn, (one, two) in enumerate((NAMES[:2], NAMES[1:], NAMES[::2])):
+            rating = 1 + (number * 5 + turn * 2) % 8
+            if number < 5:
+                made.rate(one, two, rating, prompt=prompt)
+                made.rate(one, two, 1 + (rating + turn) % 8, prompt=prompt, rater=other)
+            made.rate(one, two, min(8, rating + turn), prompt=prompt, rater=robot)
+            made.rate(two, one, 9 - rating, prompt=prompt, rater=robot)
+    made.rate("Alpha", "Beta", 1, prompt=11, rater=apart)
+    services.refresh(made.study)
+    return made
+
+
+def shown(client, made, query=""):
+    """The page once it is computed."""
+    client.get(PAGE + query)
+    while computing.compute_next(made.study.pk):
+        pass
+    return client.get(PAGE + query)
+
+
+def command(*options):
+    return json.loads(printed("anchor", "--study", "small", *options, "--format", "json"))
+
+
+def test_the_page_is_what_the_command_prints(client, made):
+    board = client.get("/studies/small/").content.decode()
+    assert '<a href="/studies/small/anchored/">People with a judge’s help</a>' in board
+    assert "One moment" in client.get(PAGE + "?raters=judge:robot").content.decode()
+    page = shown(client, made, "?raters=judge:robot")
+    wanted = command("--judges", "robot")
+    assert page.context["page"].found == wanted
+    assert 0 < wanted["parameters"]["power"] <= 1
+    text = words(page)
+    assert f"Power {wanted['parameters']['power']:.2f}" in text
+    assert f"With the judge worth {wanted['effective_votes']:.0f}" in text
+    assert all(warning in text for warning in wanted["warnings"])
+    rows = records(client, f"{PAGE}tables/anchored.csv?raters=judge:robot")
+    for row, own in zip(rows, wanted["standings"], strict=True):
+        assert row["Contestant"] == own["contestant"]
+        assert float(row["Anchored: rating"]) == own["rating"]
+        assert float(row["People alone: low"]) == own["human"]["low"]
+        assert float(row["Judge’s bias: high"]) == own["bias"]["high"]
+    figure = client.get(f"{PAGE}figures/anchored.json?raters=judge:robot").json()
+    assert [trace["name"] for trace in figure["data"]] == ["Anchored", "People alone", "Judge alone"]
+    assert (
+        client.get(PAGE + "?raters=judge:robot", headers={"If-None-Match": page["ETag"]}).status_code == 304
+    )
+
+
+def test_other_switches_and_the_api(client, made):
+    query = "?raters=judge:robot&ties=off&level=90"
+    assert client.get(API + query).status_code == 202
+    found = shown(client, made, query).context["page"].found
+    wanted = command("--judges", "robot", "--ties", "off", "--interval", "90")
+    assert found == wanted
+    reply = client.get(API + query).json()
+    assert {name: reply[name] for name in wanted if name != "source"} == {
+        name: value for name, value in wanted.items() if name != "source"
+    }
+    assert (reply["simulated"], reply["ties"], reply["raters"]) == (True, "off", "judge:robot")
+
+
+def test_a_category_is_the_pairs_of_its_prompts(client, made):
+    counts = shown(client, made, "?raters=judge:robot&category=poems").context["page"].found["counts"]
+    assert (counts["human_prompts"], counts["judged_prompts"]) == (2, 6)
+
+
+def test_only_judges_can_be_chosen_and_what_is_missing_is_said(client, made):
+    page = shown(client, made)
+    assert page.context["page"].setting.raters == "judge:apart"
+    sentence = "No pair was rated by both people and the judge, so there is nothing to anchor with."
+    assert sentence in words(page)
+    assert client.get(API).json()["detail"] == sentence
+    (judges,) = (each for each in page.context["page"].switches if each.field == "raters")
+    assert [option.value for option in judges.options] == ["judge:apart", "judge:robot"]
+    refused = client.get(f"{API}?raters=people")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        404,
+        'This board has no raters "people". It has: judge:apart, judge:robot.',
+    )
+    alone = HandMade("A", "B", slug="alone")
+    alone.rate("A", "B", 1)
+    services.refresh(alone.study)
+    assert "People and a judge are needed for this ranking." in words(client.get("/studies/alone/anchored/"))
+    assert "/studies/alone/anchored/" not in client.get("/studies/alone/").content.decode()
