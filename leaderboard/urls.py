@@ -15,6 +15,7 @@ from leaderboard.comparisons import page as comparisons_page
 from leaderboard.contestants import page as contestants_page
 from leaderboard.data import page as data_page
 from leaderboard.files import views as files_views
+from leaderboard.head_to_head import page as head_to_head_page
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
 from leaderboard.pages.shell import routes
@@ -53,6 +54,12 @@ urlpatterns = [
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
+    path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),
+    *routes(
+        "studies/<slug:slug>/compare/<slug:first>/<slug:second>/",
+        "study-head-to-head",
+        head_to_head_page.read,
+    ),
     *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons_page.read, judges_now),
     *routes(
         "studies/<slug:slug>/comparisons/<int:pair>/",

@@ -17,6 +17,7 @@ from leaderboard.agreement.coefficients import agreement
 from leaderboard.agreement.two import two_table
 from leaderboard.anchoring.content import anchored_table
 from leaderboard.bias.measures import leanings
+from leaderboard.head_to_head.measuring import head_to_head_table
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.planning.content import plan_table
@@ -34,6 +35,7 @@ from leaderboard.snapshots.settings import (
     parse_for_all,
     parse_for_anchoring,
     parse_for_judges,
+    parse_for_pair,
     parse_for_plan,
     parse_for_two,
 )
@@ -53,11 +55,13 @@ _PARSERS: Final = {
     Scope.TWO: parse_for_two,
     Scope.PLAN: parse_for_plan,
     Scope.ANCHORED: parse_for_anchoring,
+    Scope.HEAD_TO_HEAD: parse_for_pair,
 }
 _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
     Scope.TWO: two_table,
     Scope.PLAN: plan_table,
     Scope.ANCHORED: anchored_table,
+    Scope.HEAD_TO_HEAD: head_to_head_table,
 }
 
 
@@ -211,8 +215,8 @@ def tables_of(view: ComputedView) -> str:
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
-    measured = texts(snapshot.study) if scope is Scope.RATERS else None
     style = pair_style(snapshot.study) if setting.adjust else None
+    measured = texts(snapshot.study) if scope is Scope.RATERS else None
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
     if read.mark != snapshot.data or revision != snapshot.revision:

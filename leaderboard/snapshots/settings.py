@@ -38,6 +38,9 @@ class Scope(StrEnum):
     PLAN = "plan/"
     """How many more prompts would tell two contestants apart; the setting is a PlanSetting."""
 
+    HEAD_TO_HEAD = "compare/"
+    """Two contestants against each other; a PairSetting names them."""
+
     @property
     def has_every_category(self) -> bool:
         return self in (Scope.CATEGORIES, Scope.RATERS, Scope.JUDGES)
@@ -150,14 +153,17 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class PlanSetting(Setting):
-    """What a plan is for: two contestants, by their names in addresses, and the power in percent.
-
-    Empty for the first two.
-    """
+class PairSetting(Setting):
+    """A setting about two contestants, by their names in addresses."""
 
     contestant: str = ""
     against: str = ""
+
+
+@dataclass(frozen=True)
+class PlanSetting(PairSetting):
+    """What a plan is for; the first two where no contestants are named, and the power in percent."""
+
     power: str = "80"
 
 
@@ -419,6 +425,23 @@ def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
         elif each.read is not None:
             found = replace(found, **{each.field: each.read(value, found, counts)})
     return found.settled()
+
+
+PAIR_METHODS: Final = ("elo", "bradley-terry", "davidson")
+"""Methods by which two contestants are put head to head."""
+
+
+def parse_for_pair(wanted: Mapping[str, str], counts: Counts) -> PairSetting | None:
+    """The setting of two contestants head to head. Raises UnknownSettingError."""
+    found = parse({name: wanted[name] for name in wanted if name in PAIR_SWITCHES}, counts)
+    if found is None:
+        return None
+    _one_of("method", found.method, PAIR_METHODS)
+    return PairSetting(**vars(found), contestant=wanted["contestant"], against=wanted["against"])
+
+
+PAIR_SWITCHES: Final = ("raters", "ties", "category", "method", "band", "level", "criterion")
+"""Switches that mean something for two contestants."""
 
 
 def words(setting: Setting, counts: Counts) -> str:

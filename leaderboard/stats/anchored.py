@@ -205,6 +205,7 @@ def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | No
         component=component,
         counts=counts,
         balance=balance(used),
+        influence=fit.influence * POINTS_PER_UNIT,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError
+from leaderboard.stats.head_to_head import Difference
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, some_names
 from leaderboard.stats.separation import rank_upper_bound, ranks
@@ -56,6 +57,7 @@ class Anchored:
     component: IntArray  # contestants that human pairs connect, each averaging 1000; -1 without any
     counts: Counts
     balance: Mapping[str, float]  # p values, small where the pairs people rated look like no random part
+    influence: FloatArray  # of each prompt on the anchored strengths, in points (prompts, contestants)
 
     @property
     def rating(self) -> FloatArray:
@@ -76,6 +78,16 @@ class Anchored:
     @property
     def is_anchored(self) -> BoolArray:
         return self.component >= 0
+
+    def difference(self, first: int, second: int) -> Difference:
+        """How many points the first is above the second; raises ParameterError if nothing connects them."""
+        if not self.is_anchored[[first, second]].all() or self.component[first] != self.component[second]:
+            raise ParameterError("no chain of pairs that people rated connects the two contestants")
+        moved, prompts = self.influence[:, first] - self.influence[:, second], self.counts.human_prompts
+        points = float(self.rating[first] - self.rating[second])
+        if prompts < 2:
+            return Difference(points, None, prompts)
+        return Difference(points, float(np.sqrt(prompts / (prompts - 1) * moved @ moved)), prompts)
 
     def order(self, names: Sequence[str]) -> list[int]:
         """Contestants by component, then strength, best first, then name; those not anchored last."""

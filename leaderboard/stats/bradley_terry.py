@@ -42,6 +42,11 @@ class BradleyTerryFit:
     unbounded: tuple[str | None, ...]  # "above" where nobody takes points off its set, "below", or None
     log_odds: FloatArray  # (contestants, 1)
 
+    @property
+    def points_per_unit(self) -> float:
+        """Of log-odds."""
+        return POINTS_PER_UNIT
+
 
 def bradley_terry(games: Games) -> BradleyTerryFit:
     """Fit Bradley-Terry to the games; raises NoGamesError where there are none."""
@@ -201,8 +206,9 @@ class BradleyTerryLikelihood:
     def only(self, rounds: IntArray) -> Self:
         if len(rounds) == self.won.shape[1]:
             return self
-        by_round = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "table"}
-        return replace(self, **{name: values[..., rounds] for name, values in by_round.items()})
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "table"}
+        by_round = {name: value for name, value in values.items() if value.shape[-1] == self.won.shape[1]}
+        return replace(self, **{name: value[..., rounds] for name, value in by_round.items()})
 
 
 def all_games(table: PairTable) -> BradleyTerryLikelihood:
@@ -235,43 +241,67 @@ def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: 
 
 
 # The maximum of a resample lies near that of all games, so one inverse curvature, taken there, serves most
-# rounds ("chord" steps). Rounds this does not settle, and rounds with another prior, get Newton steps.
+# rounds ("chord" steps). The last few this does not settle, and rounds with another prior, get Newton steps.
 
 _TOLERANCE: Final = 1e-11
+# After a Newton step as short as this the next would be its square.
+_SETTLED: Final = 1e-7
 _NEWTON_STEPS: Final = 100
 # A shorter step that is no shorter than half the one before is rounding.
 _ROUNDING: Final = 1e-6
 _CHORD_STEPS: Final = 40
+_LAST_FEW: Final = 8  # one in so many
 _LONGEST_STEP: Final = 3.0
+# A Newton step that moves no difference farther does not go down: the curvature changes by less than half.
+_SAFE_REACH: Final = math.log(2.0)
 _HALVINGS: Final = 30
 # Of the curvatures of rounds climbed together: 16 MB.
 _MOST_NUMBERS: Final = 2**21
 
 
 def climb(likelihood: BradleyTerryLikelihood, start: FloatArray) -> FloatArray:
-    """The maximum of every round, (parameters, rounds): Newton steps, halved while they go down."""
-    x = np.array(start)
-    value = likelihood.value(x)
+    """The maximum of every round, (parameters, rounds): Newton steps, long ones halved while they go down."""
+    reached, left, x = np.array(start), np.arange(start.shape[1]), np.array(start)
+    value: FloatArray | None = None
     before = np.inf
     for _ in range(_NEWTON_STEPS):
         curvature, slope = likelihood.curvature(x), likelihood.slope(x)
         solved = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0]
         step = np.asarray(solved.T, dtype=np.float64)
         size = np.abs(step).max(axis=0)
-        # Limited by the odds of games: in a long chain of contestants the ends may move much farther.
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(likelihood.reach(step), _TOLERANCE))
-        for _ in range(_HALVINGS):
-            reached = likelihood.value(x + step)
-            worse = reached < value - 1e-9 * np.abs(value)
-            if not worse.any():
-                break
-            step[:, worse] *= 0.5
-        x, value = x + step, reached
         longest = size.max(initial=0.0)
-        if longest < _TOLERANCE or before / 2.0 < longest < _ROUNDING:
+        reach = likelihood.reach(step)
+        far = reach.max(initial=0.0) > _SAFE_REACH
+        value = _shorten(likelihood, x, step, reach, value) if far else None
+        x += step
+        reached[:, left] = x
+        if longest < _SETTLED or before / 2.0 < longest < _ROUNDING:
             break
         before = longest
-    return x
+        moving = np.flatnonzero(size >= _SETTLED)
+        if len(moving) <= len(left) / 2:
+            likelihood, left, x, value = likelihood.only(moving), left[moving], x[:, moving], None
+    return reached
+
+
+def _shorten(
+    likelihood: BradleyTerryLikelihood,
+    x: FloatArray,
+    step: FloatArray,
+    reach: FloatArray,
+    value: FloatArray | None,
+) -> FloatArray:
+    """Limit the step of every round, and halve it while its value would fall; the values that are reached."""
+    # By the odds of games: in a long chain of contestants the ends may move much farther.
+    step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(reach, _SAFE_REACH))
+    value = likelihood.value(x) if value is None else value
+    for _ in range(_HALVINGS):
+        reached = likelihood.value(x + step)
+        worse = reached < value - 1e-9 * np.abs(value)
+        if not worse.any():
+            break
+        step[:, worse] *= 0.5
+    return reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +340,6 @@ def _chord(
         step = inverse @ likelihood.slope(x)
         size = np.abs(step).max(axis=0)
         x += np.clip(step, -1.0, 1.0)
-        if size.max() < _TOLERANCE:
+        if np.count_nonzero(size >= _TOLERANCE) <= len(size) / _LAST_FEW:
             break
     return x, size < _TOLERANCE

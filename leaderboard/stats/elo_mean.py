@@ -11,8 +11,8 @@ The cloud is taken as normal. docs/methodology.md says how near that comes to pl
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -42,11 +42,25 @@ from leaderboard.stats.pair_table import PairTable, unbounded
 LARGEST_PULL: Final = 0.2
 _TOLERANCE: Final = 1e-10
 _STEPS: Final = 100
-# Nodes and weights of Gauss and Hermite for a mean over the standard normal distribution.
-_NODES: Final = 5
+# Nodes and weights of Gauss and Hermite for a mean over the standard normal distribution: one at 0, others at
+# both sides of it.
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(5)
+_MIDDLE, *_RIGHT = zip(_NODES[2:].tolist(), (_WEIGHTS[2:] / math.sqrt(2.0 * math.pi)).tolist(), strict=True)
 
 
-def mean_elo(games: Games, parameters: EloParameters) -> BradleyTerryFit:
+@dataclass(frozen=True, eq=False)
+class MeanEloFit(BradleyTerryFit):
+    """Elo's mean strengths, and the equations that they solve."""
+
+    equations: "MeanElo"
+    parameters: EloParameters
+
+    @property
+    def points_per_unit(self) -> float:
+        return 0.5 / self.parameters.half_rate
+
+
+def mean_elo(games: Games, parameters: EloParameters) -> MeanEloFit:
     """Elo's mean strengths over endless random orders of the games.
 
     Contestants who won or lost everything get Bradley-Terry's prior. Raises NoGamesError without games and
@@ -57,12 +71,14 @@ def mean_elo(games: Games, parameters: EloParameters) -> BradleyTerryFit:
     table = PairTable.of(distinct_outcomes(games), games.contestants)
     equations = _settled(table, parameters)
     log_odds = climb(equations, np.zeros((table.contestants, 1)))
-    return BradleyTerryFit(
+    return MeanEloFit(
         _in_points(to_ratings(table.centred(log_odds)), parameters)[0],
         bool(equations.prior.any()),
         table.component,
         unbounded(table.a, table.b, equations.won[:, 0], equations.lost[:, 0], table.contestants),
         log_odds,
+        equations,
+        parameters,
     )
 
 
@@ -93,23 +109,44 @@ def check_k(parameters: EloParameters) -> None:
 class MeanElo(BradleyTerryLikelihood):
     """Bradley-Terry with its chances averaged over the cloud: at the highest value nobody gains."""
 
-    apart: FloatArray  # standard deviation of each difference, in log-odds (pairs, rounds)
+    apart: FloatArray  # standard deviation of each difference, in log-odds (pairs, 1)
 
     def half(self, x: FloatArray) -> FloatArray:
-        return self._averaged(lambda each: np.tanh(0.5 * each), x[self.table.a] - x[self.table.b])
+        centre = super().half(x)
+        square, part = centre * centre, np.empty_like(centre)
+        total = np.full_like(centre, _MIDDLE[1])
+        for share, curve in self._sides:
+            np.multiply(square, -curve, out=part)
+            part += 1.0
+            np.divide(share, part, out=part)
+            total += part
+        total *= centre
+        return total
 
     def steepness(self, x: FloatArray) -> FloatArray:
-        return 1.0 - self._averaged(lambda each: np.tanh(0.5 * each) ** 2, x[self.table.a] - x[self.table.b])
+        square = super().half(x) ** 2
+        total = np.full_like(square, _MIDDLE[1])
+        for share, curve in self._sides:
+            part = 1.0 / (1.0 - curve * square)
+            total += share * part * (1.0 + 2.0 * curve * square * part)
+        return np.asarray((1.0 - square) * total)
+
+    @cached_property
+    def _sides(self) -> list[tuple[FloatArray, FloatArray]]:
+        # tanh(u + v) + tanh(u - v) = 2 tanh(u) (1 - tanh(v)²) / (1 - tanh(u)² tanh(v)²)
+        curves = [(weight, np.tanh(0.5 * node * self.apart) ** 2) for node, weight in _RIGHT]
+        return [(2.0 * weight * (1.0 - curve), curve) for weight, curve in curves]
 
     def loss(self, difference: FloatArray) -> FloatArray:
-        return self._averaged(super().loss, difference)
+        softplus = _MIDDLE[1] * _softplus(difference)
+        for node, weight in _RIGHT:
+            for side in (node, -node):
+                softplus += weight * _softplus(difference + side * self.apart)
+        return np.asarray(self.played * softplus - self.won * difference)
 
-    def _averaged(self, what: Callable[[FloatArray], FloatArray], difference: FloatArray) -> FloatArray:
-        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-        total = np.zeros_like(difference)
-        for node, weight in zip(nodes, weights / math.sqrt(2.0 * math.pi), strict=True):
-            total += weight * what(difference + node * self.apart)
-        return total
+
+def _softplus(x: FloatArray) -> FloatArray:
+    return np.asarray(np.log(1.0 + np.exp(-np.abs(x))) + np.maximum(x, 0.0))
 
 
 def _settled(table: PairTable, parameters: EloParameters) -> MeanElo:
@@ -140,7 +177,7 @@ def _refitted(table: PairTable, parameters: EloParameters) -> Refit:
     def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
         won, lost = table.points(weights)
         prior = table.no_finite_maximum(won, lost)
-        equations = MeanElo(table, won, lost, prior, np.broadcast_to(whole.apart, won.shape))
+        equations = MeanElo(table, won, lost, prior, whole.apart)
         return table.centred(reference.climb(equations)), np.asarray(prior.any(axis=0))
 
     return fit

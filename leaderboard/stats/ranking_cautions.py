@@ -183,7 +183,7 @@ def _few_rounds(found: Findings) -> Iterator[str]:
 def _what_few_mean(method: Method, games: Games) -> str:
     tried = _fewest_tried(games)
     if not method.sandwich:
-        better = not method.name.startswith("elo") and games.units >= tried
+        better = method.name != "elo-study" and games.units >= tried
         instead = "; sandwich intervals hold better" if better else ""
         return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
     if games.units < tried:

@@ -68,12 +68,11 @@ def estimate(material: Material, method: Method) -> Estimate:
 
 
 def _elo(material: Material, method: Method) -> Estimate:
-    fit = mean_elo(material.games, method.elo)
-    drawn: dict[str, Any] = {}
-    if method.rounds is not None:
-        again = bootstrap_mean_elo(material.games, method.elo, **_run(method))
-        drawn = {"samples": again.samples, "prior_rounds": again.prior_rounds}
-    return _fitted(fit, {}, asdict(method.elo), **drawn)
+    fit, scale = mean_elo(material.games, method.elo), asdict(method.elo)
+    if method.rounds is None or method.sandwich:
+        return _fitted(fit, {}, scale, **_sandwich(material.games, fit, method))
+    again = bootstrap_mean_elo(material.games, method.elo, **_run(method))
+    return _fitted(fit, {}, scale, samples=again.samples, prior_rounds=again.prior_rounds)
 
 
 def _elo_of_one_order(material: Material, method: Method) -> Estimate:

@@ -48,8 +48,8 @@ class Method:
         check_level(self.interval)
         check_seed(self.seed)
         self._check_ties()
-        if self.name.startswith("elo") and self.intervals == "sandwich":
-            raise ParameterError("intervals is 'sandwich', but elo has no likelihood; choose bootstrap")
+        if self.name == "elo-study" and self.intervals == "sandwich":
+            raise ParameterError("intervals is 'sandwich', but elo-study has no equations; choose bootstrap")
         if self.name == "elo":
             check_k(self.elo)
         if len(set(self.adjust)) < len(self.adjust):

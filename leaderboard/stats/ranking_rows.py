@@ -78,9 +78,10 @@ class Certainty:
 
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
-        ends, kept = found.quantiles(bounds(level)), found.quantiles(KEPT_PERCENTILES)
-        if ends is None or kept is None or found.samples is None:
+        both = found.quantiles((*bounds(level), *KEPT_PERCENTILES))
+        if both is None or found.samples is None:
             return None
+        ends, kept = both[:2], both[2:]
         levels = tuple(dict.fromkeys((*LEVELS, level)))
         grouped = groups_at(found.samples, levels, found.component, rating=found.rating)
         groups = dict(zip(levels, grouped, strict=True))

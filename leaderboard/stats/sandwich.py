@@ -1,8 +1,8 @@
-"""Robust ("sandwich") standard errors of Bradley-Terry and Davidson strengths, without resampling.
+"""Robust ("sandwich") standard errors of Bradley-Terry, Davidson and Elo strengths, without resampling.
 
-The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum,
-B the sum over games or clusters (Liang and Zeger 1986) of the outer products of their scores, times G / (G -
-1) for G units.
+The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature of the log-likelihood at its maximum
+(for Elo's mean the slope of its equations), B the sum over games or clusters (Liang and Zeger 1986) of the
+outer products of their scores, times G / (G - 1) for G units.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,10 @@ from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import gammaincinv, ndtri
 
 from leaderboard.stats.bootstrap import check_run
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, BradleyTerryFit, all_games
+from leaderboard.stats.bradley_terry import BradleyTerryFit, all_games
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
+from leaderboard.stats.elo_mean import MeanEloFit
 from leaderboard.stats.games import Games
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
 from leaderboard.stats.pair_table import PairTable
@@ -60,11 +61,13 @@ def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     table = PairTable.of(outcomes, games.contestants)
     if isinstance(fit, DavidsonFit) and fit.nu > 0:
         curvature, scores = _davidson(table, outcomes, fit)
+    elif isinstance(fit, MeanEloFit):
+        curvature, scores = _mean_elo(table, outcomes, fit)
     else:
         curvature, scores = _bradley_terry(table, outcomes, fit)
     spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
     root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
-    covariance = root @ spread @ root.T * POINTS_PER_UNIT**2
+    covariance = root @ spread @ root.T * fit.points_per_unit**2
     alone = np.bincount(table.component)[table.component] == 1
     covariance[alone] = covariance[:, alone] = np.nan
     return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, games.units)
@@ -75,6 +78,12 @@ def _bradley_terry(table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit) -
     half = np.tanh(0.5 * (fit.log_odds[outcomes.a, 0] - fit.log_odds[outcomes.b, 0]))
     surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
     return all_games(table).curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
+
+
+def _mean_elo(table: PairTable, outcomes: Outcomes, fit: MeanEloFit) -> tuple[FloatArray, Any]:
+    half = fit.equations.half(fit.log_odds)[table.pair_of_outcome, 0]
+    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
+    return fit.equations.curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
 
 
 def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:

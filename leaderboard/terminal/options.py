@@ -46,7 +46,7 @@ def add_method_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--intervals",
         metavar="bootstrap|sandwich",
-        help="sandwich: Student's t with the robust covariance, for every method but elo; better where "
+        help="sandwich: Student's t with the robust covariance, for every method but elo-study; better where "
         "prompts are few (default: bootstrap, but sandwich with --adjust raters, whose rounds take minutes)",
     )
     parser.add_argument(

@@ -506,7 +506,10 @@ class TestErrors:
             ({"seed": -1}, "seed is -1"),
             ({"resample": "days"}, "there is no resample 'days'; choose one of prompts, games, raters"),
             ({"intervals": "wald"}, "there is no intervals 'wald'; choose one of bootstrap, sandwich"),
-            ({"intervals": "sandwich"}, "intervals is 'sandwich', but elo has no likelihood"),
+            (
+                {"name": "elo-study", "intervals": "sandwich"},
+                "intervals is 'sandwich', but elo-study has no equations",
+            ),
             ({"adjust": ("length",)}, "adjust is length, but only the method ordinal adjusts"),
             ({"name": "ordinal", "adjust": ("x", "x")}, "adjust is x,x, which names something twice"),
             (

@@ -287,8 +287,8 @@ class TestErrors:
             ),
             (["--adjust", "length"], "--adjust is length, but only the method ordinal adjusts."),
             (
-                ["--intervals", "sandwich"],
-                "--intervals is 'sandwich', but elo has no likelihood; choose bootstrap.",
+                ["--method", "elo-study", "--intervals", "sandwich"],
+                "--intervals is 'sandwich', but elo-study has no equations; choose bootstrap.",
             ),
         ],
     )

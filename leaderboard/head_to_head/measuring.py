@@ -1,0 +1,249 @@
+"""Two contestants head to head, as a page and ``decide`` show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from arena.models import Contestant, Study
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.reading import NOBODY, Choice, Opinions
+from leaderboard.snapshots.settings import PairSetting
+from leaderboard.snapshots.text_sizes import Texts, texts
+from leaderboard.stats import Method, StatsError
+from leaderboard.stats.anchored import anchor_pairs
+from leaderboard.stats.anchored_pairs import rated_pairs
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.clustered_means import prompt_numbers, share_estimate, sums
+from leaderboard.stats.confidence_sequences import share_at_every_look
+from leaderboard.stats.games import scores
+from leaderboard.stats.head_to_head import Difference, difference, split
+from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.style import MEASURES
+
+MOST_PAIRS: Final = 5
+"""Pairs shown for each side."""
+
+_WORDS: Final = MEASURES.index("words")
+
+
+@dataclass(frozen=True, eq=False)
+class Duel:
+    """The games of two contestants, from the point of view of the ``first``: (n,) in the order given."""
+
+    pair: IntArray
+    prompt: IntArray
+    rater: IntArray
+    score: FloatArray  # of the first
+    shown_first: BoolArray  # whether the first was
+    category: IntArray
+    longer: FloatArray  # by how many words the first's text is; NaN where not known
+
+    @classmethod
+    def of(cls, own: Opinions, first: str, second: str, method: Method, texts: Texts | None) -> Duel:
+        players = tuple(own.names.index(name) if name in own.names else NOBODY for name in (first, second))
+        rows = own.rows[own.scored & own.ranked]
+        rating, points = rows["rating"].astype(np.int64), rows["points"].astype(np.int64)
+        score = scores(rating, points, ties=method.ties, tie_band=method.tie_band)
+        straight = (rows["first"] == players[0]) & (rows["second"] == players[1])
+        turned = (rows["first"] == players[1]) & (rows["second"] == players[0])
+        kept = (straight | turned) & ~np.isnan(score)
+        rows, score, straight = rows[kept], score[kept], straight[kept]
+        words = np.full((2, len(rows)), np.nan)
+        if texts is not None:
+            words = np.array([texts.sizes(rows[f"{side}_text"])[:, _WORDS] for side in ("first", "second")])
+        lead = words[0] - words[1]
+        return cls(
+            rows["pair"],
+            rows["prompt"],
+            rows["rater"],
+            np.where(straight, score, 1.0 - score),
+            straight,
+            rows["category"],
+            np.where(straight, lead, -lead),
+        )
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+def head_to_head_table(study: Study, opinions: Opinions, setting: PairSetting, method: Method) -> Table:
+    """The table of the page of two contestants."""
+    slugs = (setting.contestant, setting.against)
+    named = dict(Contestant.objects.filter(study=study, slug__in=slugs).values_list("slug", "name"))
+    first, second = (named.get(slug, "") for slug in slugs)
+    about, method = opinions.within(setting.category), replace(method, name=setting.method)
+    found = head_to_head(about, first, second, setting.raters, method, texts(study))
+    return Table("head-to-head", setting.raters, canonical(found))
+
+
+def head_to_head(
+    opinions: Opinions, first: str, second: str, raters: str, method: Method, texts: Texts | None = None
+) -> dict[str, Any]:
+    """Everything about two contestants, called ``first`` and ``second``, from each kind of raters.
+
+    Categories, what drives it and pairs are of the chosen ``raters``. Intervals have the method's level, for
+    one look and for every look.
+    """
+    chosen = next(choice for choice in opinions.raters if choice.selector == raters)
+    own = opinions.by(chosen.ids)
+    duel = Duel.of(own, first, second, method, texts)
+    kinds = [choice for choice in opinions.raters if len(opinions.by(choice.ids))]
+    found = {
+        "first": first,
+        "second": second,
+        "level": method.interval,
+        "raters": [_by_kind(opinions, choice, first, second, method) for choice in kinds],
+        "anchored": [
+            row for choice in kinds if (row := _anchored(opinions, choice, first, second, method)) is not None
+        ],
+        "categories": [
+            _row(own.about(name), first, second, method) | {"label": name}
+            for name in own.categories
+            if name and len(own.about(name))
+        ],
+        "drivers": _drivers(duel, opinions.categories, method.interval),
+        "preferring": _preferring(duel),
+        "pairs": _telling(duel),
+    }
+    return dict(rounded(found))
+
+
+def _by_kind(opinions: Opinions, choice: Choice, first: str, second: str, method: Method) -> dict[str, Any]:
+    about = {"selector": choice.selector, "label": choice.label, "simulated": choice.simulated}
+    return about | _row(opinions.by(choice.ids), first, second, method)
+
+
+def _row(own: Opinions, first: str, second: str, method: Method) -> dict[str, Any]:
+    """Games of the two, and the difference from all games of these raters."""
+    duel, level = Duel.of(own, first, second, method, None), method.interval
+    won, tied = int((duel.score == 1.0).sum()), int((duel.score == 0.5).sum())
+    number = prompt_numbers(duel.prompt, len(duel))
+    of_prompt = sums(number, duel.score), sums(number, np.ones(len(duel)))
+    share = share_estimate(*of_prompt, level)
+    row = {
+        "games": len(duel),
+        "wins": won,
+        "ties": tied,
+        "losses": len(duel) - won - tied,
+        "share": asdict(share),
+        "share_every_look": None,
+        "difference": None,
+        "all_games": 0,
+        "why_not": "",
+    }
+    if len(duel):
+        came = np.unique(duel.prompt, return_index=True)[1].argsort()
+        row["share_every_look"] = share_at_every_look((of_prompt[0] / of_prompt[1])[came], level)
+    try:
+        found, row["all_games"] = difference_of(own, first, second, method)
+        row["difference"] = described(found, level)
+    except StatsError as error:
+        row["why_not"] = str(error)
+    return row
+
+
+def difference_of(own: Opinions, first: str, second: str, method: Method) -> tuple[Difference, int]:
+    """The difference and the number of games of these raters it rests on. Raises a StatsError."""
+    players = own.present()
+    ratings = players.ratings()
+    _check_there(players.names, first, second)
+    resample = "games" if ratings.prompt is None else "prompts"
+    games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
+    one, other = players.names.index(first), players.names.index(second)
+    return difference(games, one, other, method), len(games)
+
+
+def described(found: Difference, level: float) -> dict[str, Any]:
+    """The difference as tables store it: with what its intervals reach, in standard errors."""
+    sure = found.standard_error is not None
+    return {
+        **rounded(asdict(found)),
+        "reach": found.reach(level) if sure else None,
+        "reach_at_every_look": found.reach(level, every_look=True) if sure else None,
+    }
+
+
+def _anchored(
+    opinions: Opinions, choice: Choice, first: str, second: str, method: Method
+) -> dict[str, Any] | None:
+    """People and one judge together; None where they cannot be."""
+    if not choice.selector.startswith("judge:") or not opinions.people:
+        return None
+    try:
+        found, pairs, power = anchored_difference(opinions, choice.ids, first, second, method)
+    except StatsError:
+        return None
+    about = {"selector": choice.selector, "label": choice.label, "simulated": choice.simulated}
+    return about | {"power": power, "difference": described(found, method.interval), "all_games": pairs}
+
+
+def anchored_difference(
+    opinions: Opinions, judge: frozenset[int], first: str, second: str, method: Method
+) -> tuple[Difference, int, float]:
+    """The difference by people, made more certain by a judge; the pairs people rated; the judge's power.
+
+    Raises a StatsError.
+    """
+    seen = opinions.by(opinions.people | judge).present()
+    rows = seen.rows[seen.scored & seen.ranked]
+    judged = np.isin(rows["rater"], list(judge))
+    pairs = rated_pairs(seen.ratings(), ~judged, judged, ties=method.ties, category=rows["category"])
+    found = anchor_pairs(pairs, interval=method.interval)
+    _check_there(seen.names, first, second)
+    apart = found.difference(seen.names.index(first), seen.names.index(second))
+    return apart, found.counts.human_pairs, found.power
+
+
+def _check_there(names: tuple[str, ...], *wanted: str) -> None:
+    for name in wanted:
+        if name not in names:
+            raise StatsError(f"{name} has no game")
+
+
+def _drivers(duel: Duel, categories: tuple[str, ...], level: float) -> list[dict[str, Any]]:
+    """How the share of points changes with what the two were shown as."""
+    known = ~np.isnan(duel.longer) & (duel.longer != 0)
+    parts: list[tuple[str, str, str, BoolArray, BoolArray]] = [
+        ("position", "shown first", "shown second", np.ones(len(duel), dtype=bool), duel.shown_first),
+        ("length", "the longer text", "the shorter text", known, duel.longer > 0),
+        *(
+            ("category", name, "all others", np.ones(len(duel), dtype=bool), duel.category == number)
+            for number, name in enumerate(categories)
+            if name
+        ),
+    ]
+    found = []
+    for what, one, other, kept, there in parts:
+        if kept.any() and 0 < there[kept].sum() < kept.sum():
+            apart = split(duel.score[kept], duel.prompt[kept], there[kept], level)
+            found.append({"what": what, "one": one, "other": other, "split": asdict(apart)})
+    return found
+
+
+def _preferring(duel: Duel) -> dict[str, int]:
+    """How many raters gave more points to the first, to the second, or as many."""
+    _, number = np.unique(duel.rater, return_inverse=True)
+    lead = np.bincount(number, duel.score - 0.5)
+    return {
+        "first": int((lead > 1e-9).sum()),
+        "second": int((lead < -1e-9).sum()),
+        "neither": int((np.abs(lead) <= 1e-9).sum()),
+    }
+
+
+def _telling(duel: Duel) -> list[dict[str, Any]]:
+    """The pairs on which raters leave least doubt, for each side."""
+    ids, number = np.unique(duel.pair, return_inverse=True)
+    lead, answers = np.bincount(number, duel.score - 0.5), np.bincount(number)
+    order = np.lexsort((ids, -answers, -np.abs(lead)))
+
+    def rows(side: int) -> Iterator[dict[str, Any]]:
+        for place in [each for each in order if lead[each] * side > 0][:MOST_PAIRS]:
+            share = 0.5 + lead[place] / answers[place]
+            yield {"pair": int(ids[place]), "answers": int(answers[place]), "share": float(share)}
+
+    return [*rows(1), *rows(-1)]

@@ -1,0 +1,221 @@
+"""Two contestants head to head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from arena.models import Contestant, Study
+from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.head_to_head.figure import differences
+from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
+from leaderboard.head_to_head.verdict import MarginError, margin_of
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.setting_page import SettingPage
+from leaderboard.pages.shell import visible
+from leaderboard.pages.switches import Switch
+from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.on_demand import Pending
+from leaderboard.snapshots.settings import (
+    PAIR_METHODS,
+    PAIR_SWITCHES,
+    PairSetting,
+    Scope,
+    UnknownSettingError,
+    parse,
+    parse_for_pair,
+)
+from leaderboard.snapshots.stored import Stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadToHead(SettingPage):
+    """``margin`` is how many points the first may be worse; ``every_look``: intervals hold at every look."""
+
+    setting: PairSetting
+    first: Contestant
+    second: Contestant
+    contestants: Sequence[Contestant] = field(repr=False)
+    margin: float
+    every_look: bool
+    content: Content | None
+
+    template: ClassVar[str] = "leaderboard/head_to_head.html"
+    tab: ClassVar[str] = "study"
+    takes: ClassVar[Sequence[str]] = PAIR_SWITCHES
+
+    @property
+    def level(self) -> float:
+        return float(self.setting.level)
+
+    @property
+    def switches(self) -> Sequence[Switch]:
+        """The links keep margin and looks."""
+        found = []
+        for switch in super().switches:
+            options = [
+                replace(option, query=self._with(option.query))
+                for option in switch.options
+                if switch.field != "method" or option.value in PAIR_METHODS
+            ]
+            found.append(replace(switch, options=tuple(options), kept=(*switch.kept, *self._more.items())))
+        return found
+
+    @property
+    def _more(self) -> Mapping[str, str]:
+        more = {"margin": f"{self.margin:g}"} if self.margin else {}
+        return more | ({"looks": "every"} if self.every_look else {})
+
+    def _with(self, query: str) -> str:
+        kept = "&".join(part for part in query.split("&") if not part.startswith(("contestant=", "against=")))
+        return f"{kept}&{urlencode(self._more)}" if self._more else kept
+
+    @property
+    def margin_text(self) -> str:
+        return f"{self.margin:g}"
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """The switches, for forms."""
+        return [(name, value) for name, value in self.setting.parts().items() if name in PAIR_SWITCHES]
+
+    @property
+    def turned_address(self) -> str:
+        slugs = [self.study.slug, self.second.slug, self.first.slug]
+        return reverse("study-head-to-head", args=slugs) + self.query
+
+    @cached_property
+    def kinds(self) -> list[Line]:
+        if self.content is None:
+            return []
+        together = [row | {"label": f"People with {row['label']}"} for row in self.content["anchored"]]
+        return lines(self.content, [*self.content["raters"], *together], self.margin, self.every_look)
+
+    @cached_property
+    def chosen(self) -> Line | None:
+        own = self.setting.raters
+        return next((line for line in self.kinds if line.own["selector"] == own), None)
+
+    @cached_property
+    def by_category(self) -> list[Line]:
+        found = self.content["categories"] if self.content and not self.setting.category else []
+        return lines(self.content or {}, found, self.margin, self.every_look)
+
+    @cached_property
+    def drivers(self) -> list[Driver]:
+        found = drivers(self.content) if self.content else []
+        # How results go with length tells raters of an open study how long whose answers are.
+        return [each for each in found if each.what != "length" or self.study.is_closed]
+
+    @property
+    def moved_by(self) -> list[str]:
+        return [each.sentence(self.first.name) for each in self.drivers if each.tells]
+
+    @cached_property
+    def pairs(self) -> list[tuple[Entry, Mapping[str, Any]]]:
+        """Pairs on which raters leave least doubt; none in an open study."""
+        if self.content is None or not self.study.is_closed:
+            return []
+        told = {row["pair"]: row for row in self.content["pairs"]}
+        return [(entry, told[entry.pair.pk]) for entry in entries(self.study, list(told))]
+
+    def _panels(self) -> Iterator[Panel]:
+        first, second, level = self.first.name, self.second.name, self.level
+        words = f"{first} less {second}, from all games. Bars are {level:g} % intervals"
+        looks = f"{words} that hold at every look." if self.every_look else f"{words}."
+        for slug, heading, rows in (
+            ("raters", "Raters", self.kinds),
+            ("categories", "Category", self.by_category),
+        ):
+            if rows:
+                title = "By kind of raters" if slug == "raters" else "By category"
+                yield self.make_panel(
+                    slug,
+                    title,
+                    looks,
+                    lines_table(f"{first} against {second}", heading, rows, level, self.every_look),
+                    draw=lambda rows=rows: differences(rows, level, self.margin),
+                    height=step(1.5 * len(rows) + 3),
+                )
+        if self.drivers:
+            yield self.make_panel(
+                "drivers",
+                "What moves the result",
+                f"The share of points of {first} in two parts of its games against {second}, by "
+                f"{self.raters['label']}.",
+                drivers_table(f"What moves {first} against {second}", self.drivers, level),
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> HeadToHead:
+    """Raises Http404, UnknownSettingError or NoNumbersError."""
+    contestants = list(Contestant.objects.filter(study=study, retired_at=None).order_by("name"))
+    by_slug = {each.slug: each for each in contestants}
+    first, second = (by_slug.get(place[side]) for side in ("first", "second"))
+    if first is None or second is None or first == second:
+        raise Http404("Two different contestants that are ranked are needed.")
+    wanted = {name: request.GET[name] for name in PAIR_SWITCHES if name in request.GET}
+    setting = parse_for_pair(wanted | {"contestant": first.slug, "against": second.slug}, snapshot.known)
+    if setting is None:
+        raise NoNumbersError("Nobody has rated yet.")
+    try:
+        margin = margin_of(request.GET.get("margin", ""))
+    except MarginError as error:
+        raise UnknownSettingError(str(error)) from error
+    answer = on_demand.contents(snapshot, setting, Scope.HEAD_TO_HEAD)
+    pending = answer if isinstance(answer, Pending) else None
+    page = HeadToHead(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-head-to-head", args=[study.slug, first.slug, second.slug]),
+        pending=pending,
+        setting=setting,
+        first=first,
+        second=second,
+        contestants=contestants,
+        margin=margin,
+        every_look=request.GET.get("looks") == "every",
+        content=None if isinstance(answer, Pending) else Stored(answer).get("head-to-head", setting.raters),
+    )
+    return replace(page, query=page._with(setting.query()))
+
+
+def _by_rank(study: Study) -> list[str]:
+    """The contestants' names as the usual board ranks them; none without a board."""
+    snapshot = Snapshot.objects.newest(study)
+    setting = parse({}, snapshot.known) if snapshot else None
+    if snapshot is None or setting is None:
+        return []
+    rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_categories(
+        setting.raters, setting.ties, setting.method
+    )
+    board = rows.filter(category="").first()
+    return [row["contestant"] for row in board.content["standings"]] if board else []
+
+
+@require_safe
+def choose(request: HttpRequest, slug: str) -> HttpResponse:
+    """The first two of the board, or the two that a form names."""
+    study = visible(request, slug)
+    slugs = dict(Contestant.objects.filter(study=study, retired_at=None).values_list("name", "slug"))
+    asked = [request.GET.get(side, "") for side in ("first", "second")]
+    wanted = [slug for slug in asked if slug in slugs.values()]
+    leaders = [slugs[name] for name in _by_rank(study) if name in slugs]
+    pair = list(dict.fromkeys((*wanted, *leaders, *slugs.values())))[:2]
+    if len(pair) < 2:
+        raise Http404("Two contestants are needed.")
+    query = request.GET.copy()
+    for side in ("first", "second"):
+        query.pop(side, None)
+    address = reverse("study-head-to-head", args=[study.slug, *pair])
+    return redirect(f"{address}?{query.urlencode()}" if query else address)

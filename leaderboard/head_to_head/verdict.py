@@ -1,0 +1,154 @@
+"""The verdict on two contestants in a sentence. Pure, for pages load neither NumPy nor SciPy."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import NormalDist
+from typing import Any, Final
+
+POWER: Final = 80.0
+"""Chance in percent that the prompts said to be needed decide, if the difference is what it seems."""
+
+_MOST_UNITS: Final = 10**9
+_MOST_MARGIN: Final = 10**6
+
+
+class MarginError(ValueError):
+    """The margin is no number of points; the message is a sentence."""
+
+
+def margin_of(text: str) -> float:
+    """The points that the first may be worse, 0 for an empty text. Raises MarginError."""
+    try:
+        margin = float(text or 0)
+    except ValueError:
+        margin = math.nan
+    if not 0 <= margin <= _MOST_MARGIN:
+        raise MarginError(f"The margin is {text[:20]!r}; it must be a number of points from 0 on.")
+    return margin
+
+
+class Verdict(StrEnum):
+    BETTER = "better"
+    NOT_WORSE = "not worse"
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a difference says of the first.
+
+    Better where its interval lies above 0, not worse where it lies above -margin (non-inferiority), worse
+    where it lies below. ``found`` is a difference as measuring describes it, ``games`` what it rests on.
+    """
+
+    first: str
+    second: str
+    found: Mapping[str, Any]
+    games: int
+    level: float
+    margin: float = 0.0
+    every_look: bool = False
+
+    @property
+    def points(self) -> float:
+        return float(self.found["points"])
+
+    @property
+    def _reach(self) -> float | None:
+        """Half the width of the interval, in standard errors; None where there is a single prompt."""
+        reach: float | None = self.found["reach_at_every_look" if self.every_look else "reach"]
+        return reach
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        if self._reach is None:
+            return None
+        half = self._reach * float(self.found["standard_error"])
+        return self.points - half, self.points + half
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.ends is None:
+            return Verdict.UNDECIDED
+        low, high = self.ends
+        if low > 0.0:
+            return Verdict.BETTER
+        if low > -self.margin:
+            return Verdict.NOT_WORSE
+        return Verdict.WORSE if high < -self.margin else Verdict.UNDECIDED
+
+    @property
+    def more_units(self) -> int | None:
+        """How many more prompts (or games) like those at hand decide; None where no number would."""
+        apart = abs(self.points + self.margin)
+        if self._reach is None or apart == 0.0 or self.verdict is not Verdict.UNDECIDED:
+            return None
+        wanted = self._reach + NormalDist().inv_cdf(POWER / 100.0)
+        units = self.found["units"] * (wanted * self.found["standard_error"] / apart) ** 2
+        return max(1, math.ceil(units) - self.found["units"]) if units < _MOST_UNITS else None
+
+    @property
+    def more_ratings(self) -> int | None:
+        """The ratings that so many more prompts get, if they are like those at hand."""
+        return None if self.more_units is None else round(self.more_units * self.games / self.found["units"])
+
+    @property
+    def sentence(self) -> str:
+        if self.ends is None:
+            return f"{self._said}: one prompt says nothing about others."
+        interval = f"{self.level:g} % interval{', at every look' if self.every_look else ''}"
+        low, high = self.ends
+        measured = f"{self.points:+.0f} points ({interval}: {low:+.0f} to {high:+.0f})"
+        return f"{self._said}: {measured}.{self._what_would_decide}"
+
+    @property
+    def _said(self) -> str:
+        by = f" by more than {self.margin:g} points" if self.margin else ""
+        return {
+            Verdict.BETTER: f"{self.first} is better than {self.second}",
+            Verdict.NOT_WORSE: f"{self.first} is not worse than {self.second}{by}",
+            Verdict.WORSE: f"{self.first} is worse than {self.second}{by}",
+            Verdict.UNDECIDED: (
+                f"Undecided whether {self.first} is {'worse' if by else 'better'} than {self.second}{by}"
+            ),
+        }[self.verdict]
+
+    @property
+    def _what_would_decide(self) -> str:
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        if self.more_units is None or self.more_ratings is None:
+            return " They are so close that no number of ratings would decide."
+        ratings, prompts = about(self.more_ratings), about(self.more_units)
+        more = f"{prompts} more prompts like these ({ratings} ratings)"
+        wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
+        return f" About {wanted} would decide, with a chance of {POWER:.0f} %."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        low, high = self.ends or (None, None)
+        return {
+            "first": self.first,
+            "second": self.second,
+            "verdict": str(self.verdict),
+            "sentence": self.sentence,
+            "difference": self.points,
+            "standard_error": self.found["standard_error"],
+            "low": None if low is None else round(low, 6),
+            "high": None if high is None else round(high, 6),
+            "level": self.level,
+            "every_look": self.every_look,
+            "margin": self.margin,
+            "games": self.games,
+            "units": self.found["units"],
+            "more_prompts": self.more_units if self.found["of_prompts"] else None,
+            "more_ratings": self.more_ratings,
+        }
+
+
+def about(number: int) -> str:
+    """A number to two digits."""
+    return f"{float(f'{number:.2g}'):,.0f}"

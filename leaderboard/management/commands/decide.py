@@ -1,0 +1,109 @@
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any, Final, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena.models import Contestant, Study
+from leaderboard.head_to_head.measuring import anchored_difference, described, difference_of
+from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
+from leaderboard.snapshots.reading import opinions
+from leaderboard.stats import EloParameters, Method
+from leaderboard.stats.head_to_head import METHODS
+from leaderboard.stats.intervals import check_level
+from leaderboard.terminal.options import choice, failures, number, opinions_chosen, study_named
+
+CODES: Final = {Verdict.BETTER: 0, Verdict.NOT_WORSE: 0, Verdict.WORSE: 1, Verdict.UNDECIDED: 2}
+FAILED: Final = 3
+"""Exit code without an answer, such as for an unknown study."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Says whether A is better than B, or not worse by more than a margin. "
+        "Exit code 0: better, or not worse; 1: worse; 2: undecided; 3: an error."
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+
+        def leave(status: int = 0, message: str | None = None) -> NoReturn:
+            sys.stderr.write(message or "")
+            sys.exit(FAILED if status else 0)
+
+        parser.exit = leave  # type: ignore[method-assign]
+        return parser
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        parser.add_argument("first", metavar="A", help="slug or name of a contestant")
+        parser.add_argument("second", metavar="B", help="slug or name of the other")
+        parser.add_argument(
+            "--margin", default="0", metavar="D", help="by how many points A may be worse (default: 0)"
+        )
+        parser.add_argument(
+            "--raters",
+            default="people",
+            metavar="people|group:NAME|judge:SLUG|anchored:SLUG",
+            help="whose comparisons count; anchored: people and a judge together (default: people)",
+        )
+        parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
+        parser.add_argument("--ties", default="on", metavar="on|off", help="default: on")
+        parser.add_argument("--method", default="elo", metavar="|".join(METHODS), help="default: elo")
+        parser.add_argument("--level", default="95", metavar="PERCENT", help="of the interval (default: 95)")
+        parser.add_argument("--k", default="32", metavar="K", help="of elo (default: 32)")
+        parser.add_argument(
+            "--every-look",
+            action="store_true",
+            help="an interval that holds however often you look and whenever you stop",
+        )
+        parser.add_argument("--format", default="text", metavar="text|json", help="default: text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = _decision(study_named(options["study"]), options)
+            form = choice(options, "format", ("text", "json"))
+        except CommandError as error:
+            raise CommandError(str(error), returncode=FAILED) from error
+        self.stdout.write(json.dumps(found.as_dict(), indent=2) if form == "json" else found.sentence)
+        if CODES[found.verdict]:
+            sys.exit(CODES[found.verdict])
+
+
+def _decision(study: Study, options: dict[str, Any]) -> Decision:
+    raters, (first, second) = options["raters"], (_name(study, options[each]) for each in ("first", "second"))
+    judge = f"judge:{raters.removeprefix('anchored:')}" if raters.startswith("anchored:") else ""
+    try:
+        margin = margin_of(options["margin"])
+    except MarginError as error:
+        raise CommandError(str(error)) from error
+    with failures(f"{study.slug}, {raters}"):
+        level = check_level(number(options, "level", float), "level")
+        method = Method(
+            choice(options, "method", METHODS),
+            ties=choice(options, "ties", ("on", "off")) == "on",
+            interval=level,
+            elo=EloParameters(k=number(options, "k", float)),
+        )
+        own, _ = opinions_chosen(study, judge or raters, options["category"])
+        if judge:
+            ids = frozenset(own.rows["rater"].tolist())
+            read = opinions(study).about(options["category"])
+            found, games, _ = anchored_difference(read, ids, first, second, method)
+        else:
+            found, games = difference_of(own, first, second, method)
+    return Decision(first, second, described(found, level), games, level, margin, options["every_look"])
+
+
+def _name(study: Study, wanted: str) -> str:
+    contestants = Contestant.objects.filter(study=study)
+    found = contestants.filter(slug=wanted).first() or contestants.filter(name=wanted).first()
+    if found is None:
+        known = ", ".join(contestants.order_by("slug").values_list("slug", flat=True)[:20])
+        raise CommandError(
+            f'There is no contestant "{wanted}" in "{study.slug}"; there are: {known or "none"}.'
+        )
+    if found.retired_at is not None:
+        raise CommandError(f"{found.name} is retired and stands in no ranking.")
+    return str(found.name)

@@ -1,0 +1,164 @@
+"""The page of two contestants, and ``decide``, on a study made by hand."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+from django.utils import timezone
+
+from leaderboard.refreshing import computing, services
+from leaderboard.snapshots.reading import opinions
+from leaderboard.stats import Method, rank_ratings
+from tests import factories
+from tests.leaderboard.reading import printed, records, text, words
+from tests.leaderboard.rows import HandMade
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+PROMPTS = 12
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared(shared_rows, rounds):
+    """Alpha beats beta on 10 of 12 prompts (a tie on one); a judge agrees; gamma and a hostile name lose."""
+    made = HandMade("alpha", "beta", "gamma", HOSTILE, slug="small", categories=("coding", "poems") * 6)
+    strict = made.judge("strict")
+    for prompt in range(PROMPTS):
+        rating = 8 if prompt == 3 else 4 if prompt == 4 else 1
+        made.rate("alpha", "beta", rating, prompt=prompt)
+        made.rate("beta", "gamma", 2 if prompt % 3 else 7, prompt=prompt)
+        made.rate("gamma", "alpha", 8 if prompt % 4 else 1, prompt=prompt)
+        made.rate("beta", "alpha", 8 if prompt % 5 else 1, prompt=prompt, rater=strict)
+        made.rate("alpha", HOSTILE, 2 if prompt else 6, prompt=prompt)
+    services.refresh(made.study)
+    return made
+
+
+def address(made, first="alpha", second="beta", query=""):
+    slugs = [made.contestants[name].slug for name in (first, second)]
+    return f"/studies/small/compare/{slugs[0]}/{slugs[1]}/{query}"
+
+
+def computed(client, made, **place):
+    assert "wait for a worker" in text(client.get(address(made, **place)))
+    assert computing.compute_next(made.study.pk)
+    return client.get(address(made, **place))
+
+
+def test_the_page_says_who_is_better_and_by_how_much(client, made):
+    page = computed(client, made)
+    said = words(page)
+    assert "alpha is better than beta: +" in said
+    assert "Against each other 12 games Won 10 Tied 1 Lost 1" in said
+    row = records(client, address(made) + "tables/raters.csv")[0]
+    found = opinions(made.study)
+    people = found.by(found.people).present()
+    ranked = rank_ratings(people.ratings(), people.names, Method(rounds=None)).standings
+    board = {each.contestant: each.rating for each in ranked}
+    assert row["Raters"] == "People"
+    assert float(row["Difference: points"]) == pytest.approx(board["alpha"] - board["beta"], abs=0.01)
+    assert (row["Verdict"], row["Against each other: wins"]) == ("Better", "10")
+    assert float(row["Share of points: %"]) == pytest.approx(100 * 10.5 / 12, abs=0.01)
+
+
+def test_other_raters_people_with_a_judge_and_categories_have_rows(client, made):
+    computed(client, made)
+    rows = records(client, address(made) + "tables/raters.csv")
+    assert [row["Raters"] for row in rows] == ["People", "STRICT", "People with STRICT"]
+    rows = records(client, address(made) + "tables/categories.csv")
+    games = "Against each other: games"
+    assert [(row["Category"], row[games]) for row in rows] == [("coding", "6"), ("poems", "6")]
+    # Every game was shown in one order, and texts are as long as each other.
+    drivers = records(client, address(made) + "tables/drivers.csv")
+    assert {row["What"] for row in drivers} == {"Category"}
+
+
+def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
+    computed(client, made, first="beta", second="alpha")
+    assert "beta is worse than alpha:" in words(client.get(address(made, "beta", "alpha")))
+    wide = words(client.get(address(made, "beta", "alpha", "?margin=2000")))
+    assert "beta is not worse than alpha by more than 2000 points" in wide
+    assert "at every look:" in words(client.get(address(made, "beta", "alpha", "?looks=every")))
+    refused = client.get(address(made, "beta", "alpha", "?margin=-1"))
+    assert refused.status_code == 404
+    assert "it must be a number of points from 0 on" in refused.content.decode()
+
+
+def test_pairs_are_sealed_while_the_study_is_open_and_listed_after(client, made):
+    computed(client, made)
+    assert "Single comparisons are sealed" in words(client.get(address(made)))
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    page = words(client.get(address(made)))
+    assert page.count("alpha wins, 1 answer") == 5
+    assert page.count("beta wins, 1 answer") == 1
+
+
+def test_hostile_names_are_text(client, made):
+    page = computed(client, made, second=HOSTILE).content.decode()
+    assert HOSTILE not in page
+    assert "&lt;/script&gt;" in page
+
+
+@pytest.mark.parametrize("path", ["alpha/alpha", "alpha/nobody"])
+def test_two_different_contestants_are_needed(client, path):
+    assert client.get(f"/studies/small/compare/{path}/").status_code == 404
+    assert client.get("/studies/small/compare/alpha/beta/?method=ordinal").status_code == 404
+
+
+def test_the_chooser_takes_the_leaders_or_who_is_named(client, made):
+    slugs = {name: each.slug for name, each in made.contestants.items()}
+    assert client.get("/studies/small/compare/").url.startswith(f"/studies/small/compare/{slugs['alpha']}/")
+    found = client.get(f"/studies/small/compare/?first={slugs['gamma']}&second={slugs['beta']}&margin=5")
+    assert found.url == f"/studies/small/compare/{slugs['gamma']}/{slugs['beta']}/?margin=5"
+    assert client.get("/studies/nothing/compare/").status_code == 404
+
+
+def decide(*arguments):
+    """What it prints, and its exit code."""
+    try:
+        return printed("decide", *arguments), 0
+    except SystemExit as exit:
+        return "", exit.code
+
+
+def test_decide_says_what_the_page_says_and_ends_with_its_code(client, made):
+    computed(client, made)
+    sentence, code = decide("small", "alpha", "beta")
+    assert code == 0
+    assert sentence.strip() in words(client.get(address(made)))
+    assert decide("small", "beta", "alpha")[1] == 1
+    assert decide("small", "alpha", "gamma", "--every-look")[1] == 2
+    assert decide("small", "beta", "alpha", "--margin", "2000")[1] == 0
+    found = json.loads(decide("small", "alpha", "beta", "--format", "json", "--raters", "anchored:strict")[0])
+    assert found["verdict"] == "better"
+    assert found["low"] < found["difference"] < found["high"]
+    assert np.isclose((found["high"] - found["low"]) / 2 / found["standard_error"], 2.201, atol=0.001)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nope", "a", "b"), 'There is no study "nope"'),
+        (("small", "a", "beta"), 'There is no contestant "a" in "small"; there are: contestant'),
+        (("small", "alpha", "alpha"), "small, people: the two are one contestant."),
+        (("small", "alpha", "beta", "--margin", "much"), "The margin is 'much'"),
+        (("small", "alpha", "beta", "--raters", "judge:x"), 'No judge "x" in this study'),
+        (("small", "alpha", "beta", "--method", "ordinal"), "--method is 'ordinal'"),
+        (("small", "alpha", "beta", "--level", "100"), "small, people: level is 100"),
+    ],
+)
+def test_an_error_has_a_code_of_its_own(arguments, message):
+    with pytest.raises(CommandError, match=message.replace("(", r"\(")) as caught:
+        printed("decide", *arguments)
+    assert caught.value.returncode == 3
+
+
+def test_a_private_study_is_not_compared_in_public(client, made):
+    made.study.visibility = "private"
+    made.study.save()
+    assert client.get(address(made)).status_code == 404
+    assert client.get("/studies/small/compare/").status_code == 404
+    factories.make_study(slug="empty", visibility="public")
+    assert client.get("/studies/empty/compare/").status_code == 404

@@ -1,0 +1,81 @@
+from math import sqrt
+
+import pytest
+from scipy.stats import norm
+
+from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
+
+
+def decision(points, error=10.0, **more):
+    found = {
+        "points": points,
+        "standard_error": error,
+        "units": 50,
+        "of_prompts": True,
+        "reach": 2.0,
+        "reach_at_every_look": 3.0,
+    }
+    options = {name: more.pop(name) for name in ("margin", "every_look") if name in more}
+    return Decision("A", "B", {**found, **more}, 400, 95.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("points", "margin", "verdict"),
+    [
+        (21, 0, Verdict.BETTER),
+        (20, 0, Verdict.UNDECIDED),
+        (-21, 0, Verdict.WORSE),
+        (21, 30, Verdict.BETTER),
+        (5, 30, Verdict.NOT_WORSE),
+        (-5, 30, Verdict.NOT_WORSE),
+        (-10, 30, Verdict.UNDECIDED),
+        (-25, 30, Verdict.UNDECIDED),  # worse, but by more than 30?
+        (-51, 30, Verdict.WORSE),
+    ],
+)
+def test_the_verdict_is_where_the_interval_lies(points, margin, verdict):
+    assert decision(points, margin=margin).verdict is verdict
+
+
+def test_an_interval_for_every_look_is_wider():
+    assert decision(25).ends == (5, 45)
+    assert decision(25, every_look=True).ends == (-5, 55)
+    assert decision(25, every_look=True).verdict is Verdict.UNDECIDED
+
+
+def test_the_prompts_that_would_decide_by_hand():
+    # With n prompts the standard error is 10 sqrt(50 / n); 80 % of studies show 10 points if
+    # 10 = (2 + 0.8416) 10 sqrt(50 / n), so n = 50 * 2.8416² = 403.7.
+    found = decision(10)
+    assert norm.ppf(0.8) == pytest.approx(0.8416, abs=1e-4)
+    assert (found.more_units, found.more_ratings) == (354, 354 * 400 // 50)
+    assert found.sentence == (
+        "Undecided whether A is better than B: +10 points (95 % interval: -10 to +30). "
+        "About 350 more prompts like these (2,800 ratings) would decide, with a chance of 80 %."
+    )
+    needed = 10 * sqrt(50 / (50 + found.more_units)) * (2 + norm.ppf(0.8))
+    assert 9.9 < needed <= 10
+    assert "About 2,800 more ratings would decide" in decision(10, of_prompts=False).sentence
+    assert decision(0).sentence.endswith("They are so close that no number of ratings would decide.")
+    assert decision(-10, margin=10).more_units is None
+
+
+def test_sentences():
+    assert decision(30).sentence == "A is better than B: +30 points (95 % interval: +10 to +50)."
+    assert decision(-30).sentence == "A is worse than B: -30 points (95 % interval: -50 to -10)."
+    assert decision(-5, margin=30).sentence.startswith("A is not worse than B by more than 30 points: -5")
+    assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: -60")
+    assert decision(-20, margin=30).sentence.startswith("Undecided whether A is worse than B by more than 30")
+    assert "interval, at every look: +0 to +60" in decision(30, every_look=True).sentence
+    alone = decision(30, None, reach=None, reach_at_every_look=None)
+    assert alone.sentence == "Undecided whether A is better than B: one prompt says nothing about others."
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1e7"])
+def test_a_margin_that_is_none(text):
+    with pytest.raises(MarginError, match="it must be a number of points from 0 on"):
+        margin_of(text)
+
+
+def test_margins():
+    assert [margin_of(text) for text in ("", "0", "12.5")] == [0, 0, 12.5]
