@@ -10,7 +10,7 @@ import numpy.typing as npt
 from django.db import models
 from django.db.models import Case, Value, When
 
-from arena.models import Comparison, Pair, Purpose, Rater, Study
+from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
 from leaderboard.stats.intervals import Share, exact_share, wilson_share
@@ -86,7 +86,8 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
         rows[name] = given[name]
     place = np.searchsorted(pairs["id"], given["pair"])
     completions = columns.completions(study)
-    rows["prompt"] = columns.prompts(study, pairs["prompt"][place])
+    unnamed = Prompt.objects.unnamed().filter(study=study).values_list("pk", flat=True)
+    rows["prompt"] = columns.prompts(pairs["prompt"][place], unnamed)
     for side in ("first", "second"):
         text = np.searchsorted(completions["id"], pairs[side])
         rows[side] = completions["contestant"][text][place] if len(completions) else 0

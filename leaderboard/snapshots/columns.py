@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,7 @@ from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Purpose, Study
+from arena.models import Comparison, Completion, CriterionRating, Pair, Purpose, Study
 
 Rows = npt.NDArray[Any]
 
@@ -76,10 +77,9 @@ def pairs(study: Study) -> Rows:
     return _by_id(fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
 
 
-def prompts(study: Study, prompt: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What stands for the prompt of each comparison: its id, or a number of its own below 0 for none."""
-    unnamed = list(Prompt.objects.unnamed().filter(study=study).values_list("pk", flat=True))
-    return np.where(np.isin(prompt, unnamed), -1 - np.arange(len(prompt)), prompt)
+def prompts(prompt: npt.NDArray[Any], unnamed: Collection[int]) -> npt.NDArray[Any]:
+    """What stands for the prompt of each comparison: its id, or for ``unnamed`` one of its own below 0."""
+    return np.where(np.isin(prompt, list(unnamed)), -1 - np.arange(len(prompt)), prompt)
 
 
 def completions(study: Study) -> Rows:

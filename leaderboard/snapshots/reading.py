@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
+from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
@@ -175,18 +176,20 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
-    prompts = dict(Prompt.objects.rated().filter(study=study).values_list("pk", "category"))
+    rated = Prompt.objects.rated().filter(study=study).values_list("pk", "category", "subset")
+    prompts = {pk: category for pk, category, _ in rated}
+    unnamed = {pk for pk, _, subset in rated if subset == NO_PROMPT_SUBSET}
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}
-    rows = _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category)
+    rows = _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category, unnamed)
     return Opinions(
         rows,
         tuple(contestant.name for contestant in active),
         tuple(contestant.kind for contestant in active),
         categories,
         mark,
-        len(prompts) - Prompt.objects.unnamed().filter(study=study).count(),
+        len(prompts) - len(unnamed),
         not len(rows) or bool((rows["prompt"] >= 0).any()),
         _choices(study, sorted(set(given["rater"].tolist()))),
         uncounted,
@@ -212,14 +215,18 @@ def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]
 
 
 def _rows(
-    study: Study, given: npt.NDArray[Any], contestants: dict[int, int], categories: dict[int, int]
+    study: Study,
+    given: npt.NDArray[Any],
+    contestants: dict[int, int],
+    categories: dict[int, int],
+    unnamed: Collection[int],
 ) -> npt.NDArray[Any]:
     pairs, completions = columns.pairs(study), columns.completions(study)
     rows = np.empty(len(given), dtype=_DTYPE)
     for name, _ in _GIVEN:
         rows[name] = given[name]
     place = np.searchsorted(pairs["id"], given["pair"])
-    rows["prompt"] = columns.prompts(study, pairs["prompt"][place])
+    rows["prompt"] = columns.prompts(pairs["prompt"][place], unnamed)
     rows["category"] = _numbers(pairs["prompt"], categories)[place]
     author = _numbers(completions["contestant"], contestants)
     sides = {}
