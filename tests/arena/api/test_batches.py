@@ -68,7 +68,7 @@ def test_what_is_written_is_what_single_answers_write(client: Client, judge: Rat
     assert statuses(post(client, judge, rating(scored, **fields), refusal)) == [201, 201]
     first, second = Comparison.objects.order_by("pk")
     assert (first.status, first.rating, first.raw_reply, first.seconds) == ("scored", 6, "6\nB", 1.5)
-    assert (str(first.first_score), str(first.second_score), first.expected) == ("3.000", "4.500", 5.75)
+    assert (str(first.first_score), str(first.second_score), first.expected) == ("3.0", "4.5", 5.75)
     assert (first.extra, second.extra) == ({"call": call}, {})
     assert (second.status, second.reason, second.rating) == ("unscored", "refused", None)
     assert set(Assignment.objects.values_list("state", flat=True)) == {"submitted"}

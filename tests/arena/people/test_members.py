@@ -38,7 +38,7 @@ def test_what_is_left_out_counts_nowhere_and_is_kept(made):
     made.study.refresh_from_db()
     assert made.study.revision == revision + 1
     assert ratings(made) == [1, 2]
-    assert counts(opinions(made.study))["uncounted"] == {"raters": 1, "comparisons": 1, "apart": 0}
+    assert counts(opinions(made.study), {})["uncounted"] == {"raters": 1, "comparisons": 1, "apart": 0}
     assert Selection("all").comparisons(made.study).count() == 2
     assert Comparison.objects.count() == 3
     assert Pair.objects.get().people_ratings == 1
@@ -113,7 +113,7 @@ def test_a_pause_is_recorded_and_changes_no_figure(made):
 def test_only_what_was_given_for_the_study_counts(made, purpose):
     made.rate("beta", "alpha", 8, rater=made.bea, purpose=purpose, repeat=1)
     assert ratings(made) == [1, 2, 7]
-    assert counts(opinions(made.study))["uncounted"] == {"raters": 0, "comparisons": 0, "apart": 1}
+    assert counts(opinions(made.study), {})["uncounted"] == {"raters": 0, "comparisons": 0, "apart": 1}
     Pair.objects.recount(made.study)
     assert Pair.objects.get().people_ratings == 2
     assert Selection("all").comparisons(made.study).count() == 3
