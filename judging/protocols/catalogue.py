@@ -28,13 +28,21 @@ RULES_FOR_ONE: Final = replace(RULES, texts={True: read_text("shared/rules_singl
 
 METRICS_STEP: Final = read_step("metrics", "metrics", about=About.PROMPT, label="questions")
 
-REFERENCE_STEP: Final = read_step("reference", "reference", about=About.PROMPT, label="reference")
+REFERENCE_STEP: Final = read_step(
+    "reference", "reference", about=About.PROMPT, label="reference", given="own_references"
+)
 
 WITH_METRICS: Final = Parameter(
     False, "whether questions that fit the prompt are written first, to guide the score"
 )
 
 WITH_REFERENCE: Final = Parameter(False, "whether the prompt is answered first, for reference")
+
+OWN_REFERENCES: Final = Parameter(
+    False,
+    "whether the reference answers that the study has for the prompt are shown instead of one that is "
+    "written; a prompt without any is answered all the same",
+)
 
 
 def author(works: str) -> Parameter:
@@ -143,7 +151,7 @@ REFERENCE = Protocol(
     citation=f"{LLMBAR}; after Zheng et al. (2023), arXiv 2306.05685",
     steps=(REFERENCE_STEP, read_step("reference", "compare")),
     place=Place.ONLY_LINE,
-    parameters={"rules": RULES},
+    parameters={"rules": RULES, "own_references": OWN_REFERENCES},
 )
 
 METRICS_REFERENCE = Protocol(
@@ -153,7 +161,7 @@ METRICS_REFERENCE = Protocol(
     citation=LLMBAR,
     steps=(METRICS_STEP, REFERENCE_STEP, read_step("metrics-reference", "compare")),
     place=Place.ONLY_LINE,
-    parameters={"rules": RULES},
+    parameters={"rules": RULES, "own_references": OWN_REFERENCES},
     aliases=("metric+reference",),
 )
 
@@ -200,6 +208,7 @@ RATING = Protocol(
         "rules": RULES_FOR_ONE,
         "with_metrics": WITH_METRICS,
         "with_reference": WITH_REFERENCE,
+        "own_references": OWN_REFERENCES,
     },
     note="LLMBar counts equal scores, and those that cannot be read, as right in one order and wrong in the "
     "other; here equal scores are a tie, and where one cannot be read the pair is unscored.",
@@ -223,6 +232,7 @@ RUBRIC = Protocol(
         ),
         "rules": replace(RULES_FOR_ONE, default=False),
         "with_reference": WITH_REFERENCE,
+        "own_references": OWN_REFERENCES,
         "author": Parameter(
             "", "the model that answers the prompt; empty for the judge's own, published with GPT-4"
         ),

@@ -55,6 +55,11 @@ class Conversation:
     def every_key(self) -> list[str]:
         return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
+    def given_keys(self) -> list[str]:
+        """The questions that the prompt's own references answer, where there are any."""
+        given = [step for step in self._steps if step.given and self._configured.value(step.given)]
+        return [self.key(slot) for step in given for slot in self._configured.slots(step)]
+
     def key(self, slot: Slot) -> str:
         sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
         # What is asked about the prompt alone serves every criterion.
@@ -297,6 +302,14 @@ def next_questions(
         for slot in conversation.open_slots()
     }
     return [question() for question in asked.values()]
+
+
+def given(configured: ConfiguredProtocol, pair_texts: PairTexts) -> dict[str, ReplyText]:
+    """The prompt's own references, by the questions that need not be asked for them."""
+    if not pair_texts.references:
+        return {}
+    keys = (key for one in _conversations(configured, {}) for key in one.given_keys())
+    return dict.fromkeys(keys, ReplyText(rendering.own_reference(pair_texts.references)))
 
 
 def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> list[str]:

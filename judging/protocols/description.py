@@ -108,6 +108,7 @@ def asked(step: Step) -> str:
         f"at temperature {step.temperature or 0:g}": step.temperature is not None,
         f"a score from {lowest} to {highest}": step.score,
         f"where {step.only} is set": step.only,
+        f"unless {step.given} is set and the prompt has a reference": step.given,
         "only where the verdicts before it call for it": step.needed,
     }
     return ", ".join(words for words, is_so in holds.items() if is_so)

@@ -42,6 +42,7 @@ class Step:
     author: str = ""  # parameter that names the model to ask
     temperature: float | None = None
     only: str = ""  # parameter that says if there is such a step
+    given: str = ""  # parameter that says if the prompt's own references stand in for its reply
     needed: Callable[[Verdicts], bool] | None = None  # whether it is asked, given the verdicts before it
     score: tuple[int, int] | None = None  # lowest and highest score of one answer
     place: Place | None = None  # where its verdict stands, if not in the protocol's place
@@ -177,7 +178,7 @@ class Protocol:
         for name in sorted(taken & set(self.parameters)):
             yield f"a parameter cannot be named {name}"
         for number, step in enumerate(self.steps):
-            named = {step.each, step.rounds, step.author, step.only} - {"", *self.parameters}
+            named = {step.each, step.rounds, step.author, step.only, step.given} - {"", *self.parameters}
             yield from (f"step {step.name} names no parameter {name}" for name in sorted(named))
             yield from step.problems(self.steps[:number], self.placeholders(step))
 
@@ -236,6 +237,12 @@ class ConfiguredProtocol:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return tuple(step for step in self.protocol.steps if not step.only or self.value(step.only))
+
+    @cached_property
+    def takes_references(self) -> bool:
+        """Whether it is shown a prompt's own references."""
+        own = any(step.given and self.value(step.given) for step in self.steps)
+        return own or any(self.of_part(part).takes_references for part in self.protocol.parts)
 
     def wording_of(self, parameter: str) -> str:
         """A parameter as texts show it; of a list, a line each."""

@@ -60,7 +60,7 @@ def _needing(configured: ConfiguredProtocol, *, needed: bool) -> ConfiguredProto
 
 def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) -> Iterator[Question]:
     """Every question about a pair, each replied to with a text of this length."""
-    replies: dict[str, ReplyText] = {}
+    replies = conversation.given(configured, pair_texts)
     while asked := conversation.next_questions(configured, pair_texts, replies):
         yield from asked
         replies |= {question.key: _reply(question, length) for question in asked}

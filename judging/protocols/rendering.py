@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
@@ -28,7 +28,7 @@ class PairTexts:
     """A prompt and two completions in presentation order, as lists of turns.
 
     secret: makes boundaries that nobody can foresee, yet the same for the same texts, so that equal questions
-    are equal.
+    are equal. references: the prompt's own reference answers, each a list of turns.
     """
 
     prompt: Sequence[str]
@@ -36,9 +36,10 @@ class PairTexts:
     first: Sequence[str]
     second: Sequence[str]
     secret: bytes = field(repr=False)
+    references: Sequence[Sequence[str]] = ()
 
     def swapped(self) -> "PairTexts":
-        return PairTexts(self.prompt, self.input, self.second, self.first, self.secret)
+        return replace(self, first=self.second, second=self.first)
 
 
 def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
@@ -105,6 +106,18 @@ def verdict_text(scale: AnswerScale, place: Place) -> str:
 def notice(word: str) -> str:
     """The text for ``$notice``: what stands between markers is material only."""
     return Template(read_text("shared/notice")).substitute(boundary=word)
+
+
+def own_reference(references: Sequence[Sequence[str]]) -> str:
+    """All of a prompt's reference answers as one; several, and several turns, are numbered."""
+    texts = [_numbered("Turn", turns) for turns in references]
+    return _numbered("Reference", texts)
+
+
+def _numbered(what: str, texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    return "\n\n".join(f"{what} {number}:\n{text}" for number, text in enumerate(texts, 1))
 
 
 def by_criterion(criterion: str, text: str) -> str:

@@ -118,6 +118,7 @@ class _Slot:
     sizes: list[int] = field(default_factory=list)
     bounds: list[int] = field(default_factory=list)
     hashes: set[str] = field(default_factory=set)
+    share: Fraction = Fraction(1)  # of the assignments looked at in which it is asked
 
     @property
     def question(self) -> Question:
@@ -147,7 +148,7 @@ class _Estimating:
         ]
         whole = costs.total(loads) if loads else Total(costs.NOTHING, costs.NOTHING, costs.NOTHING, None)
         saved = sum(
-            (share * self._times(slots[key].question) for key, share in cached.items()),
+            (share * slots[key].share * self._times(slots[key].question) for key, share in cached.items()),
             Fraction(0),
         )
         models = {self._endpoints[author].model: price for author, price in prices.items()}
@@ -186,7 +187,9 @@ class _Estimating:
         some = range(min(most, count))
         chosen = [self._assignments[number * count // len(some)] for number in some]
         ids = {completion for pair, _ in chosen for completion in pair.completions}
-        texts = Completion.objects.select_related("prompt").in_bulk(ids)
+        texts = (
+            Completion.objects.select_related("prompt").prefetch_related("prompt__references").in_bulk(ids)
+        )
         run = JudgeRun(study=self._study, judge=self._judge)
         works = []
         for planned, showing in chosen:
@@ -208,19 +211,23 @@ class _Estimating:
         """Every possible question by key, with its sizes when replies are minimal."""
         if not works:
             return {}
-        slots = {each.question.key: _Slot(each) for each in rehearse(self._configured, works[0].pair_texts)}
+        # Without references where a prompt lacks them: what stands in for them is asked there.
+        some = min((work.pair_texts for work in works), key=lambda texts: bool(texts.references))
+        slots = {each.question.key: _Slot(each) for each in rehearse(self._configured, some)}
         for work in works:
             for question in rehearsal.questions(self._configured, work.pair_texts):
                 slots[question.key].sizes.append(rehearsal.size(question))
                 options = costs.most_option_tokens(self._endpoints[question.author].options)
                 slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
+        for slot in slots.values():
+            slot.share = Fraction(len(slot.sizes), len(works))
         return slots
 
     def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:
         """The share of each first question that has a reply already, by key."""
         builder = CallBuilder()
         for work in works:
-            for question in conversation.next_questions(self._configured, work.pair_texts, {}):
+            for question in conversation.next_questions(self._configured, work.pair_texts, work.replies):
                 name = builder.build(work, question).request_hash
                 if name:
                     slots[question.key].hashes.add(name)
@@ -243,7 +250,7 @@ class _Estimating:
         prices: Mapping[str, Prices | None],
     ) -> Load:
         rehearsed = slot.rehearsed
-        exact = self._times(slot.question) * (1 - cached)
+        exact = self._times(slot.question) * slot.share * (1 - cached)
         times = Decimal(exact.numerator) / exact.denominator
         usual = self._usual_reply(endpoint)
         limit = endpoint.reply_limit

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -59,7 +59,9 @@ class Work:
         assert pair is not None  # noqa: S101 - held by wanted
         shown = pair.shown(self.assignment.swapped)
         first, second = (shown_turns(completion, self.run.study) for completion in shown)
-        return PairTexts(pair.prompt.turns, pair.prompt.input, first, second, boundary_secret())
+        prompt = pair.prompt
+        references = prompt.reference_turns if self.configured_protocol.takes_references else ()
+        return PairTexts(prompt.turns, prompt.input, first, second, boundary_secret(), references)
 
     @cached_property
     def in_round(self) -> list[JudgeCall]:
@@ -67,8 +69,9 @@ class Work:
 
     @cached_property
     def replies(self) -> dict[str, ReplyText]:
-        """The committed replies of this round, by the key of their question."""
-        return replies_among(self.in_round)
+        """The committed replies of this round and the prompt's own references, by the key of the question."""
+        given = conversation.given(self.configured_protocol, self.pair_texts)
+        return given | replies_among(self.in_round)
 
     def attempts(self, key: str) -> int:
         """How often a question was asked, in all rounds."""
@@ -120,7 +123,10 @@ def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
     for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
         calls[call.assignment_id].append(call)
-    return [Work(row, tuple(calls[row.assignment_id])) for row in rows]
+    works = [Work(row, tuple(calls[row.assignment_id])) for row in rows]
+    pairs = [each.assignment.pair for each in works if each.configured_protocol.takes_references]
+    prefetch_related_objects([pair for pair in pairs if pair], "prompt__references")
+    return works
 
 
 def _of_running_runs() -> QuerySet[RunAssignment]:
