@@ -85,6 +85,14 @@ class Study(models.Model):
         validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
         help_text="Share of hidden check pairs, whose right answer is known.",
     )
+    stop_margin = models.FloatField(
+        "stopping rule",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1000.0)],
+        help_text="Pause once people's votes show that the first is better than all others, or worse by "
+        "at most so many points; empty: never.",
+    )
     naming = models.CharField(
         "answers that name their author",
         max_length=10,
@@ -143,6 +151,10 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=Q(training_threshold=None) | Q(training_threshold__range=(0, 1)),
                 name="study_threshold_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(stop_margin=None) | Q(stop_margin__range=(0, 1000)),
+                name="study_stop_margin_within_bounds",
             ),
             models.CheckConstraint(
                 condition=Q(

@@ -34,6 +34,7 @@ WORDS: Final = {
     "control_share": "Pairs chosen at random all the same",
     "repeat_share": "Hidden repeats",
     "gold_share": "Hidden checks",
+    "stop_margin": "Stopping rule",
     "sign_up_open": "Anyone may sign up and rate",
     "simulated": "Holds simulated votes",
     "retired_at": "Retired",

@@ -183,7 +183,7 @@ class RatingForm(SettingForm):
         fields = (
             *("points", "ratings_per_pair_people", "ratings_per_pair_judges"),
             *("criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
-            *("pairing", "control_share", "repeat_share", "gold_share"),
+            *("pairing", "control_share", "repeat_share", "gold_share", "stop_margin"),
         )
         labels = {
             "points": "Scale",
@@ -192,18 +192,22 @@ class RatingForm(SettingForm):
             "reveal_names": "Tell raters who wrote the answers once they have rated them",
             "show_references": "Reference answers",
             "pairing": "Choice of pairs",
+            "stop_margin": "Pause once it is known who is first: points that may be lost",
         }
         help_texts = {
             "points": "Ratings given already keep the scale they were given on.",
             "ratings_per_pair_people": "By how many different people each pair is to be rated.",
             "show_references": "Of prompts that have some; nobody is told who wrote them.",
+            "stop_margin": "0: the first is better than every other contestant. 10: it is worse than none by "
+            "more than 10 points. From people's votes, with intervals that hold however often one looks. "
+            "Empty: never.",
             "reveal_names": "Motivates some raters, and lets them recognise styles: better left off. Each "
             "rater then gets every answer in one pair only, and no repeats: others would not be blind.",
         }
 
     GROUPS = {
         "The scale": ("points", "criteria", "reasons", "show_references", "reveal_names"),
-        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges"),
+        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges", "stop_margin"),
         "Which pairs people get": ("pairing", "control_share", "repeat_share", "gold_share"),
         "Training": ("training_threshold",),
     }

@@ -19,6 +19,7 @@ from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
+from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.reading import Opinions, opinions
@@ -58,6 +59,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
             outcome = _publish(study, *_compute(study, anew))
+            follow(study, outcome.snapshot.counts.get("stopping"))
             Refresh.objects.filter(study=study).update(error="", failed_at=None)
             return outcome
         except Exception as error:
@@ -96,6 +98,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         counts=tables.counts(read, criteria)
         | {
             "own_family": own_families(study, read, method.interval),
+            "stopping": rule_of(study, read, method),
             "people": [each.selector for each in single_people(study, read)],
         },
         seconds=round(time.perf_counter() - started, 3),

@@ -52,12 +52,49 @@ def difference(games: Games, first: int, second: int, method: Method) -> Differe
     fit = _fit(games, method)
     if fit.component[first] != fit.component[second]:
         raise ParameterError("no chain of games connects the two contestants")
-    points = float(fit.rating[first] - fit.rating[second])
-    if games.units < 2:
-        return Difference(points, None, games.units, games.cluster is not None)
-    covariance = sandwich(games, fit).covariance
+    return _apart_by(fit, _covariance(games, fit), first, second, games)
+
+
+def _covariance(games: Games, fit: BradleyTerryFit) -> FloatArray | None:
+    return sandwich(games, fit).covariance if games.units >= 2 else None
+
+
+def _apart_by(
+    fit: BradleyTerryFit, covariance: FloatArray | None, first: int, second: int, games: Games
+) -> Difference:
+    points, of_prompts = float(fit.rating[first] - fit.rating[second]), games.cluster is not None
+    if covariance is None:
+        return Difference(points, None, games.units, of_prompts)
     variance = covariance[first, first] + covariance[second, second] - 2.0 * covariance[first, second]
-    return Difference(points, math.sqrt(max(variance, 0.0)), games.units, games.cluster is not None)
+    return Difference(points, math.sqrt(max(variance, 0.0)), games.units, of_prompts)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The contestant in front, and the one whose interval of the difference reaches deepest."""
+
+    first: int
+    nearest: int
+    apart: Difference
+    level: float  # of that interval, in percent
+
+
+def lead(games: Games, method: Method) -> Lead:
+    """Who leads the largest group that games connect, against whoever is nearest to it at every look.
+
+    The error of the method's level is divided by the number of others (Bonferroni): at most that share of
+    studies ever shows somebody to be first who is not. Raises a StatsError where there are no two.
+    """
+    fit = _fit(games, method)
+    own = np.flatnonzero(fit.component == 0)
+    if len(own) < 2:
+        raise ParameterError("there are no two contestants that met")
+    first = int(own[np.argmax(fit.rating[own])])
+    others = [int(each) for each in own if each != first]
+    level, covariance = 100.0 - (100.0 - method.interval) / len(others), _covariance(games, fit)
+    found = {each: _apart_by(fit, covariance, first, each, games) for each in others}
+    nearest = min(others, key=lambda each: (found[each].ends(level, every_look=True) or (-math.inf,))[0])
+    return Lead(first, nearest, found[nearest], level)
 
 
 def _fit(games: Games, method: Method) -> BradleyTerryFit:

@@ -7,8 +7,8 @@ from hypothesis import given
 from scipy.stats import t as student
 
 from leaderboard.stats import Method, make_games, rank_games
-from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.head_to_head import Difference, difference, split
+from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.head_to_head import Difference, difference, lead, split
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games, small_games
 
 POINTS = 400 / np.log(10)
@@ -84,6 +84,38 @@ def test_intervals_hold_the_truth(every_look):
         missed += any(not low <= true <= high for low, high in ends)
     assert missed <= (6 if every_look else 12)  # of 120: 5 % are 6, and 12 are 2.6 standard errors more
     assert every_look or missed > 0
+
+
+class TestLead:
+    def test_the_first_against_whoever_is_nearest(self):
+        games = simulated_games(200, clustered=True, seed=2)
+        found = lead(games, Method())
+        assert (found.first, found.nearest) == (0, 1)
+        # Three others share the error of 5 %.
+        assert found.level == pytest.approx(100 - 5 / 3)
+        assert found.apart == difference(games, 0, 1, Method())
+        apart = [difference(games, 0, other, Method()) for other in (1, 2, 3)]
+        ends = [each.ends(found.level, every_look=True) for each in apart]
+        assert min(ends) == found.apart.ends(found.level, every_look=True)
+
+    def test_of_equals_hardly_ever_somebody_is_said_to_be_first(self):
+        stopped = 0
+        for seed in range(60):
+            games = simulated_games(100, (1000.0,) * 4, seed=seed, clustered=True)
+            looks = (games.cluster < prompts for prompts in range(20, 101, 10))
+            found = [
+                lead(
+                    make_games(games.a[own], games.b[own], games.score[own], 4, cluster=games.cluster[own]),
+                    Method("bradley-terry"),
+                )
+                for own in looks
+            ]
+            stopped += any(each.apart.ends(each.level, every_look=True)[0] > 0 for each in found)
+        assert stopped <= 3
+
+    def test_there_must_be_two(self):
+        with pytest.raises(NoGamesError, match="there are no games to rank"):
+            lead(make_games([], [], [], 2), Method("bradley-terry"))
 
 
 class TestSplit:
