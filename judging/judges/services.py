@@ -119,11 +119,12 @@ def _check_protocol(judge: Judge) -> Protocol:
         raise JudgeError(" ".join(wrong))
     if judge.form not in protocol.forms:
         raise JudgeError(
-            f"Protocol {protocol.name} has no answer scale {judge.form}; choose one of "
+            f"Protocol {protocol.name} has no answer scale {judge.form}: {protocol.lacks}. Choose one of "
             f"{', '.join(protocol.forms)}."
         )
     if judge.points not in POINTS[judge.form]:
-        raise JudgeError(f"The answer scale {judge.form} has no {judge.points} points.")
+        offered = ", ".join(map(str, POINTS[judge.form]))
+        raise JudgeError(f"The answer scale {judge.form} has no {judge.points} points; it has {offered}.")
     if not 1 <= judge.samples <= MOST_SAMPLES:
         raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
     return protocol

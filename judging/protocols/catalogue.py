@@ -52,6 +52,8 @@ def author(works: str) -> Parameter:
     )
 
 
+ONLY_SCORES: Final = "scores are what it asks for; asked for anything else it would be another protocol"
+
 # The seed study
 
 LIKERT = Protocol(
@@ -89,6 +91,7 @@ SCORES = Protocol(
     steps=(read_step("scores", "rate"),),
     place=Place.FIRST_LINE,
     forms=("scores",),
+    lacks=ONLY_SCORES,
 )
 
 # LLMBar
@@ -203,6 +206,7 @@ RATING = Protocol(
     ),
     place=Place.ONLY_LINE,
     forms=("scores",),
+    lacks=ONLY_SCORES,
     decide=compared("rate"),
     parameters={
         "rules": RULES_FOR_ONE,
@@ -225,6 +229,7 @@ RUBRIC = Protocol(
     ),
     place=Place.FIELD,
     forms=("scores",),
+    lacks=ONLY_SCORES,
     decide=compared("grade"),
     parameters={
         "rubric": Parameter(
@@ -413,7 +418,7 @@ ARENA_HARD = Protocol(
     "BenchBuilder Pipeline, arXiv 2406.11939",
     steps=(read_step("arena-hard", "judge"),),
     place=Place.FIELD,
-    forms=("grades", "likert", "binary"),
+    forms=("grades", "likert", "binary", "scores"),
     note="The benchmark counts A>>B and B>>A as three games; here every comparison is one.",
 )
 
@@ -427,7 +432,7 @@ WILDBENCH = Protocol(
         read_step("wildbench", "judge"),
     ),
     place=Place.FIELD,
-    forms=("grades", "likert", "binary"),
+    forms=("grades", "likert", "binary", "scores"),
     parameters={"author": author("the checklists")},
     note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by "
     "people. Here nobody reviews them; the author is by default the one that ReIFE took.",
@@ -440,7 +445,7 @@ ALPACA_EVAL = Protocol(
     citation="Li et al. (2023), AlpacaEval, github.com/tatsu-lab/alpaca_eval",
     steps=(read_step("alpaca-eval", "choose"),),
     place=Place.ONLY_LINE,
-    forms=("binary", "likert"),
+    forms=("binary", "likert", "scores", "grades"),
     note="The benchmark takes the probability of the first token as the preference. Where the endpoint "
     "returns log-probabilities, the expected rating is stored beside the sampled one.",
 )

@@ -2,12 +2,12 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from judging.protocols.answer_scales import FORMS, POINTS
+from judging.protocols.answer_scales import FORMS, POINTS, WHY_FIXED
 from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Step, Value
 from judging.protocols.rehearsal import rehearse
 from judging.protocols.rendering import PairTexts
@@ -77,6 +77,7 @@ def described(protocol: Protocol) -> dict[str, Any]:
             "once_an_answer": found.answers,
         },
         "answer_scales": list(protocol.forms),
+        "lacks": protocol.lacks,
         "verdict_stands": "; ".join(places),  # none where protocols vote
         "samples": protocol.samples,
         "temperature": protocol.temperature,
@@ -189,7 +190,7 @@ def in_full(protocol: Protocol) -> str:
 
 def markdown(protocols: Iterable[Protocol]) -> str:
     families = list(_families(protocols))
-    lines = [INTRODUCTION, *_scales_and_places()]
+    lines = [INTRODUCTION, *_scales_and_places([facts for _, members in families for facts in members])]
     lines += [
         "## Overview",
         "",
@@ -241,10 +242,19 @@ def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "note", facts["note"]
 
 
-def _scales_and_places() -> Iterator[str]:
-    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales |", "|---|---|---|")
+def _scales_and_places(every: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales | why no other |")
+    yield "|---|---|---|---|"
     for form, meaning in FORMS.items():
-        yield f"| {form} | {meaning} | {', '.join(map(str, POINTS[form]))} points |"
+        points = ", ".join(map(str, POINTS[form]))
+        yield f"| {form} | {meaning} | {points} points | {WHY_FIXED.get(form, '')} |"
+    lacking = [facts for facts in every if facts["lacks"]]
+    full = len(every) - len(lacking)
+    yield from ("", f"{full} of {len(every)} protocols take every answer scale. The others:", "")
+    yield from ("| protocol | takes | why no other |", "|---|---|---|")
+    for facts in lacking:
+        name, taken = facts["name"], ", ".join(facts["answer_scales"])
+        yield f"| [{name}](#{name}) | {taken} | {facts['lacks']} |"
     yield from ("", "## Where verdicts stand", "")
     yield from (f"- {place.words}" for place in Place)
     yield ""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from judging.protocols import rendering
-from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import FORMS, POINTS, AnswerScale, answer_scale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
 
@@ -144,7 +144,8 @@ class Protocol:
     citation: str
     steps: tuple[Step, ...] = ()
     place: Place = Place.FIRST_LINE  # where verdicts are read
-    forms: tuple[str, ...] = ("likert", "binary")  # possible answer scales
+    forms: tuple[str, ...] = tuple(FORMS)  # possible answer scales, the usual one first
+    lacks: str = ""  # why it has no other answer scales
     decide: Decide = last_verdict
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -172,6 +173,8 @@ class Protocol:
     def _problems(self) -> Iterator[str]:
         if bool(self.steps) == bool(self.parts):
             yield "it has steps of its own or parts, one of the two"
+        if (set(self.forms) < set(FORMS)) != bool(self.lacks):
+            yield "it says why it lacks answer scales if, and only if, it does"
         if self.steps and not any(step.asks_verdict for step in self.steps):
             yield "no step asks for a verdict"
         taken = GENERAL.union(*SHOWING.values(), {"verdict"}, {step.name for step in self.steps})

@@ -34,7 +34,7 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"form": "scores"}, "Protocol likert has no answer scale scores"),
+        ({"protocol": "rating"}, "Protocol rating has no answer scale likert: scores are what it asks for"),
         ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
         ({"parameters": "[1]"}, "Enter a JSON object"),
         ({"samples": "0"}, "Samples must be from 1 to 99"),
@@ -89,10 +89,11 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
 def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
     chosen = {"protocol": "arena-hard", "form": "binary"}
     page = staff.get("/judging/judges/protocol/", chosen).content.decode()
-    expected = [("likert", ""), ("binary", " selected"), ("grades", "")]
+    expected = [("likert", ""), ("binary", " selected"), ("scores", ""), ("grades", "")]
     assert re.findall(r'<option value="(\w+)"( selected)?', page) == expected
     page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
     assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
+    assert "Answer scales: scores alone: scores are what it asks for" in page
 
 
 def test_a_panel_is_put_together_and_changed(staff: Client) -> None:

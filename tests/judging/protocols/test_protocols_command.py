@@ -36,7 +36,7 @@ def test_all_are_listed_with_calls_scales_parameters_and_source() -> None:
     (entry,) = [block for block in listed.split("\n\n") if block.startswith("  wildbench:")]
     lines = [line.split(maxsplit=2) for line in entry.splitlines()[1:]]
     assert "calls per pair  1 + 1 once a prompt" in entry
-    assert "answer scales   grades, likert, binary" in entry
+    assert "answer scales   grades, likert, binary, scores" in entry
     assert "parameters      author=gpt-4o" in entry
     assert ["source", "Lin", "et al. (2024), WildBench, arXiv 2406.04770"] in lines
     assert max(len(line) for line in listed.splitlines()) <= WIDTH

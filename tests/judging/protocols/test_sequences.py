@@ -7,7 +7,7 @@ import pytest
 
 from arena.rating import scales
 from judging.protocols import conversation
-from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import FORMS, POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol, Value
@@ -85,6 +85,16 @@ def seen(question: Question) -> Call:
 
 def test_the_table_has_a_row_for_every_protocol() -> None:
     assert set(SEQUENCES) == set(PROTOCOLS)
+
+
+def test_every_protocol_takes_every_answer_scale_but_those_that_ask_for_scores() -> None:
+    lacking = {name: one.forms for name, one in PROTOCOLS.items() if set(one.forms) != set(FORMS)}
+    assert lacking == dict.fromkeys(("scores", "rating", "rubric"), ("scores",))
+    scales_of_each = {
+        name: {case.values[3].name for case in CASES if case.values[0] == name} for name in PROTOCOLS
+    }
+    every = {"likert-2", "likert-3", "likert-5", "likert-8", "binary", "scores", "grades"}
+    assert all(found == (every & set(lacking.get(name, every))) for name, found in scales_of_each.items())
 
 
 @pytest.mark.parametrize(("name", "parameters", "waves", "scale"), CASES)
