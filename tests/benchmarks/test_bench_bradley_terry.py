@@ -1,11 +1,12 @@
-"""Speed of bootstrapped Bradley-Terry and Davidson against a fit per round; run by ``make bench``."""
+"""Speed of bootstrapped Bradley-Terry, Davidson and Elo against a fit per round; run by ``make bench``."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import bootstrap_bradley_terry, bootstrap_davidson
+from leaderboard.stats import EloParameters, bootstrap_bradley_terry, bootstrap_davidson, bootstrap_elo
+from leaderboard.stats.elo_mean import bootstrap_mean_elo
 from tests.benchmarks.paired import Rival, race
 from tests.benchmarks.rivals import ROUNDS, by_distinct_rows, by_fastchat, by_win_matrix
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
@@ -48,6 +49,8 @@ def test_a_fit_per_round(contestants, wanted):
         Rival("ours, one thread", partial(ours, threads=1), ROUNDS),
         Rival("ours, two threads", partial(ours, threads=2), ROUNDS),
         Rival("ours, Davidson", partial(samples, bootstrap_davidson, games), ROUNDS),
+        Rival("ours, Elo", partial(bootstrap_mean_elo, games, EloParameters(), rounds=ROUNDS), ROUNDS),
+        Rival("ours, Elo as in the study", partial(samples, bootstrap_elo, games), ROUNDS),
         once_per_round("fschat, scikit-learn", by_fastchat, games, min(few, 10)),
         once_per_round("L-BFGS-B on distinct rows", by_distinct_rows, games, 10 * few),
         once_per_round("L-BFGS-B on the win matrix", by_win_matrix, games, 10 * few),
