@@ -96,7 +96,7 @@ def head_to_head(
         "first": first,
         "second": second,
         "level": method.interval,
-        "raters": [_by_kind(opinions, choice, first, second, method) for choice in kinds],
+        "by_raters": [_by_kind(opinions, choice, first, second, method) for choice in kinds],
         "anchored": [
             row for choice in kinds if (row := _anchored(opinions, choice, first, second, method)) is not None
         ],
@@ -160,11 +160,11 @@ def difference_of(own: Opinions, first: str, second: str, method: Method) -> tup
 def described(found: Difference, level: float) -> dict[str, Any]:
     """The difference as tables store it: with what its intervals reach, in standard errors."""
     sure = found.standard_error is not None
-    return {
-        **rounded(asdict(found)),
+    values = asdict(found) | {
         "reach": found.reach(level) if sure else None,
         "reach_at_every_look": found.reach(level, every_look=True) if sure else None,
     }
+    return dict(rounded(values))
 
 
 def _anchored(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,13 +19,11 @@ from leaderboard.head_to_head.figure import differences
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
 from leaderboard.head_to_head.verdict import MarginError, margin_of
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
-from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import visible
 from leaderboard.pages.switches import Switch
-from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.on_demand import Pending
+from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     PAIR_METHODS,
     PAIR_SWITCHES,
@@ -35,11 +33,10 @@ from leaderboard.snapshots.settings import (
     parse,
     parse_for_pair,
 )
-from leaderboard.snapshots.stored import Stored
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadToHead(SettingPage):
+class HeadToHead(ComputedPage):
     """``margin`` is how many points the first may be worse; ``every_look``: intervals hold at every look."""
 
     setting: PairSetting
@@ -48,11 +45,50 @@ class HeadToHead(SettingPage):
     contestants: Sequence[Contestant] = field(repr=False)
     margin: float
     every_look: bool
-    content: Content | None
 
     template: ClassVar[str] = "leaderboard/head_to_head.html"
     tab: ClassVar[str] = "study"
     takes: ClassVar[Sequence[str]] = PAIR_SWITCHES
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
+        contestants = list(Contestant.objects.filter(study=study, retired_at=None).order_by("name"))
+        by_slug = {each.slug: each for each in contestants}
+        first, second = (by_slug.get(wanted[side]) for side in ("contestant", "against"))
+        if first is None or second is None or first == second:
+            raise Http404("Two different contestants that are ranked are needed.")
+        setting = parse_for_pair(wanted, snapshot.known)
+        if setting is None:
+            raise NoNumbersError("Nobody has rated yet.")
+        try:
+            margin = margin_of(wanted.get("margin", ""))
+        except MarginError as error:
+            raise UnknownSettingError(str(error)) from error
+        found = find(snapshot, setting, Scope.HEAD_TO_HEAD)
+        page = cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse("study-head-to-head", args=[study.slug, first.slug, second.slug]),
+            pending=found.pending,
+            setting=setting,
+            first=first,
+            second=second,
+            contestants=contestants,
+            margin=margin,
+            every_look=wanted.get("looks") == "every",
+            content=found.stored.get("head-to-head", setting.raters),
+        )
+        return replace(page, query=page._with(setting.query()))
+
+    def answer(self) -> dict[str, Any]:
+        found = super().answer()
+        decision = self.chosen.decision if self.chosen else None
+        return found | {
+            "method": self.setting.method,
+            "decision": decision.as_dict() if decision else None,
+            "drivers": [vars(each) for each in self.drivers],
+            "pairs": found["pairs"] if self.study.is_closed else [],
+        }
 
     @property
     def level(self) -> float:
@@ -99,7 +135,7 @@ class HeadToHead(SettingPage):
         if self.content is None:
             return []
         together = [row | {"label": f"People with {row['label']}"} for row in self.content["anchored"]]
-        return lines(self.content, [*self.content["raters"], *together], self.margin, self.every_look)
+        return lines(self.content, [*self.content["by_raters"], *together], self.margin, self.every_look)
 
     @cached_property
     def chosen(self) -> Line | None:
@@ -159,35 +195,8 @@ class HeadToHead(SettingPage):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> HeadToHead:
     """Raises Http404, UnknownSettingError or NoNumbersError."""
-    contestants = list(Contestant.objects.filter(study=study, retired_at=None).order_by("name"))
-    by_slug = {each.slug: each for each in contestants}
-    first, second = (by_slug.get(place[side]) for side in ("first", "second"))
-    if first is None or second is None or first == second:
-        raise Http404("Two different contestants that are ranked are needed.")
-    wanted = {name: request.GET[name] for name in PAIR_SWITCHES if name in request.GET}
-    setting = parse_for_pair(wanted | {"contestant": first.slug, "against": second.slug}, snapshot.known)
-    if setting is None:
-        raise NoNumbersError("Nobody has rated yet.")
-    try:
-        margin = margin_of(request.GET.get("margin", ""))
-    except MarginError as error:
-        raise UnknownSettingError(str(error)) from error
-    answer = on_demand.contents(snapshot, setting, Scope.HEAD_TO_HEAD)
-    pending = answer if isinstance(answer, Pending) else None
-    page = HeadToHead(
-        study=study,
-        snapshot=snapshot,
-        address=reverse("study-head-to-head", args=[study.slug, first.slug, second.slug]),
-        pending=pending,
-        setting=setting,
-        first=first,
-        second=second,
-        contestants=contestants,
-        margin=margin,
-        every_look=request.GET.get("looks") == "every",
-        content=None if isinstance(answer, Pending) else Stored(answer).get("head-to-head", setting.raters),
-    )
-    return replace(page, query=page._with(setting.query()))
+    wanted = {**request.GET.dict(), "contestant": place["first"], "against": place["second"]}
+    return HeadToHead.read(study, snapshot, wanted)
 
 
 def _by_rank(study: Study) -> list[str]:

@@ -162,3 +162,20 @@ def test_a_private_study_is_not_compared_in_public(client, made):
     assert client.get("/studies/small/compare/").status_code == 404
     factories.make_study(slug="empty", visibility="public")
     assert client.get("/studies/empty/compare/").status_code == 404
+
+
+def test_the_api_gives_the_decision_and_what_the_page_shows(client, made):
+    slugs = {name: each.slug for name, each in made.contestants.items()}
+    url = f"/api/v1/studies/small/compare/{slugs['alpha']}/{slugs['beta']}/"
+    assert client.get(url).status_code == 202
+    assert computing.compute_next(made.study.pk)
+    found = client.get(url).json()
+    assert found["decision"] == json.loads(decide("small", "alpha", "beta", "--format", "json")[0])
+    assert [row["label"] for row in found["by_raters"]] == ["People", "STRICT"]
+    assert (found["preferring"], found["pairs"]) == ({"first": 1, "second": 0, "neither": 0}, [])
+    assert client.get(url, {"margin": "much"}).status_code == 404
+    assert client.get(url, {"looks": "twice"}).status_code == 422
+    assert client.get(url.replace(slugs["beta"], slugs["alpha"])).status_code == 404
+    made.study.visibility = "private"
+    made.study.save()
+    assert client.get(url).status_code == 404

@@ -1,0 +1,90 @@
+"""The API of two contestants head to head."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+
+from arena.api.schemas import ErrorOut, Name
+from leaderboard.head_to_head.page import HeadToHead
+from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+
+studies = Router(tags=["standings"])
+
+
+class HeadToHeadIn(Schema):
+    """Which comparisons, and what is to be decided."""
+
+    margin: Name = Field("", max_length=20, description="Points that the first may be worse; 0.")
+    looks: Literal["", "every"] = Field("", description="every: intervals hold at every look.")
+    raters: Name | None = setting_field("raters")
+    criterion: Name | None = setting_field("criterion")
+    ties: Name | None = setting_field("ties")
+    category: Name | None = setting_field("category")
+    method: Name = Field("", max_length=20, description="elo, bradley-terry or davidson; elo.")
+    band: Name | None = setting_field("band")
+    level: Name | None = setting_field("level")
+
+
+class DecisionOut(Schema):
+    """What ``manage.py decide`` prints."""
+
+    first: str
+    second: str
+    verdict: Literal["better", "not worse", "worse", "undecided"]
+    sentence: str
+    difference: float = Field(description="First less second, in points.")
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    level: float
+    every_look: bool
+    margin: float
+    games: int = Field(description="That the difference rests on, those against others too.")
+    units: int = Field(description="Prompts, or games where no prompt is named.")
+    more_prompts: int | None = Field(description="That would decide with a chance of 80 %.")
+    more_ratings: int | None
+
+
+class HeadToHeadOut(Schema):
+    """Two contestants against each other."""
+
+    study: str
+    created_at: datetime
+    watermark: str
+    simulated: bool
+    raters: str
+    criterion: str | None
+    ties: str
+    category: str | None
+    method: str
+    first: str
+    second: str
+    level: float
+    decision: DecisionOut | None = Field(
+        description="By the chosen raters; null where nothing connects them."
+    )
+    by_raters: list[dict[str, Any]] = Field(description="The same by each kind of raters.")
+    anchored: list[dict[str, Any]] = Field(description="By people with a judge's help.")
+    categories: list[dict[str, Any]]
+    drivers: list[dict[str, Any]] = Field(description="Shares of points in two parts of their games.")
+    preferring: dict[str, int] = Field(description="How many raters favour each.")
+    pairs: list[dict[str, Any]] = Field(description="That say most; empty while the study is open.")
+
+
+@reads(
+    studies, "/{slug}/compare/{first}/{second}/", "Compare two contestants", {200: HeadToHeadOut, **COMPUTED}
+)
+def show_head_to_head(
+    request: HttpRequest,
+    response: HttpResponse,
+    slug: Slug,
+    first: Slug,
+    second: Slug,
+    wanted: Query[HeadToHeadIn],
+) -> HeadToHeadOut | Status[ErrorOut]:
+    """Whether the first is better than the second, by contestants' names in addresses."""
+    study = study_of(request, slug)
+    asked = wanted.dict(exclude_none=True) | {"contestant": first, "against": second}
+    return computed(response, lambda: HeadToHeadOut(**HeadToHead.newest(study, asked).answer()))
