@@ -1,8 +1,8 @@
 """What refreshing and showing a generated study costs, in a process of its own.
 
-Run with: python -m tests.benchmarks.refresh_cost [numpy], with DATABASE_URL naming a scratch database that
-tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected. With
-``numpy`` numba is not used though it is installed. Prints one line of JSON.
+Run with: python -m tests.benchmarks.refresh_cost, with DATABASE_URL naming a scratch database that
+tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected. Prints
+one line of JSON.
 """
 
 import json
@@ -20,14 +20,14 @@ MORE: Final = 1000
 PAGES: Final = 20
 
 
-def costs(comparisons, *arguments):
+def costs(comparisons):
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
         for step in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
             subprocess.run([sys.executable, "manage.py", *step], env=environment, check=True)
         make = [sys.executable, "-m", "tests.benchmarks.generated_study", str(comparisons)]
         subprocess.run(make, env=environment, check=True)
-        command = [sys.executable, "-m", "tests.benchmarks.refresh_cost", *arguments]
+        command = [sys.executable, "-m", "tests.benchmarks.refresh_cost"]
         run = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return found
@@ -107,10 +107,6 @@ def main():
     from django.conf import settings
 
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
-    if "numpy" in sys.argv:
-        from leaderboard.stats import elo
-
-        elo.has_numba = lambda: False  # type: ignore[assignment]
     print(json.dumps(measure()))
 
 

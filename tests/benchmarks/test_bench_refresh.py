@@ -78,11 +78,10 @@ def test_refresh_llmfao(reference_data):
     measure(Study.objects.get(slug="llmfao"))
 
 
-@pytest.mark.parametrize("numba", ["numba", "numpy"])
 @pytest.mark.parametrize("size", SIZES)
-def test_refresh_generated(size, numba):
-    """One size alone: ``-k "1000000 and numba"``. The seconds of the processors are in brackets."""
-    found = costs(size, *([] if numba == "numba" else ["numpy"]))
+def test_refresh_generated(size):
+    """One size alone: ``-k 1000000``. The seconds of the processors are in brackets."""
+    found = costs(size)
     steps = {
         "first": "with all texts measured",
         "full": "everything anew",
@@ -94,7 +93,7 @@ def test_refresh_generated(size, numba):
         f"{words} {found[f'{name}_s']} s ({found[f'{name}_processor_s']})" for name, words in steps.items()
     )
     print(
-        f"\n{numba}, {found['comparisons']:,} comparisons, {found['tables']} tables: {times}; "
+        f"\n{found['comparisons']:,} comparisons, {found['tables']} tables: {times}; "
         f"peak {found['peak_mb']} MB ({found['before_mb']} before); page {found['page_ms']} ms, "
         f"{found['page_kb']} kB; not modified {found['not_modified_ms']} ms"
     )
