@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, ClassVar, Final
 
 from django.db.models import Prefetch, prefetch_related_objects
@@ -172,7 +173,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def _listed(request: HttpRequest, now: Published) -> HttpResponse:
     releases = list(now.study.releases.all())
-    context = {"study": now.study, "releases": list(zip(releases, [*releases[1:], None], strict=True))}
+    context = {"study": now.study, "releases": list(zip_longest(releases, releases[1:]))}
     return render(request, "leaderboard/releases.html", context)
 
 

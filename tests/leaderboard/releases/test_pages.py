@@ -71,6 +71,11 @@ def test_a_release_is_seen_by_those_who_see_the_board(made, client):
     assert answer.status_code == 200
 
 
+def test_a_study_without_a_release_says_so(client):
+    factories.make_study(slug="new", visibility="public")
+    assert "There is no release of this study yet." in client.get("/studies/new/releases/").content.decode()
+
+
 def test_the_page_shows_what_was_frozen_and_escapes_it(made, client):
     page = client.get("/studies/made/releases/1/").content.decode()
     stored = Release.objects.get(number=1)
