@@ -15,7 +15,7 @@ from leaderboard.stats.elo_mean import mean_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import check_level, student_reach
 from leaderboard.stats.ranking_method import Method
-from leaderboard.stats.sandwich import sandwich
+from leaderboard.stats.sandwich import Sandwich, sandwich
 
 METHODS: Final = ("elo", "bradley-terry", "davidson")
 
@@ -52,21 +52,28 @@ def difference(games: Games, first: int, second: int, method: Method) -> Differe
     fit = _fit(games, method)
     if fit.component[first] != fit.component[second]:
         raise ParameterError("no chain of games connects the two contestants")
-    return _apart_by(fit, _covariance(games, fit), first, second, games)
+    return _apart_by(fit, _errors(games, fit), first, second, games)
 
 
-def _covariance(games: Games, fit: BradleyTerryFit) -> FloatArray | None:
-    return sandwich(games, fit).covariance if games.units >= 2 else None
+def _errors(games: Games, fit: BradleyTerryFit) -> Sandwich | None:
+    return sandwich(games, fit) if games.units >= 2 else None
 
 
 def _apart_by(
-    fit: BradleyTerryFit, covariance: FloatArray | None, first: int, second: int, games: Games
+    fit: BradleyTerryFit, errors: Sandwich | None, first: int, second: int, games: Games
 ) -> Difference:
+    """The standard error is at least what half a point more in one game between the two adds.
+
+    Few prompts often agree by chance, and scores that all agree have no variance.
+    """
     points, of_prompts = float(fit.rating[first] - fit.rating[second]), games.cluster is not None
-    if covariance is None:
+    if errors is None:
         return Difference(points, None, games.units, of_prompts)
-    variance = covariance[first, first] + covariance[second, second] - 2.0 * covariance[first, second]
-    return Difference(points, math.sqrt(max(variance, 0.0)), games.units, of_prompts)
+    own = np.ix_([first, second], [first, second])
+    side = np.array([1.0, -1.0])
+    variance = float(side @ errors.covariance[own] @ side)
+    half_a_point = 0.5 * float(side @ errors.pull[own] @ side)
+    return Difference(points, max(math.sqrt(max(variance, 0.0)), half_a_point), games.units, of_prompts)
 
 
 @dataclass(frozen=True)
@@ -91,8 +98,8 @@ def lead(games: Games, method: Method) -> Lead:
         raise ParameterError("there are no two contestants that met")
     first = int(own[np.argmax(fit.rating[own])])
     others = [int(each) for each in own if each != first]
-    level, covariance = 100.0 - (100.0 - method.interval) / len(others), _covariance(games, fit)
-    found = {each: _apart_by(fit, covariance, first, each, games) for each in others}
+    level, errors = 100.0 - (100.0 - method.interval) / len(others), _errors(games, fit)
+    found = {each: _apart_by(fit, errors, first, each, games) for each in others}
     nearest = min(others, key=lambda each: (found[each].ends(level, every_look=True) or (-math.inf,))[0])
     return Lead(first, nearest, found[nearest], level)
 

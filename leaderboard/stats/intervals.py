@@ -1,6 +1,5 @@
 """Intervals: levels, percentiles of samples, Student's t around estimates, shares of trials."""
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +16,7 @@ KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97
 
 def check_level(interval: float, name: str = "interval") -> float:
     """The level of a central interval in percent; raises ParameterError outside 0..100."""
-    if not (math.isfinite(interval) and 0 < interval < 100):
+    if not 0.0 < 1.0 - interval / 100.0 < 1.0:  # what rounds to 0 or 100 is neither
         raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
     return float(interval)
 

@@ -53,6 +53,7 @@ class Sandwich:
     standard_error: FloatArray
     clusters: int | None  # None where games are the units
     units: int  # for normal_interval
+    pull: FloatArray  # points that one more point won by each (column) adds to each (row)
 
 
 def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
@@ -67,10 +68,12 @@ def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
         curvature, scores = _bradley_terry(table, outcomes, fit)
     spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
     root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
-    covariance = root @ spread @ root.T * fit.points_per_unit**2
+    root *= fit.points_per_unit
+    covariance = root @ spread @ root.T
     alone = np.bincount(table.component)[table.component] == 1
     covariance[alone] = covariance[:, alone] = np.nan
-    return Sandwich(covariance, np.sqrt(np.maximum(np.diag(covariance), 0.0)), games.clusters, games.units)
+    error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return Sandwich(covariance, error, games.clusters, games.units, root[:, : games.contestants])
 
 
 def _bradley_terry(table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit) -> tuple[FloatArray, Any]:

@@ -25,6 +25,30 @@ def test_three_wins_and_a_loss_by_hand():
     assert found.ends(95) == pytest.approx((found.points - reach, found.points + reach))
 
 
+@pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson"])
+@pytest.mark.parametrize("scores", [[0.5], [1, 1, 0], [1]])
+def test_prompts_that_all_say_the_same_do_not_settle_it(method, scores):
+    prompts, games = 3, len(scores)
+    made = make_games(
+        [0] * prompts * games,
+        [1] * prompts * games,
+        scores * prompts,
+        2,
+        cluster=np.arange(prompts).repeat(games),
+    )
+    low, high = difference(made, 0, 1, Method(method)).ends(95)
+    assert low < -60 < 60 < high
+
+
+@pytest.mark.parametrize("games", [10, 30, 100, 1000])
+def test_nothing_but_wins_reach_as_far_as_the_exact_interval(games):
+    """That of Clopper and Pearson, for a single share."""
+    made = make_games([0] * games, [1] * games, [1] * games, 2)
+    low, _ = difference(made, 0, 1, Method("bradley-terry")).ends(95)
+    share = 0.025 ** (1 / games)
+    assert low / POINTS == pytest.approx(np.log(share / (1 - share)), abs=0.35)
+
+
 def test_bradley_terry_is_a_logistic_regression_with_clustered_errors():
     games = simulated_games(40, clustered=True, raters=2, prompt_effect=100.0, seed=5)
     design = np.zeros((len(games), 4))

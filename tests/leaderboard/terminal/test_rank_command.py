@@ -272,6 +272,7 @@ class TestErrors:
             (["--rounds", "1.5"], "--rounds is '1.5'; it must be a whole number."),
             (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
             (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
+            (["--interval", "1e-300"], "--interval is 1e-300; it must be a percentage between 0 and 100."),
             (["--k", "1e308"], "--k is 1e+308; it must be at most 1e+09."),
             (
                 ["--resample", "days"],
