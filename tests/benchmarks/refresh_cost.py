@@ -1,8 +1,8 @@
 """What refreshing and showing a generated study costs, in a process of its own.
 
 Run with: python -m tests.benchmarks.refresh_cost, with DATABASE_URL naming a scratch database that
-tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected. Prints
-one line of JSON.
+tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected.
+Prints one line of JSON.
 """
 
 import json
