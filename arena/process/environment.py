@@ -23,13 +23,17 @@ class ImproperEnvironment(ImproperlyConfigured):
     """An environment variable is missing or wrong; the message is one sentence."""
 
 
-def load_settings(exit_code: int = 1) -> None:
+UNUSABLE: Final = 3
+"""Exit code where settings or database cannot be used; a worker of gunicorn stops with it alone."""
+
+
+def load_settings() -> None:
     """Load the Django settings, or say in one sentence what is wrong and exit."""
     try:
         settings.configured or settings.DEBUG  # noqa: B018 - reading a setting loads them all
     except (ImproperEnvironment, EnvError) as error:
         sys.stderr.write(f"{error}\n")
-        sys.exit(exit_code)
+        sys.exit(UNUSABLE)
 
 
 @contextmanager
@@ -50,7 +54,7 @@ def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
             f"The database cannot be used ({reason}). Look at DATABASE_URL; python manage.py migrate makes "
             "missing tables.\n"
         )
-        sys.exit(1)
+        sys.exit(UNUSABLE)
 
 
 def require_in_production(*names: str) -> None:

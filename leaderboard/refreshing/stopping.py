@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+from django.db import transaction
 
 from arena.models import Study, StudyEvent
 from arena.studies.lifecycle import decide
@@ -13,6 +15,7 @@ from leaderboard.stats import Method, StatsError
 from leaderboard.stats.head_to_head import lead
 
 Kind = StudyEvent.Kind
+_SAID: Final = "By the stopping rule."
 
 
 def rule_of(study: Study, opinions: Opinions, method: Method) -> dict[str, Any] | None:
@@ -30,16 +33,26 @@ def rule_of(study: Study, opinions: Opinions, method: Method) -> dict[str, Any] 
     apart = described(found.apart, found.level)
     decision = Decision(first, nearest, apart, len(games), found.level, study.stop_margin, every_look=True)
     decided = decision.verdict in (Verdict.BETTER, Verdict.NOT_WORSE)
-    return {"decided": decided, "first": first, "nearest": nearest, "sentence": decision.sentence}
+    return {
+        "margin": study.stop_margin,
+        "decided": decided,
+        "first": first,
+        "nearest": nearest,
+        "sentence": decision.sentence,
+    }
 
 
+@transaction.atomic
 def follow(study: Study, rule: dict[str, Any] | None) -> None:
-    """Pause an open study whose rule has decided, once for each rule."""
-    if rule and rule["decided"] and not study.is_closed and not _has_acted(study):
-        decide(study, Kind.PAUSED, None, f"By the stopping rule. {rule['sentence']}")
+    """Pause an open study whose rule has decided, once for each rule; one changed meanwhile says nothing."""
+    if not rule or not rule["decided"]:
+        return
+    now = Study.objects.select_for_update(no_key=True).filter(pk=study.pk, stop_margin=rule["margin"]).first()
+    if now and not now.is_closed and not _has_acted(now):
+        decide(now, Kind.PAUSED, None, f"{_SAID} {rule['sentence']}")
 
 
 def _has_acted(study: Study) -> bool:
-    acted = study.events.filter(kind=Kind.PAUSED, by=None).first()
+    acted = study.events.filter(kind=Kind.PAUSED, by=None, note__startswith=_SAID).first()
     changed = study.events.filter(kind=Kind.SETTING, note__startswith="Stopping rule").first()
     return acted is not None and (changed is None or changed.at < acted.at)

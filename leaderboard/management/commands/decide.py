@@ -1,11 +1,14 @@
 import json
 import sys
+import traceback
 from argparse import ArgumentParser
 from typing import Any, Final, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from arena.models import Contestant, Study
+from arena.process.environment import UNUSABLE
 from leaderboard.head_to_head.measuring import anchored_difference, described, difference_of
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
 from leaderboard.snapshots.reading import opinions
@@ -15,8 +18,8 @@ from leaderboard.stats.intervals import check_level
 from leaderboard.terminal.options import choice, failures, number, opinions_chosen, study_named
 
 CODES: Final = {Verdict.BETTER: 0, Verdict.NOT_WORSE: 0, Verdict.WORSE: 1, Verdict.UNDECIDED: 2}
-FAILED: Final = 3
-"""Exit code without an answer, such as for an unknown study."""
+FAILED: Final = UNUSABLE
+"""Exit code without an answer, such as for an unknown study, or of a defect."""
 
 
 class Command(BaseCommand):
@@ -34,6 +37,22 @@ class Command(BaseCommand):
 
         parser.exit = leave  # type: ignore[method-assign]
         return parser
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        try:
+            super().run_from_argv(argv)
+        except DatabaseError:
+            raise
+        except Exception:  # Python's own code would say that A is worse
+            traceback.print_exc()
+            sys.exit(FAILED)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            error.returncode = FAILED
+            raise
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -61,11 +80,8 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="text", metavar="text|json", help="default: text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            found = _decision(study_named(options["study"]), options)
-            form = choice(options, "format", ("text", "json"))
-        except CommandError as error:
-            raise CommandError(str(error), returncode=FAILED) from error
+        form = choice(options, "format", ("text", "json"))
+        found = _decision(study_named(options["study"]), options)
         self.stdout.write(json.dumps(found.as_dict(), indent=2) if form == "json" else found.sentence)
         if CODES[found.verdict]:
             sys.exit(CODES[found.verdict])

@@ -24,7 +24,7 @@ PRODUCTION = {
 @pytest.mark.parametrize("command", ["serve", "migrate"])
 def test_production_names_everything_that_is_missing(command: str) -> None:
     done = manage(command, ARENA_ENV="production")
-    assert done.returncode == 1
+    assert done.returncode == 3
     names = "SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, BROKER_URL"
     assert done.stderr == f"ARENA_ENV=production needs {names} in the environment.\n"
 
@@ -34,7 +34,7 @@ def test_production_starts_with_all_of_them_and_not_with_one_missing(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert "arena.W001" in done.stderr  # SQLite with workers elsewhere: a mistake, and no reason to refuse
     done = manage("check", **{**PRODUCTION, "ALLOWED_HOSTS": ""})
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stderr == "ARENA_ENV=production needs ALLOWED_HOSTS in the environment.\n"
 
 
@@ -55,7 +55,7 @@ def test_production_starts_with_all_of_them_and_not_with_one_missing(tmp_path: P
 )
 def test_values_that_cannot_work(tmp_path: Path, variables: dict[str, str], words: str) -> None:
     done = manage("check", **{"VAR_DIR": str(tmp_path), **variables})
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "hunter2" not in done.stderr
@@ -73,7 +73,7 @@ def test_an_unusable_database(tmp_path: Path, command: list[str], database: str,
     (tmp_path / "picture.png").write_bytes(b"\x89PNG" + bytes(range(256)) * 20)
     url = f"sqlite:///{tmp_path / database}"
     done = manage(*command, VAR_DIR=str(tmp_path), DATABASE_URL=url)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stderr.startswith(f"The database cannot be used ({reason}). Look at DATABASE_URL;")
     assert done.stderr.endswith("python manage.py migrate makes missing tables.\n")
     assert len(done.stderr.splitlines()) == 1

@@ -1,12 +1,15 @@
 """The page of two contestants, and ``decide``, on a study made by hand."""
 
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from django.core.management import CommandError
+from django.core.management.base import SystemCheckError
 from django.utils import timezone
 
+from leaderboard.management.commands.decide import Command
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method, rank_ratings
@@ -153,6 +156,16 @@ def test_an_error_has_a_code_of_its_own(arguments, message):
     with pytest.raises(CommandError, match=message.replace("(", r"\(")) as caught:
         printed("decide", *arguments)
     assert caught.value.returncode == 3
+
+
+@pytest.mark.parametrize("broken", [ZeroDivisionError, SystemCheckError])
+def test_a_defect_does_not_say_that_one_is_worse(monkeypatch, capsys, broken):
+    monkeypatch.setattr("leaderboard.management.commands.decide.study_named", Mock(side_effect=broken("why")))
+    monkeypatch.setattr("django.core.management.base.connections", Mock())  # which it closes
+    with pytest.raises(SystemExit) as caught:
+        Command().run_from_argv(["manage.py", "decide", "small", "alpha", "beta"])
+    assert caught.value.code == 3
+    assert "why" in capsys.readouterr().err
 
 
 def test_a_private_study_is_not_compared_in_public(client, made):

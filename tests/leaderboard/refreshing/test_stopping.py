@@ -6,6 +6,7 @@ from arena.models import StudyEvent
 from arena.studies.changes import store
 from arena.studies.lifecycle import decide
 from leaderboard.refreshing import services
+from leaderboard.refreshing.stopping import follow
 from tests import factories
 from tests.leaderboard.reading import words
 from tests.leaderboard.rows import HandMade
@@ -70,6 +71,38 @@ def test_an_undecided_rule_says_what_is_missing(made, client):
     assert not paused(made)
     assert "Stopping rule Undecided whether" in words(client.get("/studies/small/"))
     rule(made, 900.0)
+    assert paused(made)
+
+
+def test_a_rule_that_changes_while_the_board_is_computed_says_nothing(made, monkeypatch):
+    rule(made, 0.0)
+    computed = services._compute
+
+    def meanwhile(study, anew):
+        found = computed(study, anew)
+        type(study).objects.filter(pk=study.pk).update(stop_margin=changed)
+        return found
+
+    monkeypatch.setattr(services, "_compute", meanwhile)
+    changed = None
+    assert not paused(made)
+    rule(made, 0.0)
+    changed = 5.0
+    assert not paused(made)
+
+
+def test_a_study_deleted_meanwhile_is_left_alone(made):
+    gone = factories.make_study(slug="gone", stop_margin=0.0)
+    gone.delete()
+    follow(gone, {"decided": True, "margin": 0.0, "sentence": ""})
+
+
+def test_a_pause_by_an_operator_whose_account_is_gone_is_none_of_the_rule(made):
+    rule(made, 0.0)
+    operator = factories.make_user()
+    decide(made.study, Kind.PAUSED, operator)
+    decide(made.study, Kind.RESUMED, operator)
+    operator.delete()
     assert paused(made)
 
 
