@@ -13,6 +13,7 @@ from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
 from leaderboard.snapshots.settings import (
+    RANDOM_PAIRS,
     Setting,
     adjusted_words,
     choice_of,
@@ -74,7 +75,8 @@ class SettingPage(Page):
         criterion = f"rating of {self.setting.criterion}" if self.setting.criterion else ""
         models = "models only" if self.setting.contestants else ""
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
-        return ", ".join(filter(None, (category, criterion, models, adjusted)))
+        pairs = RANDOM_PAIRS if self.setting.pairs else ""
+        return ", ".join(filter(None, (category, criterion, models, pairs, adjusted)))
 
     @property
     def no_games(self) -> str:

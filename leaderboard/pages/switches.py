@@ -1,8 +1,8 @@
 """Switches of a board as links. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, scales
+from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
 
 
 def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Counts) -> Option:
-    changes, chosen = {declared.field: choice.value}, getattr(setting, declared.field) == choice.value
-    if declared.field == "raters" and scales(counts, choice.value) != scales(counts, setting.raters):
-        changes["band"] = ""  # it is one of another scale
+    chosen = getattr(setting, declared.field) == choice.value
+    changed = replace(setting, **{declared.field: choice.value})
+    if declared.field == "raters":
+        changed = offered(changed, counts)
     if declared.field == "method":
-        changes["adjust"] = ""  # which would choose the method
-    return Option(choice.text, setting.query(**changes), chosen, choice.comparisons, choice.value)
+        changed = replace(changed, adjust="")  # which would choose the method
+    return Option(choice.text, changed.query(), chosen, choice.comparisons, choice.value)

@@ -12,6 +12,9 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+import numpy as np
+import numpy.typing as npt
+
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.agreement.two import two_table
@@ -43,7 +46,8 @@ from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, TieBand
-from leaderboard.stats.checks import NotIdentifiedError, ParameterError
+from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
+from leaderboard.stats.part_agreement import part_agreement
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +69,20 @@ _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] 
 }
 
 
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What some settings need beside opinions: style to adjust for, ids of comparisons of random pairs."""
+
+    style: PairStyle | None = None
+    at_random: npt.NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, study: Study, setting: Setting) -> Facts:
+        """Those that the setting needs."""
+        style = pair_style(study) if setting.adjust else None
+        return cls(style, columns.at_random(study) if setting.pairs else None)
+
+
 def any_tables(
     opinions: Opinions,
     setting: Setting,
@@ -72,15 +90,15 @@ def any_tables(
     method: Method,
     known: Mapping[str, str],
     texts: Texts | None = None,
-    style: PairStyle | None = None,
+    facts: Facts = Facts(),
 ) -> Iterator[Table]:
     """The tables that a scope shows at a setting, at the parameters of ``method``.
 
-    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths;
-    ``style`` is what a setting adjusts for. Raises ParameterError for a tie band that the chosen raters do
-    not have; others without it are left out, and whose ranking cannot be adjusted.
+    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
+    ParameterError for a tie band that the chosen raters do not have; others without it are left out, and
+    whose ranking cannot be adjusted.
     """
-    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts, style)
+    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts, facts)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
 
@@ -105,7 +123,7 @@ class _Request:
     method: Method
     computed: dict[str, str]
     texts: Texts | None
-    style: PairStyle | None
+    facts: Facts
 
     def board(self) -> Iterator[Table]:
         """Standings of all kinds of raters, and more of the chosen ones."""
@@ -154,6 +172,17 @@ class _Request:
         for name, kind in BESIDE.items():
             if getattr(setting, name):
                 yield from self._standings(kind, own, replace(alone, **{name: ""}))
+        if setting.pairs and self.facts.at_random is not None:
+            yield from self._control(own, self.facts.at_random)
+
+    def _control(self, own: Choice, at_random: npt.NDArray[np.int64]) -> Iterator[Table]:
+        """Whether the pairs drawn at random rank as all pairs do."""
+        players = self._players(own, replace(self.setting, pairs=""))
+        part = np.isin(players.rows["id"][players.scored & players.ranked], at_random)
+        with suppress(NoGamesError):
+            found = part_agreement(players.ratings(), part, self.method).as_dict(players.names)
+            content = {**found, "level": self.method.interval}
+            yield Table("control", own.selector, canonical(content))
 
     def _others(self, other: Choice) -> Iterator[Table]:
         with suppress(ParameterError, UnknownTextError):  # of the band: they used another scale
@@ -161,6 +190,8 @@ class _Request:
 
     def _players(self, choice: Choice, setting: Setting) -> Opinions:
         chosen = self._about(choice, setting.category)
+        if setting.pairs and self.facts.at_random is not None:
+            chosen = chosen.among_ids(self.facts.at_random)
         return (chosen.among("model") if setting.contestants == MODELS else chosen).present()
 
     def _about(self, choice: Choice, category: str) -> Opinions:
@@ -168,7 +199,8 @@ class _Request:
 
     def _standings(self, kind: str, choice: Choice, setting: Setting) -> Iterator[Table]:
         players, adjust = self._players(choice, setting), ADJUSTED[setting.adjust]
-        given = players.ratings(self.style.covariates(players) if self.style and adjust else None)
+        style = self.facts.style if adjust else None
+        given = players.ratings(style.covariates(players) if style else None)
         place = {"ties": setting.ties, "category": setting.category}
         method = published(self.method, setting.method, **place)
         method = replace(method, adjust=adjust, pairwise=bool(setting.pairwise))
@@ -215,7 +247,7 @@ def tables_of(view: ComputedView) -> str:
     setting, scope = wanted_of(view)
     read = opinions(snapshot.study, snapshot.last_comparison)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
-    style = pair_style(snapshot.study) if setting.adjust else None
+    facts = Facts.of(snapshot.study, setting)
     measured = texts(snapshot.study) if scope is Scope.RATERS else None
     # Read again, because a change may have come in between.
     revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
@@ -228,7 +260,7 @@ def tables_of(view: ComputedView) -> str:
     elif scope in _MAKERS:
         found = [_MAKERS[scope](snapshot.study, read, setting, method_at(setting, method))]
     else:
-        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured, style)]
+        found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured, facts)]
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
 
 

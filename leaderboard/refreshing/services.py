@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -100,10 +102,18 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "own_family": own_families(study, read, method.interval),
             "stopping": rule_of(study, read, method),
             "people": [each.selector for each in single_people(study, read)],
+            "at_random": _by_raters(read, columns.at_random(study)),
         },
         seconds=round(time.perf_counter() - started, 3),
     )
     return snapshot, found, stored.packed(study, read.rows, read.people)
+
+
+def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
+    """How many of the comparisons with these ids each kind of raters has, where any."""
+    chosen = read.among_ids(ids)
+    found = {choice.selector: len(chosen.by(choice.ids)) for choice in read.raters}
+    return {selector: number for selector, number in found.items() if number}
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from arena.models import Comparison, Completion, CriterionRating, Pair, Purpose, Study
+from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Purpose, Study
 
 Rows = npt.NDArray[Any]
 
@@ -106,6 +106,12 @@ def of_criterion(study: Study, name: str) -> Rows:
     rating = Coalesce(F("rating"), Value(0), output_field=models.IntegerField())
     fields = ("comparison", "points", "given", "reason")
     return _by_id(fetched(found.annotate(given=rating).values_list(*fields), CRITERION))
+
+
+def at_random(study: Study) -> npt.NDArray[np.int64]:
+    """The ids of comparisons on pairs that were drawn at random, as a control of adaptive choice."""
+    drawn = Assignment.objects.filter(study=study, is_random=True, comparisons__isnull=False).order_by()
+    return np.sort(fetched(drawn.values_list("comparisons"), [("id", "i8")])["id"])
 
 
 def _comparisons(study: Study, *, after: int) -> Rows:

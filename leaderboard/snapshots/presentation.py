@@ -92,6 +92,29 @@ def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
         yield f"Raters' leans towards the first spread by {content['rater_lean_sd']:.3f} (log-odds)."
 
 
+def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
+    """Whether pairs drawn at random rank as all pairs do, from leaderboard.stats.part_agreement."""
+    between = partial(_between, control["level"])
+    if control["tau"] is not None:
+        ends = {"low": control["tau_low"], "high": control["tau_high"]}
+        yield (
+            "Ranked by Bradley-Terry on these alone and on all, Kendall’s tau of the two orders is "
+            f"{control['tau']:.2f}{between(ends, '.2f')}."
+        )
+    if not control["changes"]:
+        return
+    largest = control["changes"][0]
+    yield f"{largest['contestant']} changes most: {largest['change']:+.0f} points{between(largest, '+.0f')}."
+    certain = [each["contestant"] for each in control["changes"] if each["certain"]]
+    if certain:
+        yield (
+            f"More than chance explains: {', '.join(certain)}. Adaptive choice may have moved the ranking: "
+            "rely on the pairs drawn at random."
+        )
+    elif largest["low"] is not None:
+        yield "No change is larger than chance explains: as far as can be told, the rankings agree."
+
+
 def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:
     if found.get("low") is None:
         return ""

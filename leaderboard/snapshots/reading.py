@@ -94,6 +94,9 @@ class Opinions:
         rows["score_difference"] = math.nan
         return replace(self, rows=rows)
 
+    def among_ids(self, ids: npt.NDArray[np.int64]) -> Opinions:
+        return self._only(np.isin(self.rows["id"], ids))
+
     def among(self, kind: str) -> Opinions:
         """The opinions with only contestants of one kind ranked; no comparison is dropped."""
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]

@@ -66,6 +66,9 @@ OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
 """The switches that a ranking anchored on people takes."""
 
+RANDOM: Final = "random"
+"""Value of ``pairs``."""
+
 MODELS: Final = "models"
 """Value of ``contestants`` that leaves out human demonstrations."""
 
@@ -76,7 +79,7 @@ ADJUSTED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Values of ``adjust``, and the covariates of the ordinal model that each names."""
 
-BESIDE: Final[Mapping[str, str]] = {"contestants": "everyone", "adjust": "unadjusted"}
+BESIDE: Final[Mapping[str, str]] = {"contestants": "everyone", "adjust": "unadjusted", "pairs": "all-pairs"}
 """Switches whose standings stand beside those without them, and the kind of the latter."""
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
@@ -113,6 +116,7 @@ class Setting:
     resample: str = "prompts"
     adjust: str = ""
     pairwise: str = ""
+    pairs: str = ""
     criterion: str = ""
 
     def query(self, **changes: str) -> str:
@@ -306,6 +310,19 @@ def _read_adjust(value: str, setting: Setting, counts: Counts) -> str:
     return found
 
 
+def _pairs(setting: Setting, counts: Counts) -> list[Choice]:
+    drawn, every = counts.get("at_random", {}).get(setting.raters, 0), choice_of(counts, setting.raters)
+    both = [Choice("", "All", every["comparisons"]), Choice(RANDOM, "Drawn at random", drawn)]
+    return both if 0 < drawn < every["comparisons"] else []
+
+
+def _read_pairs(value: str, setting: Setting, counts: Counts) -> str:
+    found = _one_of("pairs", value, ("", RANDOM))
+    if found and not _pairs(setting, counts):
+        raise UnknownSettingError("These raters have no pairs that were drawn at random as a control.")
+    return found
+
+
 def level_choices(level: str) -> list[Choice]:
     return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
 
@@ -406,6 +423,16 @@ SETTINGS: Final = (
         is_rare=True,
         is_computed=True,
     ),
+    Declaration(
+        "pairs",
+        "Pairs",
+        _pairs,
+        read=_read_pairs,
+        longest=6,
+        help="random: those alone that were drawn at random, as a control of adaptive choice.",
+        is_rare=True,
+        is_computed=True,
+    ),
 )
 
 DECLARED: Final[Mapping[str, Declaration]] = {
@@ -456,11 +483,27 @@ def words(setting: Setting, counts: Counts) -> str:
         said.append(f"ratings {setting.band} are ties")
     if setting.contestants:
         said.append("models only")
+    if setting.pairs:
+        said.append(RANDOM_PAIRS)
     if setting.adjust:
         said.append(f"adjusted for {adjusted_words(setting.adjust)}")
     if setting.resample != _USUAL["resample"]:
         said.append(f"intervals resample {setting.resample.replace('-', ' ')}")
     return "; ".join([*said, f"intervals of {setting.level} %"])
+
+
+RANDOM_PAIRS: Final = "pairs drawn at random"
+
+
+def offered(setting: Setting, counts: Counts) -> Setting:
+    """The setting without what other raters had alone."""
+    fields = [each for each in SETTINGS if each.field in ("band", "pairs")]
+    lost = {
+        each.field: each.usual
+        for each in fields
+        if getattr(setting, each.field) not in [choice.value for choice in each.choices(setting, counts)]
+    }
+    return replace(setting, **lost)
 
 
 def adjusted_words(adjust: str) -> str:

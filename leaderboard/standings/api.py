@@ -173,8 +173,13 @@ class StandingsOut(Schema):
         None, description="pairwise: of the row's contestant above the column's, in the order of standings."
     )
     warnings: list[str] = Field(description="Sentences that must stand beside these numbers.")
+    pairs: str | None = Field(None, description="random: those alone that were drawn at random.")
+    control: dict[str, Any] | None = Field(
+        None,
+        description="pairs: whether those drawn at random rank as all do: tau and changes, with intervals.",
+    )
     without: dict[str, list[WithoutOut]] = Field(
-        {}, description="By switch (contestants, adjust), where it is set: the standings without it."
+        {}, description="By switch (contestants, adjust, pairs), where it is set: the standings without it."
     )
     flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
 

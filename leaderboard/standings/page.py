@@ -25,6 +25,7 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
+    control_sentences,
     drawn,
     findings,
     interval_line,
@@ -33,8 +34,10 @@ from leaderboard.snapshots.presentation import (
 )
 from leaderboard.snapshots.settings import (
     BESIDE,
+    DECLARED,
     OF_PLANS,
     PROMPTS_AND_RATERS,
+    RANDOM,
     Scope,
     Setting,
     UnknownSettingError,
@@ -48,6 +51,7 @@ from leaderboard.standings.table import (
     Row,
     above,
     beside_table,
+    control_table,
     count_matrix,
     differences,
     effects_table,
@@ -155,7 +159,9 @@ class Board(SettingPage):
             "criterion": self.setting.criterion or None,
             "contestants": self.setting.contestants or None,
             "adjust": self.setting.adjust or None,
+            "pairs": self.setting.pairs or None,
             **self.content,
+            **({"control": self.control} if self.control else {}),
             "without": {
                 name: differences(self.content, other) for name in BESIDE if (other := self.without(name))
             },
@@ -234,6 +240,26 @@ class Board(SettingPage):
         """The address with intervals that hold for other raters too."""
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
+    @cached_property
+    def control(self) -> Content | None:
+        """How pairs drawn at random rank beside all pairs; None where all are shown."""
+        return self.stored.get("control", self.setting.raters) if self.setting.pairs else None
+
+    @property
+    def control_sentences(self) -> list[str]:
+        return list(control_sentences(self.control)) if self.control else []
+
+    @property
+    def random_pairs(self) -> Mapping[str, Any]:
+        """How many comparisons are on pairs drawn at random; empty where there is no such control."""
+        counts = self.snapshot.known
+        offered = {choice.value: choice for choice in DECLARED["pairs"].choices(self.setting, counts)}
+        if not offered:
+            return {}
+        drawn, every = (offered[value].comparisons or 0 for value in (RANDOM, ""))
+        query = "" if self.setting.pairs else self.setting.query(pairs=RANDOM)
+        return {"drawn": drawn, "every": every, "percent": round(100 * drawn / every), "query": query}
+
     @property
     def who_is_above(self) -> str:
         """The address with the probabilities of being above; empty where they are shown."""
@@ -263,8 +289,8 @@ class Board(SettingPage):
 
     @cached_property
     def other(self) -> Other | None:
-        """What stands beside in the table: the ranking without adjusting, or under the other tie rule."""
-        return next((found for found in others(self) if found.slug in ("adjusted", "ties")), None)
+        """What stands beside in the table: the ranking without a switch, or under the other tie rule."""
+        return next((found for found in others(self) if found.slug != "with-people"), None)
 
     @property
     def moved_by_other(self) -> int:
@@ -282,7 +308,7 @@ class Board(SettingPage):
         """
         # With another tie band and the like, ranks would differ for other reasons too.
         setting = self.setting
-        others = (setting.band, setting.contestants, setting.criterion, setting.adjust)
+        others = (setting.band, setting.contestants, setting.criterion, setting.adjust, setting.pairs)
         if not setting.category or any(others):
             return None
         found = SnapshotSlice.objects.filter(
@@ -381,6 +407,17 @@ def others(board: Board) -> Iterator[Other]:
             f"The same comparisons as if answers were equal in {for_what}, and as they are.",
             unadjusted,
         )
+    every = board.without("pairs")
+    if every:
+        yield Other(
+            "all-pairs",
+            "the choice of pairs",
+            "Drawn at random",
+            "All pairs",
+            "Pairs drawn at random and all pairs",
+            "The comparisons of pairs that were drawn at random as a control of adaptive choice, and all.",
+            every,
+        )
     rules = [("Ties half", "on"), ("Ties off", "off")]
     own, (name, ties) = rules if board.setting.ties == "on" else rules[::-1]
     under = board.standings_of(ties=ties)
@@ -412,6 +449,7 @@ def panels(board: Board) -> Iterator[Panel]:
     if board.content is not None:
         yield _standings(board)
         yield from _effects(board)
+        yield from _control(board)
         yield from (_beside(board, other) for other in others(board) if other.slug != "ties")
         yield from _matrices(board)
         yield from _above(board)
@@ -449,6 +487,18 @@ def _beside(board: Board, other: Other) -> Panel:
         return beside_table(board.order, own, (other.name, other.content), other.title)
 
     return board.make_panel(other.slug, other.title, f"{other.note} {_ends(board)}", table)
+
+
+def _control(board: Board) -> Iterator[Panel]:
+    control = board.control
+    if control:
+        yield board.make_panel(
+            "control",
+            "How random pairs change each rating",
+            "Ratings by Bradley-Terry on pairs drawn at random less those on all pairs, with "
+            f"{control['level']:g}\N{NO-BREAK SPACE}% intervals.",
+            lambda: control_table(control),
+        )
 
 
 def _effects(board: Board) -> Iterator[Panel]:

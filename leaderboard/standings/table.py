@@ -269,6 +269,24 @@ def beside_table(
     return DataTable(caption, columns, tuple(rows))
 
 
+def control_table(control: Content) -> DataTable:
+    """How each strength changes on pairs drawn at random, the largest change first."""
+    level = f"{control['level']:g} % interval"
+    return DataTable.of(
+        "How random pairs change each rating",
+        (
+            {
+                "Contestant": row["contestant"],
+                "Change": row["change"],
+                f"Low ({level})": row["low"],
+                f"High ({level})": row["high"],
+                "More than chance explains": "yes" if row["certain"] else "no",
+            }
+            for row in control["changes"]
+        ),
+    )
+
+
 def effects_table(content: Content) -> DataTable:
     """What the ordinal model was adjusted for, a row for each."""
     level = f"{content['parameters']['interval']:g} % interval"

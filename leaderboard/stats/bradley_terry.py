@@ -78,7 +78,7 @@ def bootstrap_bradley_terry(
 ) -> Bootstrap:
     """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo)."""
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
-    return bootstrap_games(_refitted, games, rounds=rounds, seed=seed, threads=threads)
+    return bootstrap_games(refitted, games, rounds=rounds, seed=seed, threads=threads)
 
 
 Refit = Callable[[FloatArray], tuple[FloatArray, BoolArray]]
@@ -126,7 +126,7 @@ def bootstrap_games(
     )
 
 
-def _refitted(table: PairTable) -> Refit:
+def refitted(table: PairTable) -> Refit:
     reference = Reference.of(all_games(table), table.contestants)
 
     def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:

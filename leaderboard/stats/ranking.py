@@ -81,10 +81,14 @@ def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Stan
     Where no prompt is known rounds draw games, with a warning. Raises a StatsError where there is nothing to
     rank, or the ratings lack what the method needs.
     """
-    without = method.resample == "prompts" and ratings.prompt is None
-    resample = "games" if without else method.resample
+    resample = drawn_by(method, ratings)
     games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
     return _ranked(Material(games, ratings, resample, names_of(names, games.contestants)), method)
+
+
+def drawn_by(method: Method, ratings: Ratings) -> str:
+    """What rounds draw: games in place of prompts where no prompt is known."""
+    return "games" if method.resample == "prompts" and ratings.prompt is None else method.resample
 
 
 def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
