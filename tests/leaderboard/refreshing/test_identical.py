@@ -48,7 +48,7 @@ def test_they_are_neither_scored_nor_unscored_no_game_and_counted_apart(study):
     assert read.unscored.tolist() == [False, True, False, False]
     assert read.identical.tolist() == [False, False, True, True]
     assert len(read.ratings()) == 1
-    counted = counts(opinions(study))
+    counted = counts(opinions(study), {})
     assert (counted["comparisons"], counted["unscored"], counted["identical"]) == (4, 1, 2)
     (judge,) = counted["raters"]
     assert (judge["comparisons"], judge["unscored"]) == (2, 1)
@@ -71,7 +71,7 @@ def test_they_can_be_looked_for_and_files_tell_them_apart(study):
     read = opinions(study)
     again = opinions_from(facts_json(read).encode(), b"".join(rows_csv(read)))
     assert again.identical.tolist() == read.identical.tolist()
-    assert counts(again) == counts(read)
+    assert counts(again, {}) == counts(read, {})
     Rater.objects.update(study=None)
     left_out = json.loads(vote_file(study, "arena", "jsonl", {}).note())["left_out"]
     assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
