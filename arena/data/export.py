@@ -134,6 +134,14 @@ def _sides(values: tuple[Any, ...]) -> Row:
     }
 
 
+def pair_sides(pairs: Iterable[int]) -> dict[int, Row]:
+    """Prompt and completions of the pairs whose texts are the current ones."""
+    columns = ("pk", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
+    current = Pair.objects.filter(first__is_current=True, second__is_current=True)
+    found = current.filter(pk__in=list(pairs)).order_by().values_list(*columns)
+    return {pk: _sides((*sides, False)) for pk, *sides in found}
+
+
 def _pairs(study: Study) -> Iterator[Row]:
     columns = ("gold", "gold_source", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
     for gold, source, *sides in _SETS["pairs"](study).values_list(*columns).iterator(CHUNK):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, Final, NamedTuple
 
 from arena.data.writing import Table, Type
@@ -18,10 +18,12 @@ NO_MARGIN: Final = 1e-9  # a mean of zero may be off by so little
 
 _MESSAGES: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.MESSAGES)
 _TEXTS: Final = dict.fromkeys(("prompt", "chosen", "rejected"), Type.TEXT)
+_CONSENSUS: Final = {"consensus": Type.TEXT, "consensus_by": Type.TEXT}
 _JUDGED: Final = {
     "margin": Type.NUMBER,
     "n_raters": Type.INTEGER,
     "agreement": Type.NUMBER,
+    **_CONSENSUS,
     "prompt_id": Type.TEXT,
     "category": Type.TEXT,
     "simulated": Type.FLAG,
@@ -40,6 +42,7 @@ ARENA: Final = Table(
         "rating": Type.INTEGER,
         "points": Type.INTEGER,
         **dict.fromkeys(("shown_first", "category", "protocol", "protocol_version", "rater_kind"), Type.TEXT),
+        **_CONSENSUS,
         "simulated": Type.FLAG,
     },
     complete=True,
@@ -114,6 +117,19 @@ def preference(ratings: Iterable[PairRating], *, ties: bool) -> Preference | Lef
 
     A rating that takes no side is a tie, or with ties off does not count.
     """
+    raters = _by_rater(ratings, ties=ties)
+    if not raters:
+        return None
+    # By fsum, so that the order in which raters came cannot change the last digit.
+    means = [math.fsum(strength for _, strength in own) / len(own) for own in raters.values()]
+    return _decided(_sides(raters), math.fsum(means) / len(means))
+
+
+_Turned = Mapping[Hashable, Sequence[tuple[float, float]]]
+"""By rater the scores of the pair's first completion and the preferences for it."""
+
+
+def _by_rater(ratings: Iterable[PairRating], *, ties: bool) -> _Turned:
     raters: dict[Hashable, list[tuple[float, float]]] = {}
     for said in ratings:
         score = scales.score(said.rating, said.points, ties=ties)
@@ -121,12 +137,11 @@ def preference(ratings: Iterable[PairRating], *, ties: bool) -> Preference | Lef
             towards_first = -scales.preference(said.rating, said.points)
             turned = (1.0 - score, -towards_first) if said.swapped else (score, towards_first)
             raters.setdefault(said.rater, []).append(turned)
-    if not raters:
-        return None
-    sides = [sum(score for score, _ in own) / len(own) for own in raters.values()]
-    # By fsum, so that the order in which raters came cannot change the last digit.
-    means = [math.fsum(strength for _, strength in own) / len(own) for own in raters.values()]
-    return _decided(sides, math.fsum(means) / len(means))
+    return raters
+
+
+def _sides(raters: _Turned) -> list[float]:
+    return [sum(score for score, _ in own) / len(own) for own in raters.values()]
 
 
 def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
@@ -138,6 +153,52 @@ def _decided(sides: Sequence[float], mean: float) -> Preference | LeftOut:
         return LeftOut.NO_MAJORITY
     margin = mean if first > second else -mean
     return Preference(first > second, margin, len(sides), agreement) if margin > NO_MARGIN else LeftOut.MIXED
+
+
+class By(StrEnum):
+    """How a consensus came about."""
+
+    ADJUDICATED = "adjudicated"
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    NONE = "none"
+
+
+LABELS: Final = ("first", "tie", "second")
+
+
+class Consensus(NamedTuple):
+    """What is held to be right: first, tie, second or nothing; and how many people said what."""
+
+    label: str
+    by: By
+    first: int
+    ties: int
+    second: int
+
+    def in_words(self, first: str, tie: str, second: str) -> str:
+        return dict(zip(LABELS, (first, tie, second), strict=True)).get(self.label, "")
+
+
+def consensus(people: Iterable[PairRating], settled: PairRating | None, *, ties: bool) -> Consensus:
+    """The adjudicated verdict, or else the one that more than half of the people share.
+
+    A tie is a verdict like the others; whoever rated a pair several times has the verdict of the mean. With
+    ties off a rating without a side counts for nothing, an adjudicated one too.
+    """
+    votes = _verdicts(people, ties=ties)
+    first, tied, second = (votes.count(label) for label in LABELS)
+    if settled is None:
+        label = next((label for label in LABELS if 2 * votes.count(label) > len(votes)), "")
+        by = By.UNANIMOUS if votes.count(label) == len(votes) else By.MAJORITY
+    else:
+        label, by = next(iter(_verdicts([settled], ties=ties)), ""), By.ADJUDICATED
+    return Consensus(label, by if label else By.NONE, first, tied, second)
+
+
+def _verdicts(ratings: Iterable[PairRating], *, ties: bool) -> list[str]:
+    sides = _sides(_by_rater(ratings, ties=ties))
+    return ["first" if side > 0.5 else "second" if side < 0.5 else "tie" for side in sides]
 
 
 @dataclass(frozen=True)

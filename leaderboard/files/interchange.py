@@ -2,15 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
 from django.db.models import F, Q
 
-from arena.data.export import CHUNK
+from arena.data.export import CHUNK, pair_sides
+from arena.data.formats.records import CONSENSUS
 from arena.data.interchange import (
     ARENA,
     CONVERSATIONS,
@@ -19,10 +20,13 @@ from arena.data.interchange import (
     PREFERENCES,
     SIDES,
     WINNERS,
+    By,
+    Consensus,
     LeftOut,
     PairRating,
     Preference,
     Texts,
+    consensus,
     preference,
     question,
     texts_row,
@@ -31,6 +35,7 @@ from arena.data.interchange import (
 from arena.data.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
+from arena.rating.assignments import adjudications
 from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
@@ -40,21 +45,23 @@ NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts without two different contestants"
 IDENTICAL: Final = "by a judge about two identical texts"
 RETIRED: Final = "with a retired contestant"
+CHANGED: Final = "about a text that was changed since"
+PEOPLE: Final = "people"
 
 
 def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """Scored comparisons in Chatbot Arena's columns; model_a was shown first."""
     comparisons = wanted.comparisons(study)
     _count_unscored(comparisons, left_out)
-    raters = rater_names(study)
+    raters, labels = rater_names(study), _labels(study, wanted)
     prompt = ("external_id", "subset", "category", "turns", "extra__language")
     columns = (
-        *("rater", "rating", "points", "created_at", "is_dated", "extra__anony", "swapped"),
+        *("pair", "rater", "rating", "points", "created_at", "is_dated", "extra__anony", "swapped"),
         *("pair__first__contestant__name", "pair__second__contestant__name"),
         *(f"pair__prompt__{name}" for name in prompt),
     )
     for row in comparisons.filter(status="scored").values_list(*columns).iterator(CHUNK):
-        rater, rating, points, created, is_dated, anony, swapped, one, other, *about = row
+        pair, rater, rating, points, created, is_dated, anony, swapped, one, other, *about = row
         number, subset, category, turns, language = about
         first, second = (other, one) if swapped else (one, other)
         word = winner(rating, points, WINNERS, ties=wanted.ties)
@@ -63,7 +70,8 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
         elif word is None:
             left_out[NO_SIDE] += 1
         else:
-            who = raters[rater]
+            who, label = raters[rater], labels.get(pair, NOTHING_SAID)
+            shown = ("model_b", "tie", "model_a") if swapped else ("model_a", "tie", "model_b")
             yield {
                 "question_id": None if subset == NO_PROMPT_SUBSET else question(number, subset),
                 "model_a": first,
@@ -83,6 +91,8 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
                 "protocol": who.protocol,
                 "protocol_version": who.version,
                 "rater_kind": who.kind,
+                "consensus": label.in_words(*shown) or None,
+                "consensus_by": label.by,
                 "simulated": who.simulated,
             }
 
@@ -126,13 +136,14 @@ def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> 
     left_out[IDENTICAL] += comparisons.filter(status="identical").count()
 
 
+NOTHING_SAID: Final = Consensus("", By.NONE, 0, 0, 0)
 PAIRS: Final = 200
 """Pairs whose texts are in memory at a time."""
 
 
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """Pairs that their raters prefer one side of, to train reward models."""
-    simulated = frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
+    simulated, labels = _simulated(), _labels(study, wanted)
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
         texts = _texts(row["pair"] for row in batch)
         for row in batch:
@@ -142,11 +153,16 @@ def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iter
             if isinstance(written, LeftOut):
                 left_out[written.value] += 1
                 continue
+            label = labels.get(row["pair"], NOTHING_SAID)
+            words = ("chosen", "tie", "rejected")
             yield {
                 **written,
                 "margin": decided.margin,
                 "n_raters": decided.raters,
                 "agreement": decided.agreement,
+                # Never null, as the category.
+                "consensus": label.in_words(*(words if decided.first_chosen else words[::-1])),
+                "consensus_by": label.by,
                 **prompt,
                 "simulated": row["simulated"],
             }
@@ -165,6 +181,63 @@ def _decided(
             yield {"pair": pair, "preference": found, "simulated": by_program}
         else:
             left_out[found.value if found else "no rating with a side"] += 1
+
+
+def consensus_labels(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
+    """What is held to be right about each pair that people rated or somebody settled, as gold labels."""
+    _count_unscored(wanted.comparisons(study), left_out)
+    for batch in batches(_consensus(study, wanted), CHUNK):
+        sides = pair_sides(row["pair"] for row in batch)
+        for row in batch:
+            found: Consensus = row["consensus"]
+            if row["pair"] not in sides:
+                left_out[CHANGED] += 1
+                continue
+            yield {
+                **sides[row["pair"]],
+                "gold": found.label or None,
+                "gold_source": f"consensus ({found.by})" if found.label else None,
+                "consensus": found.by,
+                "raters": found.first + found.ties + found.second,
+                "for_first": found.first,
+                "ties": found.ties,
+                "for_second": found.second,
+                "simulated": row["simulated"],
+            }
+
+
+def _labels(study: Study, wanted: Selection) -> dict[int, Consensus]:
+    """By pair what people and whoever settled it hold to be right, whatever raters are wanted."""
+    of_people = replace(wanted, raters=PEOPLE)
+    return {row["pair"]: row["consensus"] for row in _consensus(study, of_people)}
+
+
+def _consensus(study: Study, wanted: Selection) -> Iterator[dict[str, Any]]:
+    columns = ("pair", "rater", "rating", "points", "swapped")
+    decided = adjudications(study).order_by("pk")
+    if wanted.category:
+        decided = decided.filter(pair__prompt__category=wanted.category)
+    settled = {pair: PairRating(*said) for pair, *said in decided.values_list(*columns)}
+    scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
+    rated = groupby(scored.values_list(*columns).iterator(CHUNK), key=itemgetter(0))
+    simulated = _simulated()
+
+    def found(pair: int, people: Sequence[PairRating]) -> dict[str, Any]:
+        last = settled.pop(pair, None)
+        return {
+            "pair": pair,
+            "consensus": consensus(people, last, ties=wanted.ties),
+            "simulated": any(one.rater in simulated for one in (*people, last) if one),
+        }
+
+    for pair, rows in rated:
+        yield found(pair, [PairRating(*said) for _, *said in rows])
+    for pair in sorted(settled):
+        yield found(pair, ())
+
+
+def _simulated() -> frozenset[int]:
+    return frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
 
 
 def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
@@ -194,12 +267,18 @@ FORM_NAMES: Final = {JSON: "JSON", "csv": "CSV", "jsonl": "JSON Lines", "parquet
 
 Rows = Callable[[Study, Selection, Counter[str]], Iterator[Row]]
 
-VOTES: Final[Mapping[str, Rows]] = {"arena": arena, "evalica": evalica, "preferences": preferences}
+VOTES: Final[Mapping[str, Rows]] = {
+    "arena": arena,
+    "consensus": consensus_labels,
+    "evalica": evalica,
+    "preferences": preferences,
+}
 
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     "leaderboard": (JSON, *WRITERS),
     "arena": tuple(WRITERS),
     "preferences": tuple(WRITERS),
+    "consensus": tuple(WRITERS),
     "evalica": ("csv", "jsonl", "parquet"),
 }
 """The forms of each file, the usual one first."""
@@ -234,7 +313,8 @@ def vote_file(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> V
     """A file of votes. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
-    wanted = Selection.read(study, asked, everybody=what == "arena")
+    whose = {"raters": PEOPLE} if what == CONSENSUS.name else {}
+    wanted = Selection.read(study, {**asked, **whose}, everybody=what == "arena")
     found = VoteFile(what, wanted, iter(()))
 
     def counted() -> Iterator[Row]:
@@ -243,7 +323,7 @@ def vote_file(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> V
             yield row
 
     texts = CONVERSATIONS if wanted.conversational else PREFERENCES
-    table = {"arena": ARENA, "evalica": EVALICA, "preferences": texts}[what]
+    table = {"arena": ARENA, "consensus": CONSENSUS, "evalica": EVALICA, "preferences": texts}[what]
     found.pieces = WRITERS[form](table, counted())
     return found
 

@@ -26,6 +26,8 @@ MEANINGS: Final = {
     "leaderboard": "Every category at once, in the shape of Chatbot Arena's published files.",
     "arena": "Every vote in Chatbot Arena's columns and ours. People stand there under pseudonyms.",
     "preferences": "Pairs with chosen and rejected text, margin and agreement, to train reward models.",
+    "consensus": "One label per pair: the adjudicated verdict, else that of most people. An import takes "
+    "them as gold labels.",
     "evalica": "The games of the ranking: left, right and winner.",
 }
 TITLES: Final = {
@@ -33,6 +35,7 @@ TITLES: Final = {
     "pairs": "Gold labels",
     "arena": "Votes for other programs",
     "preferences": "Preference pairs",
+    "consensus": "Consensus labels",
     "evalica": "Games for evalica",
 }
 

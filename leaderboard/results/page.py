@@ -143,6 +143,13 @@ class ResultsPage(Page):
             ),
         )
         yield Offer(
+            "Consensus labels",
+            "One row per pair that people rated: the adjudicated verdict, else the one that more than half "
+            "share, how it came about, and how many said what. Our import takes them as gold labels.",
+            "people alone",
+            (*self._files("consensus"), self._note("consensus")),
+        )
+        yield Offer(
             "Games for evalica",
             "left, right and winner of each game of the ranking; our command rank reads it too.",
             f"games of {self._usual} alone",

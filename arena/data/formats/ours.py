@@ -18,7 +18,9 @@ from arena.data.formats.reading import (
     read_rows,
 )
 from arena.data.formats.records import (
+    CONSENSUS_FIELDS,
     FIELDS,
+    NO_CONSENSUS,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
@@ -143,13 +145,17 @@ def recognise(fields: Set[str]) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    build = BUILDERS[kind]
+    def built(fields: Fields) -> list[Item]:
+        # A pair about which there is no consensus has no label.
+        is_open = kind is Kind.PAIRS and fields.peek("consensus") == NO_CONSENSUS
+        return [] if is_open else [BUILDERS[kind](fields)]
+
     if file.form is Form.CELLS:
-        return read_rows(file, lambda fields: [build(fields.unguarded())])
+        return read_rows(file, lambda fields: built(fields.unguarded()))
     if file.form is Form.PARQUET:
         # A column has one type, and what has no fixed shape fits none.
-        return read_rows(file, lambda fields: [build(fields.with_json_texts())])
-    return read_rows(file, lambda fields: [build(fields)])
+        return read_rows(file, lambda fields: built(fields.with_json_texts()))
+    return read_rows(file, built)
 
 
 def _contestant(fields: Fields) -> ContestantRecord:
@@ -282,6 +288,9 @@ def _gold(fields: Fields) -> GoldRecord:
         source=fields.required_text("gold_source"),
         place=fields.place,
     )
+    if fields.take("consensus") is not None:
+        for entry in CONSENSUS_FIELDS:
+            fields.take(entry.name)
     _refuse_unknown(
         fields, "a pair", [entry.name for entry in FIELDS["pairs"] if not entry.name.endswith("_id")]
     )

@@ -272,6 +272,24 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
 }
 """Fields by table: tables in the order of import, fields in the order of exports."""
 
+CONSENSUS_FIELDS: Final = (
+    Field("consensus", Type.TEXT, "how the label came about: adjudicated, unanimous, majority or none"),
+    Field("raters", Type.INTEGER, "people who rated the pair"),
+    Field("for_first", Type.INTEGER, "how many of them prefer the first"),
+    Field("ties", Type.INTEGER, "how many neither"),
+    Field("for_second", Type.INTEGER, "how many the second"),
+    Field("simulated", Type.FLAG, "whether a program was among those who decided"),
+)
+"""Fields of a consensus label beyond those of a gold label."""
+
+NO_CONSENSUS: Final = "none"
+
+CONSENSUS: Final = Table(
+    "consensus",
+    {entry.name: entry.type for entry in (*FIELDS["pairs"], *CONSENSUS_FIELDS)},
+    complete=True,
+)
+
 TABLES: Final = {
     name: Table(name, {entry.name: entry.type for entry in fields}) for name, fields in FIELDS.items()
 }

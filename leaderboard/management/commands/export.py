@@ -36,8 +36,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--raters", metavar="people|group:NAME|judge:SLUG|all", help=f"for {voted}; all not for rankings"
         )
-        parser.add_argument("--ties", metavar="on|off", help=f"for {voted}")
-        parser.add_argument("--category", metavar="NAME", help="for standings, arena, preferences, evalica")
+        parser.add_argument("--ties", metavar="on|off", help=f"for {voted}, and consensus")
+        parser.add_argument(
+            "--category", metavar="NAME", help="for standings, arena, preferences, evalica, consensus"
+        )
         parser.add_argument("--method", metavar="elo|bradley-terry|davidson|ordinal", help=ranked)
         parser.add_argument(
             "--conversational",
@@ -113,6 +115,7 @@ _SWITCHES = {
     "arena": ("raters", "ties", "category"),
     "evalica": ("raters", "ties", "category"),
     "preferences": ("raters", "ties", "category", "conversational"),
+    "consensus": ("ties", "category"),
 }
 
 

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from arena.data.interchange import (
     SIDES,
     WINNERS,
+    By,
+    Consensus,
     LeftOut,
     PairRating,
     Preference,
     Texts,
+    consensus,
     preference,
     question,
     texts_row,
@@ -149,3 +152,55 @@ def test_an_input_follows_the_instruction_and_some_texts_make_no_pair() -> None:
     assert same is LeftOut.SAME_TEXT
     for unknown in (Texts([], "", ["a"], ["b"]), Texts(["q"], "", [], ["b"]), Texts(["q"], "", ["a"], [])):
         assert texts_row(unknown, True, conversational=True) is LeftOut.TEXT_NOT_KNOWN
+
+
+SETTLED = PairRating("eve", 2, 8, True)  # for the pair's second, which was shown first
+
+
+@pytest.mark.parametrize(
+    ("ratings", "ties", "settled", "found"),
+    [
+        ([1, 2, 3], True, None, Consensus("first", By.UNANIMOUS, 3, 0, 0)),
+        ([1], True, None, Consensus("first", By.UNANIMOUS, 1, 0, 0)),
+        ([1, 7, 8], True, None, Consensus("second", By.MAJORITY, 1, 0, 2)),
+        ([4, 5, 8], True, None, Consensus("tie", By.MAJORITY, 0, 2, 1)),
+        ([4, 5, 8], False, None, Consensus("second", By.MAJORITY, 1, 0, 2)),
+        ([1, 8], True, None, Consensus("", By.NONE, 1, 0, 1)),
+        ([1, 4], True, None, Consensus("", By.NONE, 1, 1, 0)),  # half is no majority
+        ([1, 2, 4, 8], True, None, Consensus("", By.NONE, 2, 1, 1)),
+        ([], True, None, Consensus("", By.NONE, 0, 0, 0)),
+        ([1, 2, 3], True, SETTLED, Consensus("second", By.ADJUDICATED, 3, 0, 0)),
+        ([], True, SETTLED, Consensus("second", By.ADJUDICATED, 0, 0, 0)),
+        ([1], True, PairRating("eve", 2, 3, False), Consensus("tie", By.ADJUDICATED, 1, 0, 0)),
+        ([1], False, PairRating("eve", 2, 3, False), Consensus("", By.NONE, 1, 0, 0)),
+    ],
+)
+def test_a_consensus_by_hand(
+    ratings: list[int], ties: bool, settled: PairRating | None, found: Consensus
+) -> None:
+    people = [PairRating(number, rating, 8, False) for number, rating in enumerate(ratings)]
+    assert consensus(people, settled, ties=ties) == found
+
+
+def test_whoever_rated_both_orders_has_one_vote_of_the_mean() -> None:
+    both = [PairRating("ann", 1, 8, False), PairRating("ann", 1, 8, True)]
+    assert consensus(both, None, ties=True) == Consensus("tie", By.UNANIMOUS, 0, 1, 0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 8), st.booleans()), max_size=7), st.booleans())
+def test_a_consensus_is_mirrored_with_the_pair_and_agrees_with_a_count(
+    given_ratings: list[tuple[int, bool]], ties: bool
+) -> None:
+    people = [PairRating(number, *said[:1], 8, said[1]) for number, said in enumerate(given_ratings)]
+    found = consensus(people, None, ties=ties)
+    turned = consensus([one._replace(swapped=not one.swapped) for one in people], None, ties=ties)
+    other = {"first": "second", "second": "first"}
+    assert turned == Consensus(
+        other.get(found.label, found.label), found.by, found.second, found.ties, found.first
+    )
+    towards = [9 - rating if swapped else rating for rating, swapped in given_ratings]
+    middle = {4, 5} if ties else set()
+    votes = ["tie" if one in middle else "first" if one < 4.5 else "second" for one in towards]
+    most = max(set(votes), key=votes.count, default="")
+    assert found.label == (most if votes.count(most) > len(votes) / 2 else "")
+    assert (found.by is By.UNANIMOUS) == (len(set(votes)) == 1)

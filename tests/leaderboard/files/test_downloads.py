@@ -51,7 +51,7 @@ def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should
         for form in forms:
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
-    assert rows == ["", "2", "1", "1", "2", "0", "2", *[""] * 5]
+    assert rows == ["", "2", "1", "1", "2", "0", "2", *[""] * 6]
     assert "changed since" not in page
     made.study.simulated = True
     made.study.save()
@@ -61,7 +61,7 @@ def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should
     assert "2 comparisons are about a text that was changed since" in page
 
 
-@pytest.mark.parametrize("what", ["leaderboard", "arena", "preferences", "evalica"])
+@pytest.mark.parametrize("what", ["leaderboard", "arena", "preferences", "consensus", "evalica"])
 def test_files_for_other_programs_come_while_the_study_is_open(made, staff, what):
     services.refresh(made.study)
     answer = staff.get(f"{FILE}?what={what}&format=jsonl")

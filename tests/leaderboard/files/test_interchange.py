@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Study
+from arena.models import Comparison, Pair, Study
 from arena.people.rater_data import pseudonym
 from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
@@ -67,7 +67,7 @@ def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
     assert list(votes[0]) == [
         *("question_id", "model_a", "model_b", "winner", "judge", "turn", "anony", "language", "tstamp"),
         *("tstamp_known", "score_1_8", "rating", "points", "shown_first", "category", "protocol"),
-        *("protocol_version", "rater_kind", "simulated"),
+        *("protocol_version", "rater_kind", "consensus", "consensus_by", "simulated"),
     ]
     assert {(row["anony"], row["tstamp_known"]) for row in votes} == {(True, True)}
     assert (votes[0]["score_1_8"], votes[0]["judge"]) == (2, pseudonym(made.study, made.person.pk))
@@ -184,6 +184,8 @@ def test_preferences_by_hand(made):
         "margin": pytest.approx(4 / 7, abs=1e-15),
         "n_raters": 2,
         "agreement": 1.0,
+        "consensus": "chosen",
+        "consensus_by": "unanimous",
         "prompt_id": made.prompts[0].external_id,
         "category": "coding",
         "simulated": False,
@@ -275,3 +277,81 @@ def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command("export", "made", **options, stderr=io.StringIO())
+
+
+@pytest.fixture
+def agreed(made):
+    """Pairs by hand: one settled against people, one by majority, one open, one of judges alone."""
+    cid, eve = make.make_rater(name="Cid"), make.make_rater(name="Eve", simulated=True)
+    made.rate("Alpha", "=Beta", 7, rater=cid)  # with 2 and 6 the other way round: two of three for Alpha
+    made.rate("Gamma", "Alpha", 8, rater=cid)  # with a tie
+    settled = made.pair("Gamma", "=Beta", prompt=1)  # both people prefer =Beta
+    make.make_comparison(pair=settled, rater=eve, rating=1, swapped=False, purpose="adjudication")
+    made.rate("=Beta", "Old", 1, rater=made.judge("other"))
+    return made
+
+
+def label(row):
+    return (row["gold"], row["consensus"], row["for_first"], row["ties"], row["for_second"])
+
+
+def test_consensus_labels_by_hand(agreed):
+    content, note = written(agreed, "consensus")
+    by_pair = {(row["first"], row["second"], row["prompt"]): row for row in rows(content)}
+    coding, poems = (prompt.external_id for prompt in agreed.prompts)
+    assert {pair: label(row) for pair, row in by_pair.items()} == {
+        ("Alpha", "=Beta", coding): ("first", "majority", 2, 0, 1),
+        ("Alpha", "Gamma", coding): (None, "none", 1, 1, 0),
+        ("Gamma", "=Beta", poems): ("first", "adjudicated", 0, 0, 2),
+        ("Alpha", "Old", coding): ("second", "unanimous", 0, 0, 1),
+    }
+    assert by_pair["Gamma", "=Beta", poems]["gold_source"] == "consensus (adjudicated)"
+    assert by_pair["Gamma", "=Beta", poems]["simulated"] is True
+    assert by_pair["Alpha", "=Beta", coding]["simulated"] is False
+    assert (note["raters"], note["rows"]) == ("people", 4)
+    off = rows(written(agreed, "consensus", ties="off", category="coding")[0])
+    assert [label(row)[:2] for row in off if "Gamma" in (row["first"], row["second"])] == [
+        ("first", "unanimous")
+    ]
+    agreed.contestants["Old"].completions.update(is_current=False)
+    content, note = written(agreed, "consensus")
+    assert (note["rows"], note["left_out"]) == (3, {"about a text that was changed since": 1})
+    assert len(rows(content)) == 3
+
+
+def test_votes_and_preferences_hold_the_consensus_in_their_words(agreed):
+    votes = rows(written(agreed, "arena")[0])
+    said = {(row["model_a"], row["model_b"], row["consensus"], row["consensus_by"]) for row in votes}
+    assert {one for one in said if "=Beta" in one and "Old" not in one} == {
+        ("Alpha", "=Beta", "model_a", "majority"),
+        ("=Beta", "Alpha", "model_b", "majority"),
+        ("Gamma", "=Beta", "model_a", "adjudicated"),
+        ("=Beta", "Gamma", "model_b", "adjudicated"),
+    }
+    assert ("Alpha", "Gamma", None, "none") in said
+    assert ("=Beta", "Old", None, "none") in said
+    pairs = rows(written(agreed, "preferences", raters="people")[0])
+    assert {(row["consensus"], row["consensus_by"]) for row in pairs if "=Beta" not in row["prompt"]} >= {
+        ("chosen", "majority"),
+        ("rejected", "adjudicated"),
+    }
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_consensus_labels_import_again_as_gold_labels(agreed, form, tmp_path):
+    with_texts = tmp_path / "all"
+    call_command("export", agreed.study.slug, what="all", format="jsonl", out=str(with_texts))
+    call_command("import_data", "copy", str(with_texts))
+    path = tmp_path / f"consensus.{form}"
+    path.write_bytes(written(agreed, "consensus", form)[0])
+    import_files("copy", [path])
+    labelled = Pair.objects.filter(prompt__study__slug="copy").exclude(gold="")
+    sides = ("first__contestant__name", "second__contestant__name", "gold", "gold_source")
+    found = {(one, other): (gold, source) for one, other, gold, source in labelled.values_list(*sides)}
+    turned = {"first": "second", "second": "first", "tie": "tie"}
+    expected = [row for row in rows(written(agreed, "consensus")[0]) if row["gold"]]
+    assert len(found) == len(expected) == 3
+    for row in expected:
+        pair = row["first"], row["second"]
+        gold = (row["gold"], row["gold_source"])
+        assert found.get(pair) == gold or found.get(pair[::-1]) == (turned[gold[0]], gold[1])

@@ -161,7 +161,8 @@ class TestStandings:
         answer = refusal(run, *standings, "--raters", "judge:x")
         assert answer == 'This board has no raters "judge:x". It has: people.'
         answer = refusal(run, "small", "--what", "prompts", "--ties", "on")
-        assert answer == "--ties is for --what standings, leaderboard, arena, evalica, preferences only."
+        whats = "standings, leaderboard, arena, evalica, preferences, consensus"
+        assert answer == f"--ties is for --what {whats} only."
         services.refresh(factories.make_small_study(slug="new"))
         answer = refusal(run, "new", "--what", "standings")
         assert answer == 'The study "new" has no games for this setting, so it has no standings.'

@@ -23,6 +23,7 @@ VOTES = [
     *(f"{PAGE}arena.{form}" for form in ("jsonl", "csv", "note")),
     *(f"{PAGE}preferences.{form}" for form in ("jsonl", "csv", "note")),
     f"{PAGE}preferences.jsonl?conversational=1",
+    *(f"{PAGE}consensus.{form}" for form in ("jsonl", "csv", "note")),
     f"{PAGE}evalica.csv",
     f"{PAGE}bundle.zip",
 ]
