@@ -40,8 +40,8 @@
     }
     open = [];
     const caption = document.querySelector("#standings-part caption");
-    const waiting = document.querySelector("#computing p");
-    const said = caption ? `Shown: ${caption.textContent}` : waiting ? waiting.textContent : "No numbers here.";
+    const sentence = document.querySelector("#computing p, .verdict-sentence");
+    const said = caption ? `Shown: ${caption.textContent}` : sentence ? sentence.textContent : "No numbers here.";
     document.getElementById("board-status").textContent = said;
   });
 

@@ -19,7 +19,7 @@ from leaderboard.pages.figure import (
 
 
 def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
-    """Points by which the first is above the second, with the margin as a dashed line."""
+    """Points by which the first is above the second, with a dashed line at 0 and one at the margin."""
     found = [(row.label, row.decision) for row in rows if row.decision]
     values = [(each.points, *(each.ends or (None, None))) for _, each in found]
     trace = dots(
@@ -36,6 +36,6 @@ def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
         yaxis=rows_axis(axis),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
-        shapes=[vertical_line(0.0, "--line-strong"), *([vertical_line(-margin)] if margin else [])],
+        shapes=[vertical_line(0.0, "--text"), *([vertical_line(-margin, SERIES[1])] if margin else [])],
     )
     return {"data": [trace], "layout": drawn_on}

@@ -155,7 +155,7 @@ class HeadToHead(ComputedPage):
 
     @property
     def moved_by(self) -> list[str]:
-        return [each.sentence(self.first.name) for each in self.drivers if each.tells]
+        return [each.sentence(self.first.name, self.level) for each in self.drivers if each.tells]
 
     @cached_property
     def pairs(self) -> list[tuple[Entry, Mapping[str, Any]]]:
@@ -169,6 +169,8 @@ class HeadToHead(ComputedPage):
         first, second, level = self.first.name, self.second.name, self.level
         words = f"{first} less {second}, from all games. Bars are {level:g} % intervals"
         looks = f"{words} that hold at every look." if self.every_look else f"{words}."
+        if self.margin:
+            looks += f" The coloured line is the margin, \N{MINUS SIGN}{self.margin:g} points."
         for slug, heading, rows in (
             ("raters", "Raters", self.kinds),
             ("categories", "Category", self.by_category),
@@ -181,14 +183,14 @@ class HeadToHead(ComputedPage):
                     looks,
                     lines_table(f"{first} against {second}", heading, rows, level, self.every_look),
                     draw=lambda rows=rows: differences(rows, level, self.margin),
-                    height=step(1.5 * len(rows) + 3),
+                    height=step(3 * len(rows) + 3),
                 )
         if self.drivers:
             yield self.make_panel(
                 "drivers",
                 "What moves the result",
                 f"The share of points of {first} in two parts of its games against {second}, by "
-                f"{self.raters['label']}.",
+                f"{self.raters['label']}. Of many rows, some stand out by chance.",
                 drivers_table(f"What moves {first} against {second}", self.drivers, level),
             )
 

@@ -96,7 +96,7 @@ class Driver:
         low, high = self.apart["low"], self.apart["high"]
         return low is not None and (low > 0 or high < 0)
 
-    def sentence(self, first: str) -> str:
+    def sentence(self, first: str, level: float) -> str:
         """What moves the result, where it does."""
         one, other = (f"{100 * self.split[part]['value']:.0f} %" for part in ("one", "other"))
         where = {
@@ -104,7 +104,9 @@ class Driver:
             "length": f"where its text is the longer one, {other} where it is the shorter one",
             "category": f"in {self.one}, {other} elsewhere",
         }[self.what]
-        return f"{first} wins {one} of the points {where}."
+        value, low, high = (f"{100 * self.apart[key]:+.0f}" for key in ("value", "low", "high"))
+        apart = f"{value} percentage points ({level:g} % interval: {low} to {high})"
+        return f"{first} wins {one} of the points {where}: {apart}."
 
 
 def drivers(content: Content) -> list[Driver]:

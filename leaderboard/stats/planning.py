@@ -42,7 +42,7 @@ class PromptVariance:
     within: float | None  # of one rater on the same two answers; None, and part of between, where not known
 
     def of_prompt(self, raters: float) -> float:
-        """The variance with so many raters of every pair; an upper bound where the parts are not known."""
+        """The variance with so many raters for every pair; an upper bound where the parts are not known."""
         return self.between + (self.within or 0.0) / raters
 
 
@@ -233,7 +233,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Need:
-    """With so many raters of every pair, the prompts needed and what they give."""
+    """With so many raters for every pair, the prompts needed and what they give."""
 
     raters: int
     more: int  # prompts
@@ -266,7 +266,7 @@ class Plan:
             first, second = names[self.evidence.first], names[self.evidence.second]
             what = f"{first} from {second} ({aim.gap:.3g} points)"
         goal = f"tell {what} at {aim.level:g} %" if self.between else f"see {what} at {aim.level:g} %"
-        odds = f"with a power of {aim.power:g} %"
+        odds = f"with a chance of {aim.power:g} %"
         if self.evidence is not None and not need.more:
             return f"The {need.prompts} prompts at hand are enough to {goal} {odds}."
         raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
@@ -274,7 +274,7 @@ class Plan:
         total = f" ({need.prompts} in all)" if self.evidence is not None else ""
         bound = "at most about" if self.variance.within is None else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
-        wanted = f"{bound} {need.more} {more}{prompts} with {raters} of every pair"
+        wanted = f"{bound} {need.more} {more}{prompts} with {raters} for every pair"
         return f"To {goal} {odds}, {wanted} are needed{total}."
 
     def warnings(self) -> tuple[str, ...]:

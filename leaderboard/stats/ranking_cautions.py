@@ -138,7 +138,7 @@ def _one_order(found: Findings) -> Iterator[str]:
         yield (
             "Each round plays its games in one random order. The intervals hold the noise of that order too: "
             "they are wider than the votes alone would make them, and more votes do not narrow them. "
-            "The method elo averages it out."
+            "The default method, Elo, averages it out."
         )
 
 

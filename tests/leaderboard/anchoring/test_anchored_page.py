@@ -57,7 +57,7 @@ def test_the_page_is_what_the_command_prints(client, made):
     assert 0 < wanted["parameters"]["power"] <= 1
     text = words(page)
     assert f"Power {wanted['parameters']['power']:.2f}" in text
-    assert f"With the judge worth {wanted['effective_votes']:.0f}" in text
+    assert f"Effective votes {wanted['effective_votes']:.0f}" in text
     assert all(warning in text for warning in wanted["warnings"])
     rows = records(client, f"{PAGE}tables/anchored.csv?raters=judge:robot")
     for row, own in zip(rows, wanted["standings"], strict=True):

@@ -3,6 +3,7 @@ from math import sqrt
 import pytest
 from scipy.stats import norm
 
+from leaderboard.head_to_head.table import Driver
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
 
 
@@ -79,3 +80,15 @@ def test_a_margin_that_is_none(text):
 
 def test_margins():
     assert [margin_of(text) for text in ("", "0", "12.5")] == [0, 0, 12.5]
+
+
+def test_what_moves_the_result_is_said_with_its_interval():
+    split = {
+        "one": {"value": 0.8},
+        "other": {"value": 0.55},
+        "apart": {"value": 0.25, "low": 0.1, "high": 0.4},
+    }
+    assert Driver("category", "coding", "all others", split).sentence("A", 95.0) == (
+        "A wins 80 % of the points in coding, 55 % elsewhere: "
+        "+25 percentage points (95 % interval: +10 to +40)."
+    )

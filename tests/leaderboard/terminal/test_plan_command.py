@@ -40,11 +40,13 @@ class TestFile:
         lines = plan(
             votes, "--between", "alpha", "beta", "--gap", "50", "--raters-per-prompt", "3"
         ).splitlines()
-        assert lines[0].startswith("To tell alpha from beta (50 points) at 95 % with a power of 80 %, about ")
+        assert lines[0].startswith(
+            "To tell alpha from beta (50 points) at 95 % with a chance of 80 %, about "
+        )
         assert lines[0].endswith(" in all).")
         assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
-        assert f" {lines[5].split()[1]} more prompts with 3 raters of every pair" in lines[0]
+        assert f" {lines[5].split()[1]} more prompts with 3 raters for every pair" in lines[0]
         assert "40 prompts with 2 raters of a pair" in lines[-1]
         text = plan(votes, "--gap", "50", "--level", "90")
         assert "Half-width: of the 90 % interval of the gap by Bradley-Terry, drawing prompts." in text
@@ -118,7 +120,7 @@ class TestAssumptions:
     def test_the_answer_by_hand(self):
         # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
         assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
-            "To see a gap of 30 points at 95 % with a power of 80 %, about 1061 prompts with 1 rater of every"
+            "To see a gap of 30 points at 95 % with a chance of 80 %, about 1061 prompts with 1 rater for every"
         )
         options = ("--gap", "30", "--prompt-sd", "0")
         assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
