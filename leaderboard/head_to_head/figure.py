@@ -19,7 +19,7 @@ from leaderboard.pages.figure import (
 
 
 def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
-    """Points by which the first is above the second, with a dashed line at 0 and one at the margin."""
+    """Points by which the first is above the second, with a line at 0 and a dashed one at the margin."""
     found = [(row.label, row.decision) for row in rows if row.decision]
     values = [(each.points, *(each.ends or (None, None))) for _, each in found]
     trace = dots(
@@ -32,10 +32,14 @@ def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
     axis = names_axis([label for label, _ in found])
     axis["ticktext"] = [wrapped(label) for label, _ in found]
     drawn_on = layout(
-        xaxis={"title": title(f"Difference in points, {level:g} % interval"), "zeroline": False},
+        xaxis={
+            "title": title(f"Difference in points, {level:g} % interval"),
+            "zeroline": True,
+            "zerolinecolor": "--text",
+        },
         yaxis=rows_axis(axis),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
-        shapes=[vertical_line(0.0, "--text"), *([vertical_line(-margin, SERIES[1])] if margin else [])],
+        shapes=[vertical_line(-margin, SERIES[1])] if margin else [],
     )
     return {"data": [trace], "layout": drawn_on}

@@ -285,8 +285,8 @@ class TestPlan:
         assert plan.sentence("AB").startswith("The 300 prompts at hand are enough to tell B from A (")
         plan = plan_from_data(make_study(50), between=(0, 1), gap=20, raters=3)
         assert plan.sentence("AB") == (
-            f"To tell A from B (20 points) at 95 % with a chance of 80 %, about {plan.need.more} more prompts "
-            f"with 3 raters for every pair are needed ({plan.need.prompts} in all)."
+            f"To tell A from B (20 points) at 95 % with a chance of 80 %, about {plan.need.more} more "
+            f"prompts with 3 raters for every pair are needed ({plan.need.prompts} in all)."
         )
         assert "see a gap of 20 points" in plan_from_data(make_study(50), gap=20).sentence()
         plan = plan_from_data(make_study(50, raters=1), between=(0, 1), gap=20, raters=3)
