@@ -113,8 +113,12 @@ def head_to_head(
 
 
 def _by_kind(opinions: Opinions, choice: Choice, first: str, second: str, method: Method) -> dict[str, Any]:
+    """A tie band acts on raters of its own scale; others keep their usual ties."""
     about = {"selector": choice.selector, "label": choice.label, "simulated": choice.simulated}
-    return about | _row(opinions.by(choice.ids), first, second, method)
+    own, band = opinions.by(choice.ids), method.tie_band
+    if band and (own.rows["points"][own.scored] != band.points).any():
+        method = replace(method, tie_band=None)
+    return about | _row(own, first, second, method)
 
 
 def _row(own: Opinions, first: str, second: str, method: Method) -> dict[str, Any]:

@@ -80,6 +80,22 @@ def test_other_raters_people_with_a_judge_and_categories_have_rows(client, made)
     assert {row["What"] for row in drivers} == {"Category"}
 
 
+def test_a_tie_band_acts_on_raters_of_its_scale(client, made):
+    short = made.judge("short")
+    for prompt in range(PROMPTS):
+        made.rate("alpha", "beta", 2 if prompt else 1, points=3, prompt=prompt, rater=short)
+    services.refresh(made.study)
+    page = address(made, query="?band=2-7")
+    assert "wait for a worker" in text(client.get(page))
+    assert computing.compute_next(made.study.pk)
+    rows = records(client, address(made) + "tables/raters.csv?band=2-7")
+    assert [(row["Raters"], row["Against each other: ties"]) for row in rows][:3] == [
+        ("People", "1"),
+        ("SHORT", "11"),
+        ("STRICT", "0"),
+    ]
+
+
 def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
     computed(client, made, first="beta", second="alpha")
     assert "beta is worse than alpha:" in words(client.get(address(made, "beta", "alpha")))
