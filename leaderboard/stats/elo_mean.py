@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from scipy.linalg import solve_continuous_lyapunov
 
 from leaderboard.stats.bootstrap import Bootstrap
 from leaderboard.stats.bradley_terry import (
@@ -162,12 +161,19 @@ def _settled(table: PairTable, parameters: EloParameters) -> MeanElo:
         # The sum of (score - chance)² over a pair's games, where the chance is (1 + half) / 2.
         surplus = plain.won * -half - 0.25 * ties + 0.25 * plain.played * (1.0 + 2.0 * half + squares)
         games_add = kappa * laplacian(table, surplus.T)[0]
-        cloud = solve_continuous_lyapunov(equations.curvature(x)[0], games_add)
+        cloud = _cloud(equations.curvature(x)[0], games_add)
         before, own = variance, np.diag(cloud)[:, None]
         variance = own[table.a] + own[table.b] - 2.0 * cloud[table.a, table.b][:, None]
         if np.abs(variance - before).max(initial=0.0) < _TOLERANCE:
             break
     return equations
+
+
+def _cloud(pull: FloatArray, games_add: FloatArray) -> FloatArray:
+    """The covariance C with pull C + C pull = games_add, for a symmetric ``pull``."""
+    rate, direction = np.linalg.eigh(pull)
+    turned = direction.T @ games_add @ direction
+    return np.asarray(direction @ (turned / (rate[:, None] + rate)) @ direction.T)
 
 
 def _refitted(table: PairTable, parameters: EloParameters) -> Refit:

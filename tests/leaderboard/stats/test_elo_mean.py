@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import solve_continuous_lyapunov
 
 from leaderboard.stats import EloParameters, Method, bootstrap_elo, bradley_terry, make_games, rank_games
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
+from leaderboard.stats.elo_mean import _cloud, bootstrap_mean_elo, mean_elo
 from tests.leaderboard.stats.simulation import simulated_games, small_games
 
 POINTS = 400 / np.log(10)
@@ -117,3 +118,9 @@ def test_a_k_too_large_is_refused_with_the_largest():
     with pytest.raises(ParameterError, match=r"k is 200; the mean over orders can be had up to 139; choose"):
         Method(elo=EloParameters(k=200))
     Method("elo-study", elo=EloParameters(k=200))
+
+
+def test_the_cloud_is_where_games_add_as_much_as_they_take_away():
+    pull = np.array([[3.0, -1, 0], [-1, 4, -2], [0, -2, 5]])
+    games_add = np.array([[2.0, -1, 0], [-1, 3, -1], [0, -1, 1]])
+    np.testing.assert_allclose(_cloud(pull, games_add), solve_continuous_lyapunov(pull, games_add))
