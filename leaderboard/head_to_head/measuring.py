@@ -27,6 +27,9 @@ from leaderboard.stats.style import MEASURES
 MOST_PAIRS: Final = 5
 """Pairs shown for each side."""
 
+DOUBLINGS: Final = 12
+"""After so many what an interval reaches hardly changes any more."""
+
 _WORDS: Final = MEASURES.index("words")
 
 
@@ -162,11 +165,15 @@ def difference_of(own: Opinions, first: str, second: str, method: Method) -> tup
 
 
 def described(found: Difference, level: float) -> dict[str, Any]:
-    """The difference as tables store it: with what its intervals reach, in standard errors."""
-    sure = found.standard_error is not None
+    """The difference as tables store it: with what its intervals reach, in standard errors.
+
+    With so many units, and with 2, 4, 8 ... times as many; nothing for a single unit.
+    """
+    times = [] if found.standard_error is None else [2**step for step in range(DOUBLINGS)]
+    later = [replace(found, units=found.units * each) for each in times]
     values = asdict(found) | {
-        "reach": found.reach(level) if sure else None,
-        "reach_at_every_look": found.reach(level, every_look=True) if sure else None,
+        "reach": [each.reach(level) for each in later],
+        "reach_at_every_look": [each.reach(level, every_look=True) for each in later],
     }
     return dict(rounded(values))
 

@@ -57,16 +57,19 @@ class Decision:
         return float(self.found["points"])
 
     @property
-    def _reach(self) -> float | None:
-        """Half the width of the interval, in standard errors; None where there is a single prompt."""
-        reach: float | None = self.found["reach_at_every_look" if self.every_look else "reach"]
+    def _reach(self) -> list[float]:
+        """Half the width of the interval in standard errors, also with 2, 4, 8 ... times the units.
+
+        Empty where there is a single prompt.
+        """
+        reach: list[float] = self.found["reach_at_every_look" if self.every_look else "reach"]
         return reach
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        if self._reach is None:
+        if not self._reach:
             return None
-        half = self._reach * float(self.found["standard_error"])
+        half = self._reach[0] * float(self.found["standard_error"])
         return self.points - half, self.points + half
 
     @property
@@ -84,11 +87,16 @@ class Decision:
     def more_units(self) -> int | None:
         """How many more prompts (or games) like those at hand decide; None where no number would."""
         apart = abs(self.points + self.margin)
-        if self._reach is None or apart == 0.0 or self.verdict is not Verdict.UNDECIDED:
+        if apart == 0.0 or self.verdict is not Verdict.UNDECIDED:
             return None
-        wanted = self._reach + NormalDist().inv_cdf(POWER / 100.0)
-        units = self.found["units"] * (wanted * self.found["standard_error"] / apart) ** 2
-        return max(1, math.ceil(units) - self.found["units"]) if units < _MOST_UNITS else None
+        had, power = self.found["units"], NormalDist().inv_cdf(POWER / 100.0)
+        units, most = math.inf, had
+        for reach in self._reach:
+            units = max(had * ((reach + power) * self.found["standard_error"] / apart) ** 2, most / 2)
+            if units <= most:
+                break
+            most *= 2
+        return max(1, math.ceil(units) - had) if units < _MOST_UNITS else None
 
     @property
     def more_ratings(self) -> int | None:

@@ -13,8 +13,8 @@ def decision(points, error=10.0, **more):
         "standard_error": error,
         "units": 50,
         "of_prompts": True,
-        "reach": 2.0,
-        "reach_at_every_look": 3.0,
+        "reach": [2.0],
+        "reach_at_every_look": [3.0],
     }
     options = {name: more.pop(name) for name in ("margin", "every_look") if name in more}
     return Decision("A", "B", {**found, **more}, 400, 95.0, **options)
@@ -61,6 +61,13 @@ def test_the_prompts_that_would_decide_by_hand():
     assert decision(-10, margin=10).more_units is None
 
 
+def test_with_more_prompts_an_interval_reaches_less_far():
+    # 50 * 5.8416² is 1,706 prompts, and with those the interval reaches 3: 50 * 3.8416² is 738.
+    assert decision(10, reach=[5.0, 4.0, 4.0, 4.0, 3.0]).more_units == 738 - 50
+    # With 100 prompts it would still reach too far; with 200, 115 would be enough.
+    assert decision(10, reach=[5.0, 4.0, 0.67]).more_units == 115 - 50
+
+
 def test_sentences():
     assert decision(30).sentence == "A is better than B: +30 points (95 % interval: +10 to +50)."
     assert decision(-30).sentence == "A is worse than B: -30 points (95 % interval: -50 to -10)."
@@ -68,7 +75,7 @@ def test_sentences():
     assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: -60")
     assert decision(-20, margin=30).sentence.startswith("Undecided whether A is worse than B by more than 30")
     assert "interval, at every look: +0 to +60" in decision(30, every_look=True).sentence
-    alone = decision(30, None, reach=None, reach_at_every_look=None)
+    alone = decision(30, None, reach=[], reach_at_every_look=[])
     assert alone.sentence == "Undecided whether A is better than B: one prompt says nothing about others."
 
 
