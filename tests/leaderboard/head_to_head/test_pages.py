@@ -96,6 +96,17 @@ def test_a_tie_band_acts_on_raters_of_its_scale(client, made):
     ]
 
 
+def test_what_must_be_said_of_a_judge_stands_beside_its_verdict(client, made):
+    computed(client, made, query="?raters=judge:strict")
+    gamma = made.contestants["gamma"]
+    gamma.slug = "strict"
+    gamma.save()
+    assert "STRICT also competes here, as gamma" in words(
+        client.get(address(made, query="?raters=judge:strict"))
+    )
+    assert "competes" not in words(client.get(address(made)))
+
+
 def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
     computed(client, made, first="beta", second="alpha")
     assert "beta is worse than alpha:" in words(client.get(address(made, "beta", "alpha")))
