@@ -59,7 +59,7 @@ def indexed(study):
         methodology="-",
         seed=0,
         parameters={"interval": 95.0},
-        counts=tables.counts(read),
+        counts=tables.counts(read, {}),
         seconds=0,
     )
     return taken, len(payload)

@@ -55,6 +55,7 @@ STUDY_BREAKS = [
     ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
     ({"pairing": "lucky"}, "study_choices_known"),
     ({"naming": "burn"}, "study_choices_known"),
+    ({"show_references": "sometimes"}, "study_choices_known"),
 ]
 
 
@@ -257,14 +258,17 @@ def test_a_comparison_of_a_file_is_stored_once() -> None:
     make.make_comparison(**{**same, "external_id": ""})
 
 
-@pytest.mark.parametrize(("points", "rating"), [(8, 0), (8, 9), (3, 4), (4, 2)])
-def test_criterion_ratings_lie_on_their_scale(points: int, rating: int) -> None:
-    comparison = make.make_comparison()
+@pytest.mark.parametrize(
+    ("points", "rating", "reason"),
+    [(8, 0, ""), (8, 9, ""), (3, 4, ""), (4, 2, ""), (8, None, ""), (8, 2, "empty"), (4, None, "empty")],
+)
+def test_criterion_ratings_lie_on_their_scale_or_have_a_reason(
+    points: int, rating: int | None, reason: str
+) -> None:
+    said = {"comparison": make.make_comparison(), "criterion": "truth", "points": points}
     refused(
-        lambda: CriterionRating.objects.create(
-            comparison=comparison, criterion="truth", points=points, rating=rating
-        ),
-        "criterion_rating_within_scale",
+        lambda: CriterionRating.objects.create(**said, rating=rating, reason=reason),
+        "criterion_rating_within_scale_or_reason",
     )
 
 
