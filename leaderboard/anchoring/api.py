@@ -23,23 +23,23 @@ class AnchoredIn(Schema):
     level: Name | None = setting_field("level")
 
 
-class EstimateOut(Schema):
+class StrengthOut(Schema):
     rating: float | None
     low: float | None
     high: float | None
     standard_error: float | None
 
 
-class AnchoredRowOut(EstimateOut):
+class AnchoredRowOut(StrengthOut):
     """One contestant: anchored, by people alone, by the judge alone, and the judge's bias."""
 
     contestant: str
     rank: int | None
     rank_ub: int | None
     component: int | None
-    human: EstimateOut
-    judge: EstimateOut
-    bias: EstimateOut = Field(description="The judge alone minus anchored.")
+    human: StrengthOut
+    judge: StrengthOut
+    bias: StrengthOut = Field(description="The judge alone minus anchored.")
     effective_votes: float | None
 
 

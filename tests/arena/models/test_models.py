@@ -52,6 +52,7 @@ STUDY_BREAKS = [
     ({"control_share": 1.1}, "study_shares_within_bounds"),
     ({"repeat_share": 0.6}, "study_shares_within_bounds"),
     ({"gold_share": -0.1}, "study_shares_within_bounds"),
+    ({"stop_margin": -1.0}, "study_stop_margin_within_bounds"),
     ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
     ({"pairing": "lucky"}, "study_choices_known"),
     ({"naming": "burn"}, "study_choices_known"),
