@@ -17,6 +17,7 @@ from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import own_family, ratings
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.rater_kinds.families import kin_of
+from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.standings.content import standings
@@ -154,7 +155,6 @@ class Beside:
     kin: Mapping[str, tuple[str, ...]]
 
 
-_EXPECTED = [("id", "i8"), ("expected", "f8")]
 _CONTROL = [("id", "i8"), ("rater", "i8"), ("prompt", "i8"), ("points", "i8"), ("rating", "i8")]
 
 
@@ -170,12 +170,8 @@ def beside(study: Study, opinions: Opinions, until: int | None = None) -> Beside
     identical = rows.filter(status=Comparison.Status.IDENTICAL)
     controls = identical.filter(rating__isnull=False)
     fields = ("pk", "rater", "pair__prompt", "points", "rating")
-    # What a panel keeps there is its mean before it was rounded, and tells of no probabilities.
-    given = rows.filter(expected__isnull=False, rating__isnull=False).exclude(
-        Q(status=Comparison.Status.IDENTICAL) | Q(source=Comparison.Source.PANEL)
-    )
     return Beside(
-        np.array(list(given.values_list("pk", "expected")), dtype=_EXPECTED),
+        columns.expected(study),
         np.array(list(controls.values_list(*fields)), dtype=_CONTROL),
         np.array(list(identical.values_list("pk", flat=True)), dtype=np.int64),
         {selector: kin.everyone for selector, kin in kin_of(study, labels).items()} if labels else {},

@@ -13,6 +13,7 @@ from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
 from leaderboard.snapshots.settings import (
+    EXPECTED_RATINGS,
     RANDOM_PAIRS,
     Setting,
     adjusted_words,
@@ -76,7 +77,8 @@ class SettingPage(Page):
         models = "models only" if self.setting.contestants else ""
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
         pairs = RANDOM_PAIRS if self.setting.pairs else ""
-        return ", ".join(filter(None, (category, criterion, models, pairs, adjusted)))
+        expected = EXPECTED_RATINGS if self.setting.ratings else ""
+        return ", ".join(filter(None, (category, criterion, models, expected, pairs, adjusted)))
 
     @property
     def no_games(self) -> str:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from arena.models import Study
 from leaderboard.agreement.coefficients import agreement
+from leaderboard.agreement.expected import expected_table
 from leaderboard.agreement.two import two_table
 from leaderboard.anchoring.content import anchored_table
 from leaderboard.bias.measures import leanings
@@ -45,7 +46,7 @@ from leaderboard.snapshots.settings import (
 from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
-from leaderboard.stats import METHODOLOGY, EloParameters, Method, TieBand
+from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
 
@@ -71,16 +72,20 @@ _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What some settings need beside opinions: style to adjust for, ids of comparisons of random pairs."""
+    """What some settings need beside opinions: style to adjust for, ids of comparisons of random pairs, and
+    expected ratings.
+    """
 
     style: PairStyle | None = None
     at_random: npt.NDArray[np.int64] | None = None
+    expected: npt.NDArray[Any] | None = None
 
     @classmethod
     def of(cls, study: Study, setting: Setting) -> Facts:
         """Those that the setting needs."""
         style = pair_style(study) if setting.adjust else None
-        return cls(style, columns.at_random(study) if setting.pairs else None)
+        at_random = columns.at_random(study) if setting.pairs else None
+        return cls(style, at_random, columns.expected(study) if setting.ratings else None)
 
 
 def any_tables(
@@ -157,7 +162,8 @@ class _Request:
 
     def _own(self, own: Choice) -> Iterator[Table]:
         setting = self.setting
-        rules = TIES[:1] if setting.method == "ordinal" else TIES  # the ordinal model takes ratings as given
+        # The ordinal model takes ratings as given, and expected ones are no ties.
+        rules = TIES[:1] if setting.method == "ordinal" or setting.ratings else TIES
         alone = replace(setting, pairwise="")
         under = [replace(alone, ties=rule) for rule in rules if rule != setting.ties]
         for each in (setting, *under, replace(alone, method=method_beside(setting.method), adjust="")):
@@ -166,7 +172,7 @@ class _Request:
         band = self.method.tie_band if ties else None
         players = self._players(own, setting)
         games = players.ratings().games(ties=ties, resample="games", tie_band=band)
-        if len(games):
+        if len(games) and not setting.ratings:
             payload = canonical(matrix_table(games, players.names))
             yield Table("matrices", own.selector, payload, category=setting.category, ties=setting.ties)
         for name, kind in BESIDE.items():
@@ -174,13 +180,17 @@ class _Request:
                 yield from self._standings(kind, own, replace(alone, **{name: ""}))
         if setting.pairs and self.facts.at_random is not None:
             yield from self._control(own, self.facts.at_random)
+        if self.facts.expected is not None:
+            about = self.opinions.within(setting.category)
+            yield from expected_table(about, own, self.facts.expected, self.method)
 
     def _control(self, own: Choice, at_random: npt.NDArray[np.int64]) -> Iterator[Table]:
         """Whether the pairs drawn at random rank as all pairs do."""
         players = self._players(own, replace(self.setting, pairs=""))
         part = np.isin(players.rows["id"][players.scored & players.ranked], at_random)
         with suppress(NoGamesError):
-            found = part_agreement(players.ratings(), part, self.method).as_dict(players.names)
+            given = self._given(players, replace(self.setting, adjust=""))
+            found = part_agreement(given, part, self.method).as_dict(players.names)
             content = {**found, "level": self.method.interval}
             yield Table("control", own.selector, canonical(content))
 
@@ -192,18 +202,24 @@ class _Request:
         chosen = self._about(choice, setting.category)
         if setting.pairs and self.facts.at_random is not None:
             chosen = chosen.among_ids(self.facts.at_random)
+        if self.facts.expected is not None:  # beside expected ratings, those given in the same comparisons
+            chosen = chosen.among_ids(self.facts.expected["id"])
         return (chosen.among("model") if setting.contestants == MODELS else chosen).present()
+
+    def _given(self, players: Opinions, setting: Setting) -> Ratings:
+        style = self.facts.style if setting.adjust else None
+        expected = self.facts.expected if setting.ratings else None
+        return players.ratings(style.covariates(players) if style else None, expected)
 
     def _about(self, choice: Choice, category: str) -> Opinions:
         return self.opinions.by(choice.ids).within(category)
 
     def _standings(self, kind: str, choice: Choice, setting: Setting) -> Iterator[Table]:
-        players, adjust = self._players(choice, setting), ADJUSTED[setting.adjust]
-        style = self.facts.style if adjust else None
-        given = players.ratings(style.covariates(players) if style else None)
+        players = self._players(choice, setting)
+        given = self._given(players, setting)
         place = {"ties": setting.ties, "category": setting.category}
         method = published(self.method, setting.method, **place)
-        method = replace(method, adjust=adjust, pairwise=bool(setting.pairwise))
+        method = replace(method, adjust=ADJUSTED[setting.adjust], pairwise=bool(setting.pairwise))
         if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
             return
         inputs = digest(players, given, method)

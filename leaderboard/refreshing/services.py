@@ -103,6 +103,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "stopping": rule_of(study, read, method),
             "people": [each.selector for each in single_people(study, read)],
             "at_random": _by_raters(read, columns.at_random(study)),
+            "expected": _by_raters(read, columns.expected(study)["id"]),
         },
         seconds=round(time.perf_counter() - started, 3),
     )

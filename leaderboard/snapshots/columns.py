@@ -51,6 +51,7 @@ COMPARISON: Final = [
 ]
 PAIR: Final = [("id", "i8"), ("prompt", "i8"), ("first", "i8"), ("second", "i8")]
 COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
+EXPECTED: Final = [("id", "i8"), ("expected", "f8")]
 CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2"), ("reason", "S12")]
 
 
@@ -106,6 +107,17 @@ def of_criterion(study: Study, name: str) -> Rows:
     rating = Coalesce(F("rating"), Value(0), output_field=models.IntegerField())
     fields = ("comparison", "points", "given", "reason")
     return _by_id(fetched(found.annotate(given=rating).values_list(*fields), CRITERION))
+
+
+def expected(study: Study) -> Rows:
+    """The expected ratings of judges, by id of their comparison: fields EXPECTED.
+
+    What a panel keeps there is its mean before it was rounded, and tells of no probabilities.
+    """
+    on_scale = Q(expected__gte=1, expected__lte=F("points"), rating__isnull=False)
+    apart = Q(status=Comparison.Status.IDENTICAL) | Q(source=Comparison.Source.PANEL)
+    found = Comparison.objects.filter(on_scale, study=study).exclude(apart).order_by()
+    return _by_id(fetched(found.values_list("pk", "expected"), EXPECTED))
 
 
 def at_random(study: Study) -> npt.NDArray[np.int64]:

@@ -51,6 +51,8 @@ def printable(text: str) -> str:
 def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
     if method == "ordinal":
         return "every rating as given"
+    if used.get("ratings"):
+        return "every expected rating as a share of a win"
     if used["ties"] == "off":
         return "ties off"
     what = "are outcomes of their own" if method == "davidson" else "count half"
@@ -113,6 +115,20 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
         )
     elif largest["low"] is not None:
         yield "No change is larger than chance explains: as far as can be told, the rankings agree."
+
+
+def expected_sentence(found: Mapping[str, Any]) -> str:
+    """How expected ratings and those given correlate with people's, from leaderboard.agreement.expected."""
+    expected, given, difference = (found["pearson"][kind] for kind in ("expected", "given", "difference"))
+    if expected["value"] is None or given["value"] is None:
+        return ""
+    between = partial(_between, found["level"])
+    return (
+        f"On {counted(found['pairs'], 'pairs')} that people rated too, expected ratings correlate with "
+        f"people’s mean ratings at r = {expected['value']:.2f}{between(expected, '.2f')}, those given at "
+        f"{given['value']:.2f}{between(given, '.2f')}: a difference of {difference['value']:+.2f}"
+        f"{between(difference, '+.2f')}."
+    )
 
 
 def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:

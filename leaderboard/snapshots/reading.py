@@ -133,9 +133,17 @@ class Opinions:
         found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
         return found
 
-    def ratings(self, covariates: Mapping[str, npt.ArrayLike] | None = None) -> Ratings:
-        """The scored comparisons between ranked contestants; ``covariates`` have a number for each."""
+    def ratings(
+        self,
+        covariates: Mapping[str, npt.ArrayLike] | None = None,
+        expected: npt.NDArray[Any] | None = None,
+    ) -> Ratings:
+        """The scored comparisons between ranked contestants; ``covariates`` have a number for each.
+
+        ``expected`` (of ``columns.expected``) has every one of them, and ranks in place of the ratings.
+        """
         rows = self.rows[self.scored & self.ranked]
+        place = None if expected is None else np.searchsorted(expected["id"], rows["id"])
         return make_ratings(
             rows["first"],
             rows["second"],
@@ -144,6 +152,7 @@ class Opinions:
             len(self.names),
             prompt=rows["prompt"] if self.names_prompts else None,
             rater=rows["rater"],
+            expected=None if expected is None else expected["expected"][place],
             covariates=covariates,
         )
 

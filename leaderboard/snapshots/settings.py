@@ -66,6 +66,12 @@ OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
 """The switches that a ranking anchored on people takes."""
 
+EXPECTED: Final = "expected"
+"""Value of ``ratings``."""
+
+SHARING: Final = ("elo", "bradley-terry")
+"""Methods that take expected ratings, as those of leaderboard.stats."""
+
 RANDOM: Final = "random"
 """Value of ``pairs``."""
 
@@ -79,7 +85,12 @@ ADJUSTED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Values of ``adjust``, and the covariates of the ordinal model that each names."""
 
-BESIDE: Final[Mapping[str, str]] = {"contestants": "everyone", "adjust": "unadjusted", "pairs": "all-pairs"}
+BESIDE: Final[Mapping[str, str]] = {
+    "contestants": "everyone",
+    "adjust": "unadjusted",
+    "pairs": "all-pairs",
+    "ratings": "as-given",
+}
 """Switches whose standings stand beside those without them, and the kind of the latter."""
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
@@ -117,6 +128,7 @@ class Setting:
     adjust: str = ""
     pairwise: str = ""
     pairs: str = ""
+    ratings: str = ""
     criterion: str = ""
 
     def query(self, **changes: str) -> str:
@@ -129,12 +141,13 @@ class Setting:
     def settled(self) -> "Setting":
         """The setting without what has no effect, such as a tie band where ties are off.
 
-        Only the ordinal model adjusts.
+        Only the ordinal model adjusts, and only some methods take expected ratings, which know no ties.
         """
         method = "ordinal" if self.adjust else self.method
-        ties = "on" if method == "ordinal" else self.ties
-        band = "" if method == "ordinal" or ties == "off" else self.band
-        return replace(self, method=method, ties=ties, band=band)
+        ratings = self.ratings if method in SHARING and not self.criterion else ""
+        ties = "on" if method == "ordinal" or ratings else self.ties
+        band = "" if method == "ordinal" or ties == "off" or ratings else self.band
+        return replace(self, method=method, ties=ties, band=band, ratings=ratings)
 
     def parts(self) -> dict[str, str]:
         """The raters, and every switch that is not as usual."""
@@ -253,7 +266,11 @@ def _read_contestants(value: str, setting: Setting, counts: Counts) -> str:
 
 
 def _ties(setting: Setting, counts: Counts) -> list[Choice]:
-    return [] if setting.method == "ordinal" else [Choice("on", "Count half"), Choice("off", "Off")]
+    return (
+        []
+        if setting.method == "ordinal" or setting.ratings
+        else [Choice("on", "Count half"), Choice("off", "Off")]
+    )
 
 
 def _categories(setting: Setting, counts: Counts) -> list[Choice]:
@@ -282,7 +299,8 @@ def _read_category(value: str, setting: Setting, counts: Counts) -> str:
 
 def _bands(setting: Setting, counts: Counts) -> list[Choice]:
     points = scales(counts, setting.raters)
-    acts = setting.settled().ties == "on" and setting.method != "ordinal" and len(points) == 1
+    ties = setting.settled().ties == "on" and setting.method != "ordinal" and not setting.ratings
+    acts = ties and len(points) == 1
     known = bands(points[0]) if acts else []
     return [Choice("" if number == 0 else band, band) for number, band in enumerate(known)]
 
@@ -307,6 +325,20 @@ def _read_adjust(value: str, setting: Setting, counts: Counts) -> str:
             "Length and style are adjusted for once the study is closed: how far a contestant moves tells "
             "how long its answers are, which people who still rate must not know."
         )
+    return found
+
+
+def _ratings(setting: Setting, counts: Counts) -> list[Choice]:
+    known, every = counts.get("expected", {}).get(setting.raters, 0), choice_of(counts, setting.raters)
+    offered = known and setting.method in SHARING and not setting.criterion
+    both = [Choice("", "As given", every["comparisons"]), Choice(EXPECTED, "Expected", known)]
+    return both if offered else []
+
+
+def _read_ratings(value: str, setting: Setting, counts: Counts) -> str:
+    found = _one_of("ratings", value, ("", EXPECTED))
+    if found and not counts.get("expected", {}).get(setting.raters):
+        raise UnknownSettingError("These raters have no expected ratings, which come with log-probabilities.")
     return found
 
 
@@ -433,6 +465,16 @@ SETTINGS: Final = (
         is_rare=True,
         is_computed=True,
     ),
+    Declaration(
+        "ratings",
+        "Ratings",
+        _ratings,
+        read=_read_ratings,
+        longest=8,
+        help="expected: those that judges expect by their log-probabilities; by elo or bradley-terry.",
+        is_rare=True,
+        is_computed=True,
+    ),
 )
 
 DECLARED: Final[Mapping[str, Declaration]] = {
@@ -483,6 +525,8 @@ def words(setting: Setting, counts: Counts) -> str:
         said.append(f"ratings {setting.band} are ties")
     if setting.contestants:
         said.append("models only")
+    if setting.ratings:
+        said.append(EXPECTED_RATINGS)
     if setting.pairs:
         said.append(RANDOM_PAIRS)
     if setting.adjust:
@@ -493,11 +537,12 @@ def words(setting: Setting, counts: Counts) -> str:
 
 
 RANDOM_PAIRS: Final = "pairs drawn at random"
+EXPECTED_RATINGS: Final = "expected ratings"
 
 
 def offered(setting: Setting, counts: Counts) -> Setting:
     """The setting without what other raters had alone."""
-    fields = [each for each in SETTINGS if each.field in ("band", "pairs")]
+    fields = [each for each in SETTINGS if each.field in ("band", "pairs", "ratings")]
     lost = {
         each.field: each.usual
         for each in fields

@@ -178,8 +178,13 @@ class StandingsOut(Schema):
         None,
         description="pairs: whether those drawn at random rank as all do: tau and changes, with intervals.",
     )
+    ratings: str | None = Field(None, description="expected: by judges' expected ratings.")
+    expected: dict[str, Any] | None = Field(
+        None, description="ratings: correlation with people of expected ratings and of those given."
+    )
     without: dict[str, list[WithoutOut]] = Field(
-        {}, description="By switch (contestants, adjust, pairs), where it is set: the standings without it."
+        {},
+        description="Standings without contestants, adjust, pairs and ratings, where these are set.",
     )
     flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
 

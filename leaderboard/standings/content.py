@@ -71,7 +71,8 @@ def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
     # Resampling prompts looks at raters too, to say whether they are the same ones.
     rater = None if method.resample == "games" else ratings.rater
     given = (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater)
-    for array in (*given, *ratings.covariates.values()):
+    more = [] if ratings.expected is None else [ratings.expected]
+    for array in (*given, *ratings.covariates.values(), *more):
         found.update(b"|" if array is None else array.tobytes())
     return found.hexdigest()
 

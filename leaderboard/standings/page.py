@@ -27,6 +27,7 @@ from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
     control_sentences,
     drawn,
+    expected_sentence,
     findings,
     interval_line,
     method_beside,
@@ -55,6 +56,7 @@ from leaderboard.standings.table import (
     count_matrix,
     differences,
     effects_table,
+    expected_table,
     file_rows,
     moves,
     raters_table,
@@ -160,8 +162,10 @@ class Board(SettingPage):
             "contestants": self.setting.contestants or None,
             "adjust": self.setting.adjust or None,
             "pairs": self.setting.pairs or None,
+            "ratings": self.setting.ratings or None,
             **self.content,
             **({"control": self.control} if self.control else {}),
+            **({"expected": self.expected} if self.expected else {}),
             "without": {
                 name: differences(self.content, other) for name in BESIDE if (other := self.without(name))
             },
@@ -200,7 +204,8 @@ class Board(SettingPage):
 
     @property
     def findings(self) -> list[str]:
-        return list(findings(self.content or {}, self.parameters.get("interval")))
+        told = [expected_sentence(self.expected)] if self.expected else []
+        return [*filter(None, told), *findings(self.content or {}, self.parameters.get("interval"))]
 
     @property
     def nothing(self) -> str:
@@ -248,6 +253,11 @@ class Board(SettingPage):
     @property
     def control_sentences(self) -> list[str]:
         return list(control_sentences(self.control)) if self.control else []
+
+    @cached_property
+    def expected(self) -> Content | None:
+        """How expected ratings correlate with people's; None where they are not ranked by."""
+        return self.stored.get("expected", self.setting.raters) if self.setting.ratings else None
 
     @property
     def random_pairs(self) -> Mapping[str, Any]:
@@ -308,7 +318,14 @@ class Board(SettingPage):
         """
         # With another tie band and the like, ranks would differ for other reasons too.
         setting = self.setting
-        others = (setting.band, setting.contestants, setting.criterion, setting.adjust, setting.pairs)
+        others = (
+            setting.band,
+            setting.contestants,
+            setting.criterion,
+            setting.adjust,
+            setting.pairs,
+            setting.ratings,
+        )
         if not setting.category or any(others):
             return None
         found = SnapshotSlice.objects.filter(
@@ -418,6 +435,18 @@ def others(board: Board) -> Iterator[Other]:
             "The comparisons of pairs that were drawn at random as a control of adaptive choice, and all.",
             every,
         )
+    given = board.without("ratings")
+    if given:
+        yield Other(
+            "as-given",
+            "the reading of ratings",
+            "Expected",
+            "As given",
+            "Expected ratings and ratings as given",
+            "The same comparisons by the rating that log-probabilities expect, as a share of a win, and by "
+            "the rating given, ties counting half.",
+            given,
+        )
     rules = [("Ties half", "on"), ("Ties off", "off")]
     own, (name, ties) = rules if board.setting.ties == "on" else rules[::-1]
     under = board.standings_of(ties=ties)
@@ -450,6 +479,7 @@ def panels(board: Board) -> Iterator[Panel]:
         yield _standings(board)
         yield from _effects(board)
         yield from _control(board)
+        yield from _expected(board)
         yield from (_beside(board, other) for other in others(board) if other.slug != "ties")
         yield from _matrices(board)
         yield from _above(board)
@@ -498,6 +528,18 @@ def _control(board: Board) -> Iterator[Panel]:
             "Ratings by Bradley-Terry on pairs drawn at random less those on all pairs, with "
             f"{control['level']:g}\N{NO-BREAK SPACE}% intervals.",
             lambda: control_table(control),
+        )
+
+
+def _expected(board: Board) -> Iterator[Panel]:
+    found = board.expected
+    if found:
+        yield board.make_panel(
+            "expected",
+            "Correlation with people",
+            "Over the pairs that people rated too: their mean ratings with expected ratings and with those "
+            f"given. Intervals of {found['level']:g}\N{NO-BREAK SPACE}% from resampling prompts.",
+            lambda: expected_table(found),
         )
 
 

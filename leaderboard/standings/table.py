@@ -287,6 +287,26 @@ def control_table(control: Content) -> DataTable:
     )
 
 
+def expected_table(found: Content) -> DataTable:
+    """Correlation with people of expected ratings and of those given, a row for each coefficient."""
+    names = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
+    kinds = {"expected": "correlation", "given": "correlation", "difference": "value"}
+    return DataTable.of(
+        f"Correlation with people over {found['pairs']:,} pairs of {found['prompts']:,} prompts",
+        (
+            {
+                "Coefficient": label,
+                **{
+                    f"{kind.capitalize()}: {what if end == 'value' else end}": found[name][kind][end]
+                    for kind, what in kinds.items()
+                    for end in ("value", "low", "high")
+                },
+            }
+            for name, label in names.items()
+        ),
+    )
+
+
 def effects_table(content: Content) -> DataTable:
     """What the ordinal model was adjusted for, a row for each."""
     level = f"{content['parameters']['interval']:g} % interval"

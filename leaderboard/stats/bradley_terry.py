@@ -78,6 +78,13 @@ def bootstrap_bradley_terry(
 ) -> Bootstrap:
     """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo)."""
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
+    return bootstrap_strengths(games, rounds=rounds, seed=seed, threads=threads)
+
+
+def bootstrap_strengths(
+    games: Games, *, rounds: int = ROUNDS, seed: int = 0, threads: int | None = None
+) -> Bootstrap:
+    """``bootstrap_bradley_terry`` of games, which may be shared."""
     return bootstrap_games(refitted, games, rounds=rounds, seed=seed, threads=threads)
 
 

@@ -36,7 +36,7 @@ class Games:
 
     a: IntArray  # 0..contestants-1
     b: IntArray
-    score: FloatArray  # 1, 0.5 or 0 for a
+    score: FloatArray  # 1, 0.5 or 0 for a, or a share of a win
     contestants: int
     cluster: IntArray | None = None  # resampling unit, usually the prompt, from 0 without gaps
     left_out: int = 0  # comparisons that took no side
@@ -74,10 +74,12 @@ def make_games(
     cluster: npt.ArrayLike | None = None,
     crossed: npt.ArrayLike | None = None,
     left_out: int = 0,
+    shares: bool = False,
 ) -> Games:
     """Games from arrays; raises a StatsError that names the first bad position.
 
-    ``cluster`` and ``crossed`` are labels of any kind; ``crossed`` needs ``cluster``.
+    ``cluster`` and ``crossed`` are labels of any kind; ``crossed`` needs ``cluster``. With ``shares`` a score
+    may be any share of a win.
     """
     if whole_number("contestants", contestants) < 0:
         raise ContestantNumberError(f"the number of contestants is {contestants}; it cannot be negative")
@@ -89,9 +91,9 @@ def make_games(
     _refuse(
         first == second, SelfComparisonError, lambda i: f"game {i} compares contestant {first[i]} with itself"
     )
-    _refuse(
-        ~np.isin(points, (0.0, 0.5, 1.0)), ScoreError, lambda i: f"score[{i}] is {points[i]}, not 0, 0.5 or 1"
-    )
+    known = (points >= 0.0) & (points <= 1.0) if shares else np.isin(points, (0.0, 0.5, 1.0))
+    what = "from 0 to 1" if shares else "0, 0.5 or 1"
+    _refuse(~known, ScoreError, lambda i: f"score[{i}] is {points[i]}, not {what}")
     if crossed is not None and cluster is None:
         raise ClusterError("there is a second kind of cluster, but the games have no first")
     # Numbered without gaps, so that no empty cluster can be drawn.

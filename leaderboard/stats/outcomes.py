@@ -1,4 +1,4 @@
-"""The distinct outcomes of games, at most three for each pair of contestants.
+"""The distinct outcomes of games, at most three for each pair of contestants unless games are shared.
 
 Games are read a part at a time; what is kept is a number of two bytes for each (four above 65,535 outcomes).
 """
@@ -39,17 +39,19 @@ def outcomes_of(
 ) -> Outcomes:
     """As distinct_outcomes, from arrays of any numeric type that make_games would accept."""
 
+    levels = _levels(score)
+
     def codes(part: slice) -> IntArray:
-        return _codes(a[part].astype(np.int64), b[part].astype(np.int64), score[part], contestants)
+        return _codes(a[part].astype(np.int64), b[part].astype(np.int64), score[part], contestants, levels)
 
     distinct = distinct_values(codes, len(a))
     # One number more than there are outcomes must fit: the kernels use it for "no game".
     of_game = np.empty(len(a), dtype=np.promote_types(np.uint16, np.min_scalar_type(len(distinct))))
     for part in parts(len(a)):
         of_game[part] = np.searchsorted(distinct, codes(part))
-    pair, doubled = np.divmod(distinct, 3)
+    pair, level = np.divmod(distinct, len(levels))
     low, high = np.divmod(pair, max(contestants, 1))
-    return Outcomes(low, high, doubled / 2.0, of_game)
+    return Outcomes(low, high, levels[level], of_game)
 
 
 def parts(length: int) -> Iterator[slice]:
@@ -69,7 +71,20 @@ def distinct_values(values: Callable[[slice], npt.NDArray[Any]], length: int) ->
     return np.unique(np.concatenate((found, *waiting)))
 
 
-def _codes(a: IntArray, b: IntArray, score: npt.NDArray[Any], contestants: int) -> IntArray:
+_USUAL: Final = np.array([0.0, 0.5, 1.0])
+
+
+def _levels(score: npt.NDArray[Any]) -> FloatArray:
+    """Every score that a side may have, from the lowest."""
+    if all((2 * score[part] == np.rint(2 * score[part])).all() for part in parts(len(score))):
+        return _USUAL
+    return np.unique(np.concatenate((_USUAL, score, 1.0 - score)))
+
+
+def _codes(
+    a: IntArray, b: IntArray, score: npt.NDArray[Any], contestants: int, levels: FloatArray
+) -> IntArray:
     """One number for each outcome."""
-    doubled = (2 * np.where(a > b, 1 - score, score)).astype(np.int64)
-    return (np.minimum(a, b) * contestants + np.maximum(a, b)) * 3 + doubled
+    own = np.where(a > b, 1 - score, score)
+    level = (2 * own).astype(np.int64) if levels is _USUAL else np.searchsorted(levels, own)
+    return (np.minimum(a, b) * contestants + np.maximum(a, b)) * len(levels) + level

@@ -70,7 +70,8 @@ class PairTable:
     @cached_property
     def _sums(self) -> tuple[Any, Any, Any]:
         score = self.score_of_outcome
-        return self._summing(score), self._summing(1.0 - score), self._summing((score == 0.5).astype(float))
+        shared = 4.0 * score * (1.0 - score)
+        return self._summing(score), self._summing(1.0 - score), self._summing(shared)
 
     def _summing(self, values: FloatArray) -> Any:
         places = (self.pair_of_outcome, np.arange(len(self.pair_of_outcome)))
@@ -84,7 +85,10 @@ class PairTable:
         return won @ weights, lost @ weights
 
     def ties(self, weights: FloatArray) -> FloatArray:
-        """Ties per pair, from weights on the outcomes (outcomes, rounds)."""
+        """Ties per pair, from weights on the outcomes (outcomes, rounds).
+
+        A share s of a win is 4 s (1 - s) of a tie.
+        """
         return np.asarray(self._sums[2] @ weights)
 
     @cached_property

@@ -12,7 +12,7 @@ from leaderboard.stats.games import FEWEST_CROSSED, Games, names_of
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import Findings, cautions
 from leaderboard.stats.ranking_estimates import Estimate, Material, estimate
-from leaderboard.stats.ranking_method import METHODOLOGY, Method
+from leaderboard.stats.ranking_method import METHODOLOGY, SHARING, Method
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
 from leaderboard.stats.separation import probability_above
@@ -81,6 +81,9 @@ def rank_ratings(ratings: Ratings, names: Sequence[str], method: Method) -> Stan
     Where no prompt is known rounds draw games, with a warning. Raises a StatsError where there is nothing to
     rank, or the ratings lack what the method needs.
     """
+    if ratings.expected is not None and method.name not in SHARING:
+        known = " or ".join(SHARING)
+        raise ParameterError(f"method is {method.name!r}, which takes no expected ratings; choose {known}")
     resample = drawn_by(method, ratings)
     games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
     return _ranked(Material(games, ratings, resample, names_of(names, games.contestants)), method)
@@ -179,6 +182,7 @@ def _parameters(material: Material, method: Method, found: Estimate) -> dict[str
         "units": games.units if resampled else None,
         **(_of_raters(material) if resampled else {}),
         "methodology": METHODOLOGY,
+        **({"ratings": "expected"} if material.ratings.expected is not None else {}),
         **({"adjust": list(method.adjust)} if method.name == "ordinal" else {}),
         **found.parameters,
     }

@@ -12,7 +12,7 @@ from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
     SCALE,
     BradleyTerryFit,
-    bootstrap_bradley_terry,
+    bootstrap_strengths,
     bradley_terry,
 )
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
@@ -94,9 +94,7 @@ def _bradley_terry(material: Material, method: Method) -> Estimate:
     details = {"robustness": _robustness(material)} if method.robustness else {}
     if method.rounds is None or method.sandwich:
         return _fitted(fit, details, **_sandwich(games, fit, method))
-    again = bootstrap_bradley_terry(
-        games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
-    )
+    again = bootstrap_strengths(games, **_run(method))
     return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
 
 

@@ -16,6 +16,8 @@ METHODOLOGY: Final = "4"
 """Rises whenever the same ratings would give other numbers."""
 METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal", "elo-study")
 """elo is a mean over endless orders of play; elo-study has one order a round."""
+SHARING: Final = ("elo", "bradley-terry")
+"""Methods that take shares of a win, as expected ratings give them."""
 INTERVALS: Final = ("bootstrap", "sandwich")
 RATER_EFFECTS: Final = "raters"
 """In ``adjust``: every rater's own lean towards the completion shown first."""

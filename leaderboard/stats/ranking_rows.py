@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
 from leaderboard.stats.plain_values import DECIMALS, rounded
@@ -43,7 +43,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Games, wins, losses and ties of each contestant, (contestants,)."""
+    """Games of each contestant, and how many it had more, less or just half of, (contestants,)."""
 
     games: IntArray
     wins: IntArray
@@ -52,15 +52,16 @@ class Tally:
 
     @classmethod
     def of(cls, games: Games) -> "Tally":
+        lead = np.sign(games.score - 0.5)
         wins, losses, ties = (
-            _appearances(games, games.a, a_scored) + _appearances(games, games.b, 1.0 - a_scored)
-            for a_scored in (1.0, 0.0, 0.5)
+            _appearances(games, games.a, lead == side) + _appearances(games, games.b, lead == -side)
+            for side in (1.0, -1.0, 0.0)
         )
         return cls(wins + losses + ties, wins, losses, ties)
 
 
-def _appearances(games: Games, side: IntArray, score_of_a: float) -> IntArray:
-    return np.bincount(side[games.score == score_of_a], minlength=games.contestants)
+def _appearances(games: Games, side: IntArray, chosen: BoolArray) -> IntArray:
+    return np.bincount(side[chosen], minlength=games.contestants)
 
 
 @dataclass(frozen=True, eq=False)

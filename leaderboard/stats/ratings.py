@@ -11,11 +11,12 @@ from leaderboard.stats.checks import (
     FloatArray,
     IntArray,
     ParameterError,
+    RatingError,
     check_length,
     labels_of,
     numbers,
 )
-from leaderboard.stats.games import Games, games_from_ratings
+from leaderboard.stats.games import Games, games_from_ratings, make_games
 from leaderboard.stats.tie_bands import TieBand
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
@@ -34,6 +35,7 @@ class Ratings:
     contestants: int
     prompt: IntArray | None = None  # numbered from 0 without gaps, None where unknown
     rater: IntArray | None = None  # numbered likewise
+    expected: FloatArray | None = None  # on the scale; games take it in place of the rating
     covariates: Mapping[str, FloatArray] = field(default_factory=dict)  # how much more the first has
 
     def __len__(self) -> int:
@@ -61,6 +63,20 @@ class Ratings:
         return number
 
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
+        """By an expected rating the first has (points - expected) / (points - 1) of a win.
+
+        ``ties`` and ``tie_band`` are about ratings as given.
+        """
+        if self.expected is not None:
+            return make_games(
+                self.first,
+                self.second,
+                (self.points - self.expected) / (self.points - 1.0),
+                self.contestants,
+                cluster=self.unit(resample),
+                crossed=self.crossed(resample),
+                shares=True,
+            )
         return games_from_ratings(
             self.first,
             self.second,
@@ -83,6 +99,7 @@ def make_ratings(
     *,
     prompt: npt.ArrayLike | None = None,
     rater: npt.ArrayLike | None = None,
+    expected: npt.ArrayLike | None = None,
     covariates: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Ratings:
     """Ratings from arrays and labels of any kind; raises a StatsError that names the first bad position."""
@@ -97,6 +114,7 @@ def make_ratings(
         contestants,
         labels_of("prompt", prompt, "rating", len(values)),
         labels_of("rater", rater, "rating", len(values)),
+        None if expected is None else _on_scale(expected, scale),
         {name: _finite(name, more, len(values)) for name, more in (covariates or {}).items()},
     )
 
@@ -107,6 +125,15 @@ def ratings_of_games(games: Games, resample: str = "prompts") -> Ratings:
     points = np.full(len(games), 3, dtype=np.int64)
     prompt, rater = (None, games.cluster) if resample == "raters" else (games.cluster, games.crossed)
     return Ratings(games.a, games.b, rating, points, games.contestants, prompt, rater)
+
+
+def _on_scale(expected: npt.ArrayLike, points: IntArray) -> FloatArray:
+    array = _finite("expected", expected, len(points))
+    off = (array < 1.0) | (array > points)
+    if off.any():
+        place = int(off.argmax())
+        raise RatingError(f"expected[{place}] is {array[place]:g}, outside the scale 1-{points[place]}")
+    return array
 
 
 def _finite(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
