@@ -23,12 +23,12 @@ def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: M
     try:
         data = data_of(opinions.within(setting.category), study.slug, [setting.raters], ties=method.ties)
         content = data.ranking(method.interval).as_dict()
-    except (AnchoringError, StatsError) as error:
+    except StatsError as error:
         content = {"nothing": str(error)}
     return Table("anchored", setting.raters, canonical(content))
 
 
-class AnchoringError(ValueError):
+class AnchoringError(StatsError):
     """People and judges cannot be told apart; the message is for the operator."""
 
 

@@ -9,19 +9,19 @@ from typing import Any, Final
 import numpy as np
 
 from arena.models import Contestant, Study
+from leaderboard.anchoring.content import data_of
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import NOBODY, Choice, Opinions
 from leaderboard.snapshots.settings import PairSetting
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.stats import Method, StatsError
-from leaderboard.stats.anchored import anchor_pairs
-from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate, sums
 from leaderboard.stats.confidence_sequences import share_at_every_look
 from leaderboard.stats.games import scores
 from leaderboard.stats.head_to_head import Difference, difference, split
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.ranking import drawn_by
 from leaderboard.stats.style import MEASURES
 
 MOST_PAIRS: Final = 5
@@ -158,8 +158,7 @@ def difference_of(own: Opinions, first: str, second: str, method: Method) -> tup
     players = own.present()
     ratings = players.ratings()
     _check_there(players.names, first, second)
-    resample = "games" if ratings.prompt is None else "prompts"
-    games = ratings.games(ties=method.ties, resample=resample, tie_band=method.tie_band)
+    games = ratings.games(ties=method.ties, resample=drawn_by(method, ratings), tie_band=method.tie_band)
     one, other = players.names.index(first), players.names.index(second)
     return difference(games, one, other, method), len(games)
 
@@ -182,10 +181,10 @@ def _anchored(
     opinions: Opinions, choice: Choice, first: str, second: str, method: Method
 ) -> dict[str, Any] | None:
     """People and one judge together; None where they cannot be."""
-    if not choice.selector.startswith("judge:") or not opinions.people:
+    if not choice.selector.startswith("judge:"):
         return None
     try:
-        found, pairs, power = anchored_difference(opinions, choice.ids, first, second, method)
+        found, pairs, power = anchored_difference(opinions, choice.selector, first, second, method)
     except StatsError:
         return None
     about = {"selector": choice.selector, "label": choice.label, "simulated": choice.simulated}
@@ -193,19 +192,16 @@ def _anchored(
 
 
 def anchored_difference(
-    opinions: Opinions, judge: frozenset[int], first: str, second: str, method: Method
+    opinions: Opinions, judge: str, first: str, second: str, method: Method
 ) -> tuple[Difference, int, float]:
     """The difference by people, made more certain by a judge; the pairs people rated; the judge's power.
 
     Raises a StatsError.
     """
-    seen = opinions.by(opinions.people | judge).present()
-    rows = seen.rows[seen.scored & seen.ranked]
-    judged = np.isin(rows["rater"], list(judge))
-    pairs = rated_pairs(seen.ratings(), ~judged, judged, ties=method.ties, category=rows["category"])
-    found = anchor_pairs(pairs, interval=method.interval)
-    _check_there(seen.names, first, second)
-    apart = found.difference(seen.names.index(first), seen.names.index(second))
+    data = data_of(opinions, "", [judge], ties=method.ties)
+    found = data.ranking(method.interval).found
+    _check_there(data.names, first, second)
+    apart = found.difference(data.names.index(first), data.names.index(second))
     return apart, found.counts.human_pairs, found.power
 
 

@@ -13,6 +13,7 @@ from leaderboard.head_to_head.verdict import Decision, Verdict
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.stats import Method, StatsError
 from leaderboard.stats.head_to_head import lead
+from leaderboard.stats.ranking import drawn_by
 
 Kind = StudyEvent.Kind
 _SAID: Final = "By the stopping rule."
@@ -25,7 +26,7 @@ def rule_of(study: Study, opinions: Opinions, method: Method) -> dict[str, Any] 
     players = opinions.by(opinions.people).present()
     ratings = players.ratings()
     try:
-        games = ratings.games(ties=True, resample="games" if ratings.prompt is None else "prompts")
+        games = ratings.games(ties=True, resample=drawn_by(method, ratings))
         found = lead(games, method)
     except StatsError:
         return None

@@ -104,9 +104,8 @@ def _decision(study: Study, options: dict[str, Any]) -> Decision:
         )
         own, _ = opinions_chosen(study, judge or raters, options["category"])
         if judge:
-            ids = frozenset(own.rows["rater"].tolist())
             read = opinions(study).about(options["category"])
-            found, games, _ = anchored_difference(read, ids, first, second, method)
+            found, games, _ = anchored_difference(read, judge, first, second, method)
         else:
             found, games = difference_of(own, first, second, method)
     return Decision(first, second, described(found, level), games, level, margin, options["every_look"])
