@@ -24,7 +24,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import PEOPLE, AboutRaters, Reading, choices, labels, listed, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -116,8 +116,7 @@ class TwoPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        found = snapshot_flags(self.study, self.snapshot, self.view.raters, self.view.against)
-        return [flag.sentence for flags in found.values() for flag in flags]
+        return flag_sentences(self.study, self.snapshot, self.view.raters, self.view.against)
 
     @property
     def switches(self) -> list[Switch]:

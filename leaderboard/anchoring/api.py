@@ -1,6 +1,5 @@
 """The API of rankings anchored on people."""
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +7,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.anchoring.page import AnchoredPage
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+from leaderboard.standings.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 
 studies = Router(tags=["standings"])
 
@@ -43,17 +42,9 @@ class AnchoredRowOut(StrengthOut):
     effective_votes: float | None
 
 
-class AnchoredOut(Schema):
+class AnchoredOut(ComputedOut):
     """People's ranking, made more certain by a judge's ratings."""
 
-    study: str
-    created_at: datetime
-    watermark: str
-    simulated: bool
-    raters: str
-    criterion: str | None
-    ties: str
-    category: str | None
     method: str
     judges: list[str]
     parameters: dict[str, Any] = Field(description="ties, interval, power and methodology.")

@@ -14,7 +14,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import OF_ANCHORING, Scope, parse_for_anchoring
 from leaderboard.standings.figure import intervals
@@ -61,8 +61,7 @@ class AnchoredPage(ComputedPage):
     @cached_property
     def flags(self) -> list[str]:
         """What must be said of the judge."""
-        found = snapshot_flags(self.study, self.snapshot, self.setting.raters)
-        return [flag.sentence for flag in found.get(self.setting.raters, ())]
+        return flag_sentences(self.study, self.snapshot, self.setting.raters)
 
     @property
     def level(self) -> float:

@@ -1,6 +1,5 @@
 """The API of two contestants head to head."""
 
-from datetime import datetime
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +7,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.head_to_head.page import HeadToHead
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+from leaderboard.standings.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 
 studies = Router(tags=["standings"])
 
@@ -47,17 +46,9 @@ class DecisionOut(Schema):
     more_ratings: int | None
 
 
-class HeadToHeadOut(Schema):
+class HeadToHeadOut(ComputedOut):
     """Two contestants against each other."""
 
-    study: str
-    created_at: datetime
-    watermark: str
-    simulated: bool
-    raters: str
-    criterion: str | None
-    ties: str
-    category: str | None
     method: str
     first: str
     second: str

@@ -23,7 +23,7 @@ from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     PAIR_METHODS,
@@ -146,8 +146,7 @@ class HeadToHead(ComputedPage):
     @cached_property
     def flags(self) -> list[str]:
         """What must be said of the judge; empty for people and groups."""
-        found = snapshot_flags(self.study, self.snapshot, self.setting.raters)
-        return [flag.sentence for flag in found.get(self.setting.raters, ())]
+        return flag_sentences(self.study, self.snapshot, self.setting.raters)
 
     @cached_property
     def by_category(self) -> list[Line]:

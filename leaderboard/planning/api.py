@@ -1,6 +1,5 @@
 """The API of plans."""
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +7,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.planning.page import PlanPage
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+from leaderboard.standings.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 
 studies = Router(tags=["standings"])
 
@@ -42,17 +41,9 @@ class GapOut(Schema):
     needs: list[NeedOut]
 
 
-class PlanOut(Schema):
+class PlanOut(ComputedOut):
     """How many more prompts would tell two contestants apart."""
 
-    study: str
-    created_at: datetime
-    watermark: str
-    simulated: bool
-    raters: str
-    ties: str
-    category: str | None
-    criterion: str | None
     sentence: str
     gap: float = Field(description="To be seen, in points.")
     level: float

@@ -118,6 +118,11 @@ def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, 
     return judge_flags(study, labels, answers, counts.get("own_family"))
 
 
+def flag_sentences(study: Study, snapshot: Snapshot, *chosen: str) -> list[str]:
+    """What must be said of the chosen judges, or of all; nothing of people and groups."""
+    return [flag.sentence for flags in snapshot_flags(study, snapshot, *chosen).values() for flag in flags]
+
+
 def flags_of(study: Study, content: Mapping[str, Any]) -> dict[str, list[Flag]]:
     """Flags of the judges of a content of side_by_side."""
     raters = {own["selector"]: own for own in content["raters"]}

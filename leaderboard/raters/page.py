@@ -25,7 +25,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
     PEOPLE,
@@ -132,8 +132,7 @@ class RatersPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        found = snapshot_flags(self.study, self.snapshot)
-        return [flag.sentence for flags in found.values() for flag in flags]
+        return flag_sentences(self.study, self.snapshot)
 
     @cached_property
     def compared(self) -> list[Kind]:

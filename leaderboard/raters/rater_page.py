@@ -22,7 +22,7 @@ from leaderboard.bias.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.raters.page import kind
@@ -76,8 +76,7 @@ class RaterPage(AboutRaters):
 
     @property
     def warnings(self) -> list[str]:
-        found = snapshot_flags(self.study, self.snapshot, self.selector)
-        return [flag.sentence for flag in found.get(self.selector, [])]
+        return flag_sentences(self.study, self.snapshot, self.selector)
 
     @property
     def dated(self) -> bool:

@@ -15,7 +15,7 @@ from leaderboard.models import Refresh, Release, ReleaseBundle, Snapshot
 from leaderboard.models.querysets import data_mark
 from leaderboard.pages.cards import holds_simulated
 from leaderboard.pages.wording import counted
-from leaderboard.rater_kinds.flags import snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.refreshing.services import is_current
 from leaderboard.releases.fields import Fields, FieldsError, read_all, read_changelog, read_doi
 from leaderboard.releases.provenance import by_origin
@@ -53,7 +53,7 @@ def release(study: Study, fields: Fields, by: Visitor = None) -> Outcome:
         snapshot=snapshot,
         provenance=by_origin(study, snapshot),
         judges=Reader(file).json(JUDGES)["judges"],
-        flags=[flag.sentence for flags in snapshot_flags(study, snapshot).values() for flag in flags],
+        flags=flag_sentences(study, snapshot),
         sha256=hashlib.sha256(file.getbuffer()).hexdigest(),
         size=file.getbuffer().nbytes,
         **fields.stored(),

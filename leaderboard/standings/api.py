@@ -138,6 +138,19 @@ class WithoutOut(Schema):
     places: int = Field(description="How many places higher it stands with the switch.")
 
 
+class ComputedOut(Schema):
+    """What every reply of numbers computed on demand says of itself."""
+
+    study: str
+    created_at: datetime
+    watermark: str
+    simulated: bool
+    raters: str
+    criterion: str | None
+    ties: str
+    category: str | None
+
+
 class StandingsOut(Schema):
     """Standings with everything that made them."""
 
