@@ -7,11 +7,10 @@ from leaderboard.pages.figure import (
     SERIES,
     Figure,
     arms,
+    by_row,
     dots,
     full,
     layout,
-    names_axis,
-    rows_axis,
     title,
     vertical_line,
     wrapped,
@@ -25,7 +24,7 @@ def places(rows: Sequence[Placed], level: float) -> Figure:
         for row in rows
     ]
     values = [(row.rating, row.low, row.high) for row in rows]
-    return _by_row([row.label for row in rows], values, texts, f"Rating, {level:g} % interval")
+    return by_row([row.label for row in rows], values, texts, f"Rating, {level:g} % interval")
 
 
 def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
@@ -41,7 +40,7 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
         for row in rows
     ]
     values = [(row.rate, row.low, row.high) for row in rows]
-    figure = _by_row([row.name for row in rows], values, texts, f"Win rate, {level:g} % interval")
+    figure = by_row([row.name for row in rows], values, texts, f"Win rate, {level:g} % interval")
     figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".1f"}
     figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]
     return figure
@@ -72,26 +71,6 @@ def history(moments: Sequence[Moment], level: float) -> Figure:
         xaxis={"type": "date", "showgrid": False, "nticks": 6},
         yaxis={"title": title(f"Rating, {level:g} % interval"), "zeroline": False},
         showlegend=False,
-    )
-    return {"data": [trace], "layout": drawn_on}
-
-
-Value = tuple[float, float | None, float | None]
-
-
-def _by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
-    trace = dots(
-        {"color": SERIES[0], "size": 8},
-        x=[value for value, _, _ in values],
-        y=list(range(len(values))),
-        text=list(texts),
-        error_x=arms(values),
-    )
-    drawn_on = layout(
-        xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": 11}},
-        yaxis=rows_axis(names_axis(names)),
-        showlegend=False,
-        margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}
 

@@ -18,7 +18,7 @@ from leaderboard.comparisons.pairs import Entry, entries
 from leaderboard.head_to_head.figure import differences
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
 from leaderboard.head_to_head.verdict import MarginError, margin_of
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.shell import visible
@@ -213,11 +213,7 @@ def _by_rank(study: Study) -> list[str]:
     setting = parse({}, snapshot.known) if snapshot else None
     if snapshot is None or setting is None:
         return []
-    rows = SnapshotSlice.objects.filter(snapshot=snapshot).for_categories(
-        setting.raters, setting.ties, setting.method
-    )
-    board = rows.filter(category="").first()
-    return [row["contestant"] for row in board.content["standings"]] if board else []
+    return snapshot.slices.all().ranking(setting.raters, setting.ties, setting.method)
 
 
 @require_safe

@@ -52,6 +52,11 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
     def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
+    def ranking(self, raters: str, ties: str, method: str, category: str = "") -> list[str]:
+        """The contestants' names in standings of one snapshot, best first; none where there are none."""
+        board = self.for_categories(raters, ties, method).filter(category=category).first()
+        return [row["contestant"] for row in board.content["standings"]] if board else []
+
     def for_raters(self, category: str) -> SliceQuerySet:
         """Leanings of all raters in one category, and agreement in all."""
         leanings = Q(kind__in=("ratings", "length"), category=category)

@@ -171,3 +171,24 @@ def wrapped(name: str) -> str:
 
 def kinds_axis(names: Sequence[str]) -> Figure:
     return names_axis(names) | {"ticktext": [wrapped(name) for name in names]}
+
+
+Value = tuple[float, float | None, float | None]
+
+
+def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
+    """Values with their intervals, each in a row of its own from the top."""
+    trace = dots(
+        {"color": SERIES[0], "size": 8},
+        x=[value for value, _, _ in values],
+        y=list(range(len(values))),
+        text=list(texts),
+        error_x=arms(values),
+    )
+    drawn_on = layout(
+        xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": 11}},
+        yaxis=rows_axis(names_axis(names)),
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 10, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Contestant, Study
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel
 from leaderboard.planning.table import needs_table
@@ -120,17 +120,9 @@ def _two(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> 
 def _ranked(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> list[str]:
     """The slugs of the contestants, best first, by Bradley-Terry."""
     known = setting.category if setting.category in snapshot.counts["categories"] else ""
-    row = SnapshotSlice.objects.filter(
-        snapshot=snapshot,
-        kind="standings",
-        raters=setting.raters,
-        ties=setting.ties,
-        category=known,
-        method="bradley-terry",
-    ).first()
     slugs = {name: slug for slug, name in names.items()}
-    rows = row.content["standings"] if row else ()
-    return [slugs[each["contestant"]] for each in rows if each["contestant"] in slugs]
+    best = snapshot.slices.all().ranking(setting.raters, setting.ties, "bradley-terry", known)
+    return [slugs[name] for name in best if name in slugs]
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> PlanPage:

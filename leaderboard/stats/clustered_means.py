@@ -88,5 +88,10 @@ def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, floa
     if prompts < 2:
         return value, None, n, prompts
     left_out = (total.sum() - total) / (count.sum() - count)
-    error = np.sqrt((prompts - 1.0) / prompts * ((left_out - left_out.mean()) ** 2).sum())
-    return value, float(error), n, prompts
+    return value, jackknife_error(left_out), n, prompts
+
+
+def jackknife_error(left_out: FloatArray) -> float:
+    """The standard error of a number, from what it is without each prompt in turn."""
+    prompts = len(left_out)
+    return float(np.sqrt((prompts - 1.0) / prompts * ((left_out - left_out.mean()) ** 2).sum()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError
-from leaderboard.stats.clustered_means import Estimate, share_estimate
+from leaderboard.stats.clustered_means import Estimate, jackknife_error, share_estimate
 from leaderboard.stats.confidence_sequences import every_look_reach
 from leaderboard.stats.davidson import davidson
 from leaderboard.stats.elo_mean import mean_elo
@@ -144,7 +144,5 @@ def _apart(won: FloatArray, count: FloatArray, level: float) -> Estimate:
     if not rest.all():  # all games of a part belong to one prompt
         return Estimate(n, prompts, value)
     one_left, other_left = (won.sum(axis=1, keepdims=True) - won) / rest
-    left_out = one_left - other_left
-    error = math.sqrt((prompts - 1.0) / prompts * float(((left_out - left_out.mean()) ** 2).sum()))
-    reach = student_reach(prompts, level) * error
+    reach = student_reach(prompts, level) * jackknife_error(one_left - other_left)
     return Estimate(n, prompts, value, value - reach, value + reach)
