@@ -78,6 +78,8 @@ class Membership(models.Model):
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="memberships")
     joined_at = models.DateTimeField(auto_now_add=True)
     guidelines_read_at = models.DateTimeField(null=True, blank=True)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    consent = models.TextField(blank=True, help_text="The text that was agreed to, as it was then.")
     role = models.CharField(max_length=10, choices=Role, default=Role.RATER)
     trained_at = models.DateTimeField(null=True, blank=True, help_text="When the training was passed.")
     paused_at = models.DateTimeField(null=True, blank=True, help_text="Offered nothing in this study.")

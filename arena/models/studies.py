@@ -37,6 +37,18 @@ class Study(models.Model):
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True, help_text="Markdown, shown on the study's public page.")
     guidelines = models.TextField(blank=True, help_text="Markdown, shown to raters before they start.")
+    consent = models.TextField(
+        "consent and privacy",
+        blank=True,
+        help_text="Markdown. What raters agree to when they join; empty: they are not asked.",
+    )
+    goal = models.PositiveIntegerField(
+        "goal per rater",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many pairs you ask of each rater; empty: as many as they like.",
+    )
     points = models.PositiveSmallIntegerField(
         "scale",
         choices=[(points, f"{points} points") for points in scales.POINTS],

@@ -17,12 +17,21 @@ NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}
 """Columns of a study that are recorded otherwise, or chosen by nobody."""
 
 UNSEEN: Final = {
-    *("guidelines", "criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
+    *(
+        "guidelines",
+        "consent",
+        "goal",
+        "criteria",
+        "reasons",
+        "reveal_names",
+        "show_references",
+        "training_threshold",
+    ),
     *("pairing", "control_share", "repeat_share", "gold_share", "naming"),
 }
 """Settings on which no published figure rests."""
 
-TEXTS: Final = {"guidelines", "description", "explanation"}
+TEXTS: Final = {"guidelines", "consent", "description", "explanation"}
 """Settings whose text is recorded by its length and a hash."""
 
 SHARES: Final = {"training_threshold", "control_share", "repeat_share", "gold_share"}

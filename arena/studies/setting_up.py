@@ -139,13 +139,15 @@ class AddressForm(AddressedForm, SettingForm):
 class GuidelinesForm(SettingForm):
     class Meta:
         model = Study
-        fields = ("guidelines",)
-        labels = {"guidelines": "Guidelines"}
+        fields = ("guidelines", "consent")
+        labels = {"guidelines": "Guidelines", "consent": "Consent and privacy (optional)"}
         help_texts = {
             "guidelines": "Markdown. What makes an answer better here, what does not matter, when to call a "
-            "tie. Raters read this before they start, and with G at any time."
+            "tie. Raters read this before they start, and with G at any time.",
+            "consent": "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it "
+            "when they join; the text and the time are kept.",
         }
-        widgets = {"guidelines": forms.Textarea({"rows": 16})}
+        widgets = {"guidelines": forms.Textarea({"rows": 16}), "consent": forms.Textarea({"rows": 6})}
 
 
 class RatingForm(SettingForm):
@@ -181,7 +183,7 @@ class RatingForm(SettingForm):
     class Meta:
         model = Study
         fields = (
-            *("points", "ratings_per_pair_people", "ratings_per_pair_judges"),
+            *("points", "ratings_per_pair_people", "ratings_per_pair_judges", "goal"),
             *("criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
             *("pairing", "control_share", "repeat_share", "gold_share", "stop_margin"),
         )
@@ -189,6 +191,7 @@ class RatingForm(SettingForm):
             "points": "Scale",
             "ratings_per_pair_people": "Ratings per pair by people",
             "ratings_per_pair_judges": "Ratings per pair by each judge",
+            "goal": "Goal per rater, in pairs (optional)",
             "reveal_names": "Tell raters who wrote the answers once they have rated them",
             "show_references": "Reference answers",
             "pairing": "Choice of pairs",
@@ -197,6 +200,7 @@ class RatingForm(SettingForm):
         help_texts = {
             "points": "Ratings given already keep the scale they were given on.",
             "ratings_per_pair_people": "By how many different people each pair is to be rated.",
+            "goal": "Raters see how far they have come, for example 20 of 50. They may rate more.",
             "show_references": "Of prompts that have some; nobody is told who wrote them.",
             "stop_margin": "0: the first is better than every other contestant. 10: it is worse than none by "
             "more than 10 points. From people's votes, with intervals that hold however often one looks. "
@@ -207,7 +211,7 @@ class RatingForm(SettingForm):
 
     GROUPS = {
         "The scale": ("points", "criteria", "reasons", "show_references", "reveal_names"),
-        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges", "stop_margin"),
+        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges", "goal", "stop_margin"),
         "Which pairs people get": ("pairing", "control_share", "repeat_share", "gold_share"),
         "Training": ("training_threshold",),
     }
@@ -283,8 +287,9 @@ def study(request: OperatorRequest) -> HttpResponse:
 @operator
 def guidelines(request: OperatorRequest) -> HttpResponse:
     if request.method == "POST" and "preview" in request.POST:
-        text = request.POST.get("guidelines", "")
-        form = GuidelinesForm(instance=request.study, initial={"guidelines": text})
+        typed = {name: request.POST.get(name, "") for name in GuidelinesForm.Meta.fields}
+        text = typed["guidelines"]
+        form = GuidelinesForm(instance=request.study, initial=typed)
         return show(request, "guidelines.html", {"form": form, "preview": _html(text), "unsaved": True})
     return _setting(request, GuidelinesForm, "guidelines.html", preview=_html(request.study.guidelines))
 
