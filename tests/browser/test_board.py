@@ -114,6 +114,23 @@ def test_a_switch_by_keyboard_keeps_focus_and_place_and_is_announced(page, live_
     assert problems == []
 
 
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_a_switch_from_the_middle_stays_there(page, live_server, made, size):
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{live_server.url}/studies/board/")
+    table = page.locator("#standings-table")
+    for address in ("ties=off", "method=bradley-terry"):
+        link = page.locator(f"#board .segmented a[href*='{address}']").first
+        page.evaluate("scrollTo(0, document.querySelector('#standings-table').getBoundingClientRect().top + scrollY)")
+        place, before = page.evaluate("scrollY"), table.locator("caption").inner_text()
+        link.dispatch_event("click")
+        page.wait_for_url(f"**{address}**")
+        page.wait_for_function("t => document.querySelector('caption').innerText !== t", arg=before)
+        settled(page)
+        assert abs(page.evaluate("scrollY") - place) < 60
+
+
 def test_a_switch_by_mouse_and_the_way_back(page, live_server, made):
     page.goto(f"{live_server.url}/studies/board/")
     page.get_by_role("link", name="coding").click()
