@@ -27,6 +27,7 @@ from leaderboard.releases import changes_page
 from leaderboard.releases import page as releases_page
 from leaderboard.releases.page import releases_now
 from leaderboard.results import page as results_page
+from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
 
 
@@ -43,7 +44,7 @@ def on_request(module: str, name: str) -> Callable[..., HttpResponseBase]:
 RELEASE = "studies/<slug:slug>/releases/<int:number>"
 
 urlpatterns = [
-    path("", home.home, name="home"),
+    path("", first_page.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
     *routes("studies/<slug:slug>/", "study", standings_page.read, releases_now),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),

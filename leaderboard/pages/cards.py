@@ -2,7 +2,7 @@
 
 import html
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.utils.html import strip_tags
 
@@ -44,14 +44,28 @@ class Card:
 
     @property
     def people(self) -> int:
-        return comparisons(self.snapshot, "people")
+        """How many people have rated."""
+        return sum(choice["raters"] for choice in self._choices("people"))
 
     @property
     def judges(self) -> int:
-        return comparisons(self.snapshot, "judge")
+        """How many judges have rated."""
+        return len(self._choices("judge"))
+
+    @property
+    def ratings(self) -> int:
+        """Ratings by people and judges together."""
+        return comparisons(self.snapshot, "people") + comparisons(self.snapshot, "judge")
+
+    def _choices(self, kind: str) -> list[dict[str, Any]]:
+        raters = self.snapshot.counts["raters"] if self.snapshot else ()
+        return [choice for choice in raters if choice["selector"].partition(":")[0] == kind]
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:
     listed = list(studies.order_by("name", "pk"))
     newest = Snapshot.objects.newest_of(listed)
+    for study in listed:
+        if study.pk in newest:
+            newest[study.pk].study = study
     return [Card(study, newest.get(study.pk)) for study in listed]

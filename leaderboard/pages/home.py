@@ -1,4 +1,4 @@
-"""The pages that belong to no study: the list of studies, and the methodology."""
+"""The methodology, and the page that waits for a study's first snapshot."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -6,16 +6,9 @@ from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from arena.people.permissions import viewable
 from arena.texts import markdown
 from leaderboard.models import Snapshot
-from leaderboard.pages.cards import cards
 from leaderboard.pages.shell import visible
-
-
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "leaderboard/home.html", {"cards": cards(viewable(request.user))})
 
 
 @require_safe
