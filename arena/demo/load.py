@@ -1,11 +1,12 @@
-"""Loads the demo study: its texts and simulated votes are imported like any others."""
+"""Loads the demo studies: their texts and simulated votes are imported like any others."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -16,65 +17,107 @@ from arena.data.importing.imports import import_records
 from arena.demo import votes
 from arena.models import Rater, RaterGroup, Study
 
-FOLDER: Final = Path(__file__).parent
-SLUG: Final = "demo"
-NAME: Final = "Demo study (simulated votes)"
-PEOPLE_WANTED: Final = 4  # more than are simulated, so that a visitor can rate at once
+OPEN: Final = Path(__file__).parent / "open"
+CLOSED: Final = Path(__file__).parent / "closed"
 JUDGES_GROUP: Final = "simulated-judges"
 
 
 class DemoError(Exception):
-    """The demo's files cannot be imported; the message lists the first problems."""
+    """A demo's files cannot be imported; the message lists the first problems."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """The demo study; ``report`` is None if it existed before."""
+    """A study to load: ``folder`` holds its texts, ``vote`` makes its votes from them."""
+
+    slug: str
+    name: str
+    folder: Path
+    vote: Callable[[Path], list[votes.Vote]]
+    raters: tuple[votes.SimulatedRater, ...]
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A demo study; ``report`` is None if it existed before."""
 
     study: Study
     report: ImportReport | None
 
 
-@transaction.atomic
-def load_demo() -> Demo:
-    """Make the demo study unless it exists. Raises DemoError and then changes nothing."""
-    study, made = Study.objects.get_or_create(slug=SLUG, defaults=_settings())
-    if not made:
-        return Demo(study, None)
-    RaterGroup.objects.get_or_create(slug=JUDGES_GROUP, defaults={"name": "Simulated judges together"})
-    report = import_records(SLUG, _items())
-    if not report.ok:
-        raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
-    return Demo(study, report)
-
-
-def _settings() -> dict[str, object]:
-    return {
-        "name": NAME,
-        "description": f"{_text('description.md')}\n{votes.method_note()}",
-        "guidelines": _text("guidelines.md"),
-        "points": votes.POINTS,
-        "ratings_per_pair_people": PEOPLE_WANTED,
-        "visibility": Study.Visibility.PUBLIC,
+def open_demo() -> Demo:
+    """The study that a visitor can rate in."""
+    settings = {
+        "description": f"{_text(OPEN, 'description.md')}\n{votes.method_note()}",
+        "ratings_per_pair_people": 4,  # more than are simulated, so that a visitor can rate at once
         "sign_up_open": True,
+    }
+    return Demo("demo", "Demo study (simulated ratings)", OPEN, _drawn, votes.RATERS, settings)
+
+
+def closed_demo() -> Demo:
+    """The study whose pairs everybody can read."""
+    settings = {
+        "description": _text(CLOSED, "description.md"),
+        "ratings_per_pair_people": votes.PEOPLE_PER_PAIR,
+        "closed_at": votes.JUDGES_START + timedelta(days=7),
+        "licence": "Apache-2.0",
+    }
+    name = "Closed demo study (simulated ratings)"
+    return Demo("demo-closed", name, CLOSED, _written, votes.CLOSED_RATERS, settings)
+
+
+@transaction.atomic
+def load_demo(demo: Demo) -> Loaded:
+    """Make the study unless it exists. Raises DemoError and then changes nothing."""
+    usual = {
+        "name": demo.name,
+        "guidelines": _text(OPEN, "guidelines.md"),
+        "points": votes.POINTS,
+        "visibility": Study.Visibility.PUBLIC,
         "simulated": True,
     }
+    study, made = Study.objects.get_or_create(slug=demo.slug, defaults=usual | demo.settings)
+    if not made:
+        return Loaded(study, None)
+    RaterGroup.objects.get_or_create(slug=JUDGES_GROUP, defaults={"name": "Simulated judges together"})
+    report = import_records(demo.slug, _items(demo))
+    if not report.ok:
+        raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
+    return Loaded(study, report)
 
 
-def _items() -> Iterator[Item]:
+def _items(demo: Demo) -> Iterator[Item]:
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
-    yield from catalogue.gather(FOLDER / name for name in files).items()
-    for rater in votes.RATERS:
-        groups = (JUDGES_GROUP,) if rater.is_judge else ()
+    yield from catalogue.gather(demo.folder / name for name in files).items()
+    judges = sum(rater.is_judge for rater in demo.raters)
+    for rater in demo.raters:
+        groups = (JUDGES_GROUP,) if rater.is_judge and judges > 1 else ()
         yield RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
-    prompts = map(json.loads, _text("prompts.jsonl").splitlines())
-    categories = {prompt["id"]: prompt["category"] for prompt in prompts}
-    for vote in votes.simulate(categories):
+    for vote in demo.vote(demo.folder):
         yield _comparison(vote)
 
 
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
+def _drawn(folder: Path) -> list[votes.Vote]:
+    return votes.simulate({prompt["id"]: prompt["category"] for prompt in _rows(folder, "prompts.jsonl")})
+
+
+def _written(folder: Path) -> list[votes.Vote]:
+    return votes.simulate_written(
+        {
+            (row["prompt"], row["contestant"]): votes.Written(**row["extra"])
+            for row in _rows(folder, "completions.jsonl")
+        }
+    )
+
+
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    return map(json.loads, _text(folder, name).splitlines())
+
+
+def _text(folder: Path, name: str) -> str:
+    return (folder / name).read_text(encoding="utf-8")
 
 
 def _kind(rater: votes.SimulatedRater) -> str:
@@ -93,6 +136,7 @@ def _comparison(vote: votes.Vote) -> ComparisonRecord:
         rating=vote.rating,
         reason=vote.reason,
         raw_reply=vote.raw_reply,
+        rationale=vote.rationale,
         scores=None if vote.scores is None else (Decimal(vote.scores[0]), Decimal(vote.scores[1])),
         seconds=vote.seconds,
         created_at=vote.created_at,

@@ -1,4 +1,4 @@
-"""Simulated votes for the demo study, from stated strengths and biases. Pure and deterministic.
+"""Simulated votes for the demo studies, from stated strengths and biases. Pure and deterministic.
 
 All in Elo points. A rater perceives the second completion's quality (its contestant's strength plus a
 deviation) minus the first's, plus a position bias and an error; judges perceive a part of the difference
@@ -8,7 +8,7 @@ strengths.
 
 import random
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, cycle
@@ -63,6 +63,7 @@ class SimulatedRater:
     bias: int
     both_orders: bool = False
     gives_scores: bool = False
+    gives_rationale: bool = False
 
 
 RATERS: Final = (
@@ -85,9 +86,25 @@ RATERS: Final = (
     ),
 )
 
+CLOSED_RATERS: Final = (
+    *RATERS[:3],
+    SimulatedRater(
+        "Simulated judge C", "simulated-judge-c", True, -120, both_orders=True, gives_rationale=True
+    ),
+)
+"""Those of the closed demo study."""
+
 SCORED_POINTS: Final = 3  # the first score is higher, both are equal, the second is higher
 SCORES: Final = (1, 10)  # lowest and highest score
 SCORE_STEP: Final = 90.0  # quality per score; a strength of 1000 is a 5.5
+
+
+@dataclass(frozen=True)
+class Written:
+    """How good a completion is, and what a judge with rationales says of it."""
+
+    quality: float
+    note: str
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,7 @@ class Vote:
     seconds: float
     created_at: datetime
     scores: tuple[int, int] | None = None
+    rationale: str = ""
 
     @property
     def points(self) -> int:
@@ -129,20 +147,48 @@ def simulate(categories: Mapping[str, str], seed: int = SEED) -> list[Vote]:
     """
     rng = random.Random(seed)  # noqa: S311 - a simulation, no secret
     quality = _qualities(list(categories), rng)
-    clocks = {rater: JUDGES_START if rater.is_judge else START for rater in RATERS}
+    agreement = {prompt: AGREEMENT[category] for prompt, category in categories.items()}
+    return _votes(list(STRENGTHS), RATERS, quality, agreement, {}, rng)
+
+
+def simulate_written(
+    written: Mapping[tuple[str, str], Written], raters: Sequence[SimulatedRater] = CLOSED_RATERS
+) -> list[Vote]:
+    """Votes by time on completions of stated quality, by prompt and contestant; judges perceive all of it."""
+    quality = {key: each.quality for key, each in written.items()}
+    notes = {key: each.note for key, each in written.items()}
+    contestants = list(dict.fromkeys(contestant for _, contestant in written))
+    agreement = {prompt: 1.0 for prompt, _ in written}
+    rng = random.Random(SEED)  # noqa: S311 - a simulation, no secret
+    return _votes(contestants, raters, quality, agreement, notes, rng)
+
+
+def _votes(
+    contestants: Sequence[str],
+    raters: Sequence[SimulatedRater],
+    quality: Mapping[tuple[str, str], float],
+    agreement: Mapping[str, float],
+    notes: Mapping[tuple[str, str], str],
+    rng: random.Random,
+) -> list[Vote]:
+    clocks = {rater: JUDGES_START if rater.is_judge else START for rater in raters}
     votes = []
-    for showing in _showings(list(categories), rng):
-        shown = (quality[showing.prompt, showing.first], quality[showing.prompt, showing.second])
-        agreement = AGREEMENT[categories[showing.prompt]]
-        scores = _scores(showing.rater, shown, agreement, rng) if showing.rater.gives_scores else None
+    for showing in _showings(list(agreement), contestants, raters, rng):
+        rater, prompt = showing.rater, showing.prompt
+        shown = (quality[prompt, showing.first], quality[prompt, showing.second])
+        scores = _scores(rater, shown, agreement[prompt], rng) if rater.gives_scores else None
         if scores is None:
-            rating, raw_reply = _answer(showing.rater, shown[1] - shown[0], agreement, rng)
+            rating, raw_reply = _answer(rater, shown[1] - shown[0], agreement[prompt], rng)
         else:
             rating = 1 if scores[0] > scores[1] else 2 if scores[0] == scores[1] else 3
             raw_reply = f"{scores[0]} {scores[1]}\n{_NO_MODEL}"
-        seconds = _seconds(showing.rater, rng)
-        clocks[showing.rater] += timedelta(seconds=seconds)
-        votes.append(Vote(showing, rating, raw_reply, seconds, clocks[showing.rater], scores))
+        rationale = ""
+        if rater.gives_rationale and rating is not None:
+            first, second = notes[prompt, showing.first], notes[prompt, showing.second]
+            rationale = _RATIONALE.format(first=first, second=second)
+        seconds = _seconds(rater, rng)
+        clocks[rater] += timedelta(seconds=seconds)
+        votes.append(Vote(showing, rating, raw_reply, seconds, clocks[rater], scores, rationale))
     return sorted(votes, key=lambda vote: vote.created_at)
 
 
@@ -157,11 +203,16 @@ def _qualities(prompts: list[str], rng: random.Random) -> dict[tuple[str, str], 
     return quality
 
 
-def _showings(prompts: list[str], rng: random.Random) -> Iterator[Showing]:
+def _showings(
+    prompts: Sequence[str],
+    contestants: Sequence[str],
+    raters: Sequence[SimulatedRater],
+    rng: random.Random,
+) -> Iterator[Showing]:
     """Who is shown what: two people see opposite orders, a judge sees half the pairs swapped."""
-    people = [rater for rater in RATERS if not rater.is_judge]
-    judges = [rater for rater in RATERS if rater.is_judge]
-    pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(STRENGTHS, 2)]
+    people = [rater for rater in raters if not rater.is_judge]
+    judges = [rater for rater in raters if rater.is_judge]
+    pairs = [(prompt, *pair) for prompt in prompts for pair in combinations(contestants, 2)]
     rng.shuffle(pairs)
     for (prompt, a, b), chosen in zip(pairs, cycle(combinations(people, PEOPLE_PER_PAIR))):
         orders = rng.sample([(a, b), (b, a)], len(chosen))
@@ -212,6 +263,7 @@ def _seconds(rater: SimulatedRater, rng: random.Random) -> float:
 
 
 _NO_MODEL: Final = "Simulated reply: no model was asked."
+_RATIONALE: Final = "The first answer {first}. The second {second}. (Simulated: no model was asked.)"
 
 
 def method_note() -> str:

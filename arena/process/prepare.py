@@ -62,7 +62,7 @@ def _static_fingerprint() -> str:
 
 def load_demo_into_empty_database(say: Callable[[str], None]) -> None:
     if not Study.objects.exists() and "load_demo" in get_commands():
-        say("Loading the demo study.")
+        say("Loading the demo studies.")
         call_command("load_demo", verbosity=0)
 
 

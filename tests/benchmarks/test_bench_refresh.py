@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 
-from arena.demo.load import load_demo
+from arena.demo.load import load_demo, open_demo
 from arena.models import Comparison, Study
 from leaderboard.refreshing import services
 from leaderboard.snapshots.reading import opinions
@@ -69,7 +69,7 @@ def measure(study):
 
 @pytest.mark.django_db(transaction=True)
 def test_refresh_demo():
-    measure(load_demo().study)
+    measure(load_demo(open_demo()).study)
 
 
 @pytest.mark.django_db(transaction=True)

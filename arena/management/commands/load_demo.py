@@ -1,28 +1,39 @@
+import io
 from typing import Any
 
+from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.demo.load import DemoError, load_demo
+from arena.demo.load import Demo, DemoError, Loaded, closed_demo, load_demo, open_demo
 
 
 class Command(BaseCommand):
-    help = "Loads the demo study with its simulated votes; where it exists already, changes nothing."
+    help = "Loads the two demo studies with their simulated ratings; changes nothing in one that exists."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self._load(open_demo(), options)
+        closed = self._load(closed_demo(), options)
+        if closed.report and "release" in get_commands():
+            slug, author, quiet = closed.study.slug, "Reed, Robin <invented author>", io.StringIO()
+            call_command("refresh", slug, stdout=quiet)
+            call_command("release", slug, version="1.0", author=[author], stdout=quiet)
+
+    def _load(self, demo: Demo, options: dict[str, Any]) -> Loaded:
         try:
-            demo = load_demo()
+            loaded = load_demo(demo)
         except DemoError as error:
-            raise CommandError(f"The demo study cannot be loaded: {error}.") from error
-        if demo.report is None:
-            self._say(options, f'The study "{demo.study.slug}" exists already; nothing was changed.')
-            return
-        added = {kind: counts.added for kind, counts in demo.report.counts.items()}
+            raise CommandError(f'The demo study "{demo.slug}" cannot be loaded: {error}.') from error
+        if loaded.report is None:
+            self._say(options, f'The study "{demo.slug}" exists already; nothing was changed.')
+            return loaded
+        added = {kind: counts.added for kind, counts in loaded.report.counts.items()}
         self._say(
             options,
-            f"Loaded the demo study: {added['prompts']} prompts, {added['contestants']} contestants, "
-            f"{added['completions']} completions, and {added['comparisons']} simulated comparisons of "
-            f"{added['pairs']} pairs by {added['raters']} simulated raters.",
+            f'Loaded the study "{demo.slug}": {added["prompts"]} prompts, {added["completions"]} answers, '
+            f"and {added['comparisons']} simulated ratings of {added['pairs']} pairs by {added['raters']} "
+            "simulated raters.",
         )
+        return loaded
 
     def _say(self, options: dict[str, Any], line: str) -> None:
         if options["verbosity"]:

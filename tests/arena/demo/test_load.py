@@ -25,10 +25,10 @@ TABLES: tuple[type[Model], ...] = (Study, Prompt, Contestant, Completion, Pair, 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the demo's files that a test may damage."""
+    """A copy of the open demo's files that a test may damage."""
     copy = tmp_path / "demo"
-    shutil.copytree(load.FOLDER, copy)
-    monkeypatch.setattr(load, "FOLDER", copy)
+    shutil.copytree(load.OPEN, copy)
+    monkeypatch.setattr(load, "OPEN", copy)
     return copy
 
 
@@ -43,7 +43,7 @@ class TestLoaded:
     @classmethod
     def loaded(cls, shared_rows: None) -> Iterator[Study]:
         with transaction.atomic():
-            yield load.load_demo().study
+            yield load.load_demo(load.open_demo()).study
             transaction.set_rollback(True)
 
     @pytest.fixture
@@ -120,23 +120,38 @@ class TestLoaded:
     def test_loading_twice_adds_nothing(self, study: Study) -> None:
         before = counts()
         Study.objects.filter(pk=study.pk).update(name="Renamed by the operator")
-        again = load.load_demo()
+        again = load.load_demo(load.open_demo())
         assert again.report is None
         assert again.study.name == "Renamed by the operator"
         assert counts() == before
 
 
 def test_loading_takes_a_bounded_number_of_queries_and_the_leaderboard_is_told(
-    db: None, hear: Any, capsys: pytest.CaptureFixture[str], django_capture_on_commit_callbacks: Any
+    db: None, hear: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     told = hear(study_changed)
     with django_capture_on_commit_callbacks(execute=True), CaptureQueriesContext(connection) as queries:
-        call_command("load_demo")
+        load.load_demo(load.open_demo())
     assert len(queries) < 140
     assert [each["study_id"] for each in told] == [Study.objects.get().pk]
-    assert "36 prompts, 5 contestants, 180 completions" in capsys.readouterr().out
+
+
+def test_the_command_adds_a_closed_study_with_rationales_and_a_release(
+    db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load.load_demo(load.open_demo())
     call_command("load_demo")
-    assert 'The study "demo" exists already; nothing was changed.' in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert 'The study "demo" exists already; nothing was changed.' in printed
+    assert "12 prompts, 48 answers, and 288 simulated ratings of 72 pairs by 4 simulated raters" in printed
+    study = Study.objects.get(slug="demo-closed")
+    assert (study.is_closed, study.is_public, study.sign_up_open) == (True, True, False)
+    rated = Pair.objects.filter(prompt__study=study).values_list("people_ratings", "judge_ratings")
+    assert set(rated) == {(2, 2)}
+    of_judge = Comparison.objects.filter(study=study, rater__kind="judge")
+    assert all(bool(row.rationale) == (row.rating is not None) for row in of_judge)
+    assert not of_judge.filter(created_at__gt=study.closed_at).exists()
+    assert study.releases.get().version == "1.0"
     call_command("load_demo", verbosity=0)
     assert capsys.readouterr().out == ""
 
@@ -147,11 +162,11 @@ def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
     with pytest.raises(
         load.DemoError, match=r'completions\.jsonl, line 181: prompt: there is no prompt "no-'
     ):
-        load.load_demo()
+        load.load_demo(load.open_demo())
     assert set(counts().values()) == {0}
 
 
 def test_the_command_fails_with_a_sentence(db: None, folder: Path) -> None:
     (folder / "contestants.jsonl").write_text("not json\n", encoding="utf-8")
-    with pytest.raises(CommandError, match=r"The demo study cannot be loaded: .*contestants\.jsonl, line 1"):
+    with pytest.raises(CommandError, match=r"cannot be loaded: .*contestants\.jsonl, line 1"):
         call_command("load_demo")

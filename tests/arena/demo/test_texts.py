@@ -3,14 +3,17 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from arena.demo import votes
-from arena.demo.load import FOLDER
+from arena.demo.load import CLOSED, OPEN
 
 
-def read(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+def read(name: str, folder: Path = OPEN) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
 
 
 PROMPTS = read("prompts.jsonl")
@@ -32,9 +35,11 @@ def test_six_categories_have_six_prompts_each_answered_once_by_every_contestant(
     assert answered == dict.fromkeys(wanted, 1)
 
 
-def test_no_text_names_a_contestant() -> None:
-    words = {contestant["family"] for contestant in CONTESTANTS} - {""} | set(votes.STRENGTHS)
-    for row in PROMPTS + COMPLETIONS:
+@pytest.mark.parametrize("folder", [OPEN, CLOSED])
+def test_no_text_names_a_contestant(folder: Path) -> None:
+    contestants = read("contestants.jsonl", folder)
+    words = {contestant[name] for contestant in contestants for name in ("family", "name")} - {""}
+    for row in read("prompts.jsonl", folder) + read("completions.jsonl", folder):
         shown = f"{row.get('instruction', '')} {row.get('input', '')} {text(row) if 'prompt' in row else ''}"
         assert [word for word in words if word.lower() in shown.lower()] == [], shown
 
@@ -73,6 +78,6 @@ def test_quality_is_not_a_matter_of_length_and_the_guidelines_explain_every_rati
     for completion in COMPLETIONS:
         words[completion["contestant"]] += len(text(completion).split())
     assert words["Dunnock 7B"] > words["Lapwing 34B"] > words["Human demonstrations"]
-    guidelines = (FOLDER / "guidelines.md").read_text(encoding="utf-8")
+    guidelines = (OPEN / "guidelines.md").read_text(encoding="utf-8")
     for rating in range(1, votes.POINTS + 1):
         assert f"| **{rating}** |" in guidelines

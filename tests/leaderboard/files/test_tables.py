@@ -13,6 +13,7 @@ from django.db import transaction
 
 from arena.data import writing
 from arena.data.importing.imports import import_files
+from arena.demo.load import load_demo, open_demo
 from arena.models import Rater, Study
 from leaderboard.files import exports
 from leaderboard.refreshing import services
@@ -77,8 +78,7 @@ class TestTheDemo:
     @classmethod
     def demo(cls, shared_rows):
         with transaction.atomic():
-            call_command("load_demo", verbosity=0)
-            study = Study.objects.get()
+            study = load_demo(open_demo()).study
             yield study, every_standing(study)
             transaction.set_rollback(True)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from arena.data.importing.imports import import_files
+from arena.demo import load
 from arena.models import Comparison, Completion, Pair, Study
 from tests.arena.data.formats.reading import write_lines
 
@@ -152,7 +153,7 @@ def test_battles_without_texts(tmp_path: Path) -> None:
     assert import_files("battles", [path]).written == 0
 
 
-def test_the_demo_study_is_valid_data() -> None:
-    folder = Path(__file__).parents[4] / "arena" / "demo"
+@pytest.mark.parametrize("folder", [load.OPEN, load.CLOSED])
+def test_the_demo_studies_are_valid_data(folder: Path) -> None:
     report = import_files("demo", [folder], dry_run=True)
     assert (report.error_count, report.missing.count) == (0, 0)
