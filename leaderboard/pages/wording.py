@@ -1,5 +1,6 @@
 """Numbers about raters in words."""
 
+from collections.abc import Sequence
 from typing import Final
 
 FEWEST_PAIRS: Final = 30
@@ -30,12 +31,16 @@ def correlation_word(value: float | None) -> str:
 
 
 def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
-    # Rounded: what is printed as 0.80 is not called by another name than 0.80.
-    return next((word for limit, word in steps if round(value, 6) <= limit), steps[-1][1])
+    # Rounded as it is printed, so that 0.60 has one word.
+    return next((word for limit, word in steps if round(value, 2) <= limit), steps[-1][1])
 
 
 def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def whole_percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
 
 
 def percent_range(low: float | None, high: float | None) -> str:
@@ -60,3 +65,16 @@ def probability(p: float | None) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: "1 pair", "1,203 pairs"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+_SMALL: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number_word(number: int) -> str:
+    return _SMALL[number] if number < len(_SMALL) else f"{number:,}"
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """ "A, B and C"; of at least one."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

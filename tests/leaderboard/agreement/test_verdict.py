@@ -1,0 +1,157 @@
+"""Tests of the words on judges: intervals decide them."""
+
+import pytest
+
+from leaderboard.agreement.verdict import Verdict, verdict
+
+
+class Tables(dict):
+    def get(self, kind, raters, category="", ties="", method=""):
+        return super().get((kind, raters))
+
+
+def rater(selector, label="", *, raters=1, simulated=False):
+    return {"selector": selector, "label": label, "raters": raters, "simulated": simulated}
+
+
+PEOPLE = rater("people", "People", raters=4)
+JUDGE = rater("judge:a", "Judge A")
+
+
+def correlation(r=0.7, people=0.6, difference=0.1, low=-0.05, high=0.2, n=100):
+    own = {"category": None, "all_but": None, "n": n, "pearson": r}
+    beside = {"pearson_people": people, "pearson_difference": difference}
+    ends = {"pearson_difference_low": low, "pearson_difference_high": high}
+    return {"rows": [own], "ceiling": [{**own, **beside, **ends}]}
+
+
+def alone(r=0.7, n=100):
+    """Where no two people rated the same pairs."""
+    return correlation(r=r, n=n) | {"ceiling": []}
+
+
+def standings(*groups):
+    return {"standings": [{"contestant": name, "group": group} for name, group in groups]}
+
+
+def said(tables, raters=(PEOPLE, JUDGE)):
+    return verdict(raters, Tables(tables), method="bradley-terry")
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "words"),
+    [
+        (0.1, 0.01, 0.2, "better than"),
+        (0.1, -0.05, 0.2, "as well as"),
+        (-0.04, -0.0999, 0.02, "as well as"),
+        (-0.05, -0.09, -0.01, "slightly less than"),
+        (-0.2, -0.3, -0.1, "clearly less than"),
+    ],
+)
+def test_the_interval_of_the_difference_decides_the_words(difference, low, high, words):
+    found = said({("correlation", "judge:a"): correlation(difference=difference, low=low, high=high)})
+    assert found.short == f"Judge A (0.70) agrees with people {words} people agree with each other (r 0.60)."
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.1, 0.02), (None, None)])
+def test_a_wide_interval_decides_nothing(low, high):
+    found = said({("correlation", "judge:a"): correlation(low=low, high=high)})
+    assert found.long.startswith("The ratings are too few to tell whether Judge A (0.70) agrees")
+
+
+def test_the_strongest_reason_for_doubt_follows():
+    scale = {
+        "scored": 90,
+        "position": {"share_first": 0.3, "share_first_low": 0.2, "share_first_high": 0.4},
+    }
+    flips = {"rate": 0.64, "low": 0.5}
+    tables = {("correlation", "judge:a"): correlation()}
+    turned = tables | {("ratings", "judge:a"): {"scales": [scale], "flips": flips}}
+    placed = tables | {("ratings", "judge:a"): {"scales": [scale], "flips": {"rate": 0.2, "low": 0.05}}}
+    assert said(turned).short.endswith(
+        "But Judge A changes its verdict in 64% of pairs when the order is swapped."
+    )
+    assert said(placed).short.endswith("But Judge A prefers the answer shown second, in 70% of its choices.")
+
+
+@pytest.mark.parametrize(
+    ("people_high", "end"),
+    [
+        (0.62, "But Judge A prefers the longer answer in 70% of its choices (people: 60%)."),
+        (0.66, "(r 0.60)."),
+    ],
+)
+def test_length_is_a_doubt_where_people_like_it_less(people_high, end):
+    def length(wins, low, high):
+        own = {"name": "words", "longer_wins": wins, "longer_low": low, "longer_high": high}
+        return {"measures": [own]}
+
+    found = said(
+        {
+            ("correlation", "judge:a"): correlation(),
+            ("length", "judge:a"): length(0.7, 0.65, 0.75),
+            ("length", "people"): length(0.6, 0.58, people_high),
+        }
+    )
+    assert found.short.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ((("X", "a"), ("Y", "b"), ("Z", "c")), "Judge A gives the same order of models as people."),
+        (
+            (("Y", "a"), ("X", "a"), ("Z", "b")),
+            "Judge A differs from people’s order only where scores are too close to call.",
+        ),
+        (
+            (("Z", "a"), ("X", "b"), ("Y", "c")),
+            "Judge A orders the models differently from people: it clearly reverses 1 of 3 pairs of models.",
+        ),
+    ],
+)
+def test_orders_differ_where_both_are_sure(judge, words):
+    """People cannot tell Y from Z, so only X against Z can be reversed."""
+    found = said(
+        {
+            ("standings", "people"): standings(("X", "a"), ("Y", "ab"), ("Z", "b")),
+            ("standings", "judge:a"): standings(*judge),
+            ("correlation", "judge:a"): correlation(),
+        }
+    )
+    assert found.short.startswith(words)
+
+
+def test_one_person_gives_no_figure_of_people():
+    found = said({("correlation", "judge:a"): alone(0.55)}, [rater("people", "People"), JUDGE])
+    assert found.long == (
+        "Judge A (0.55) agrees with the only person who rated. "
+        "With one person nothing shows how far people agree with each other."
+    )
+
+
+@pytest.mark.parametrize("content", [correlation(n=29), alone(n=29)])
+def test_few_pairs_are_no_verdict(content):
+    assert said({("correlation", "judge:a"): content}).long == (
+        "Judge A and people both rated only 29 pairs, too few to compare them (30 are needed)."
+    )
+
+
+def test_without_people_or_judges_the_other_half_is_said():
+    people = {("correlation", "people"): correlation(r=0.6)}
+    assert said(people, [PEOPLE]) == Verdict(long="People agree with each other (r 0.60).")
+    assert said({}, [PEOPLE]) == said({}, []) == Verdict()
+    assert said({}, [JUDGE]).short.startswith("Only judges have rated so far")
+    assert said({}).short == "No judge can be compared with people yet."
+
+
+def test_many_judges_are_counted_and_simulated_ones_are_called_so():
+    judges = [rater(f"judge:{name}", f"judge {name}", simulated=True) for name in "abcd"]
+    tables = {("correlation", one["selector"]): correlation() for one in judges}
+    tables["correlation", "judge:d"] = correlation(r=0.5, difference=-0.05, low=-0.09, high=-0.01)
+    found = said(tables, [PEOPLE, *judges])
+    assert found.short == (
+        "In these simulated ratings, three of four judges (0.70 to 0.70) agree with people as well as people "
+        "agree with each other (r 0.60); judge d (0.50) slightly less."
+    )
+    assert "judge a (0.70), judge b (0.70) and judge c (0.70) agree" in found.long
