@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet fast test lint faults bench lock
+.PHONY: help run install operator parquet fast test lint faults bench lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -59,6 +59,8 @@ lock: _install-dev ## resolve the requirements files anew from pyproject.toml
 	@$(COMPILE) pyproject.toml --extra fast --output-file requirements-fast.txt
 	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
 	@$(COMPILE) pyproject.toml --group bench --output-file requirements-bench.txt
+plotly: ## build static/vendor/plotly from the npm package; needs Node
+	@cd vendor/plotly && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

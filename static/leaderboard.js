@@ -52,6 +52,15 @@
       : trace;
   }
 
+  /* Running the script and drawing are tasks of their own, so that the page answers in between. */
+  let turn = Promise.resolve();
+
+  function inTurn(work) {
+    const done = turn.then(() => new Promise((resolve) => setTimeout(resolve))).then(work);
+    turn = done.catch(() => {});
+    return done;
+  }
+
   const figures = new WeakMap();
 
   async function figureOf(place) {
@@ -71,9 +80,11 @@
       if (!place.isConnected) {
         return;
       }
-      const drawn = themed(figure, getComputedStyle(document.documentElement));
-      place.querySelector(":scope > .plot-wait, :scope > .plot-error")?.remove();
-      await Plotly.react(place, drawn.data.map(withCellTexts), drawn.layout, CONFIG);
+      await inTurn(() => {
+        const drawn = themed(figure, getComputedStyle(document.documentElement));
+        place.querySelector(":scope > .plot-wait, :scope > .plot-error")?.remove();
+        return Plotly.react(place, drawn.data.map(withCellTexts), drawn.layout, CONFIG);
+      });
       place.dataset.drawn = "true";
     } catch {
       sayThatItFailed(place);
