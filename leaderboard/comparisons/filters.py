@@ -22,23 +22,23 @@ from leaderboard.snapshots.settings import UnknownSettingError
 LONGEST_SEARCH: Final = 200
 
 ANSWERS: Final = {
-    "scored": "With a rating",
+    "scored": "Rated",
     "tie": "Ties",
-    "side": "With a side, no tie",
-    "unscored": "Without a rating",
-    "empty": "Without: empty reply",
-    "out_of_range": "Without: number outside the scale",
-    "unparsable": "Without: no rating found",
-    "truncated": "Without: reply cut off",
-    "refused": "Without: refused",
-    "undecided": "Without: contradicts itself",
-    "identical": "Identical texts, by a judge",
+    "side": "One side preferred",
+    "unscored": "Not rated",
+    "empty": "Not rated: empty reply",
+    "out_of_range": "Not rated: number outside the scale",
+    "unparsable": "Not rated: no rating found",
+    "truncated": "Not rated: reply cut off",
+    "refused": "Not rated: refused",
+    "undecided": "Not rated: contradicts itself",
+    "identical": "Identical answers",
 }
 
 DISAGREEMENTS: Final = {
     "judges": "Judge and people",
     "people": "People differ",
-    "flipped": "Flipped with order",
+    "flipped": "Changed with the order",
 }
 SORTS: Final = {"": "Newest", "disagreement": "Most disagreement"}
 
@@ -119,13 +119,13 @@ class Known:
         names = {contestant.slug: contestant.name for contestant in self.contestants}
         ratings = {f"{r}-{p}": f"{r} of {p}" for p in self.points for r in range(1, p + 1)}
         yield "category", "Category", "Any", {name: name for name in self.categories}
-        yield "contestant", "Contestant", "Any", names
-        yield "only", "Disagreement", "Any or none", DISAGREEMENTS
+        yield "contestant", "Model", "Any", names
+        yield "only", "Disagreement", "Any", DISAGREEMENTS
         yield "sort", "Order", SORTS[""], {value: label for value, label in SORTS.items() if value}
         yield "against", "Against", "Any", names
-        yield "raters", "Answered by", "Anybody", dict(self.raters)
-        yield "answer", "Answer", "Any", ANSWERS
-        yield "rating", "Rating as shown", "Any", ratings
+        yield "raters", "Rated by", "Anybody", dict(self.raters)
+        yield "answer", "Result", "Any", ANSWERS
+        yield "rating", "Rating, 1 for the answer shown first", "Any", ratings
 
     def selects(self, filters: Filters) -> tuple[Select, ...]:
         """Those with something to choose."""

@@ -31,9 +31,9 @@ AT_ONCE: Final = 10
 LARGEST_ID: Final = 2**63 - 1
 
 MARKS: Final = {
-    UNLIKE_PEOPLE: "A judge and people disagree",
+    UNLIKE_PEOPLE: "Judge and people disagree",
     PEOPLE_DIFFER: "People disagree",
-    FLIPPED: "Flipped with the order",
+    FLIPPED: "Changed with the order",
 }
 
 
@@ -180,7 +180,7 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
         return Waiting(study, snapshot, request.path)
     found: Sequence[Entry] = entries(study, [place["pair"]]) if place["pair"] <= LARGEST_ID else ()
     if not found or not found[0].answers:
-        raise Http404("This study has no such comparison.")
+        raise Http404("This study has no such pair.")
     html = html_of(texts_of(found[0].pair.prompt), *(side.completion.turns for side in found[0].sides))
     return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], html=html)
 

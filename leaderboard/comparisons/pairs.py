@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final
 
 from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Rater, Study
@@ -26,7 +27,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        return self.contestant.name if self.contestant else f"Text {self.letter}"
+        return self.contestant.name if self.contestant else f"Answer {self.letter}"
 
     @property
     def is_known(self) -> bool:
@@ -36,19 +37,23 @@ class Side:
 
 @dataclass(frozen=True)
 class Rated:
+    """A rating as if A had been shown first: 1 is A much better, the last point B."""
+
     rating: int
     points: int
     words: str
 
+    @property
+    def preference(self) -> float:
+        return scales.preference(self.rating, self.points)
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What one rater said; ``first`` and ``second`` are the texts in the order they were shown."""
+    """What one rater said."""
 
     comparison: Comparison
     rater: str
-    first: Side
-    second: Side
     overall: Rated | None
     criteria: Sequence[tuple[str, Rated | None, str]]
     """By criterion the rating, or None and why."""
@@ -63,11 +68,13 @@ class Answer:
         return self.comparison.status == Comparison.Status.IDENTICAL
 
     @property
-    def scores(self) -> list[tuple[str, str]]:
+    def scores(self) -> str:
+        """Those of A and of B; empty for a rater who gave none."""
         first, second = self.comparison.first_score, self.comparison.second_score
         if first is None or second is None:
-            return []
-        return [(self.first.name, f"{first:g}"), (self.second.name, f"{second:g}")]
+            return ""
+        a, b = (second, first) if self.comparison.swapped else (first, second)
+        return f"A {a:g}, B {b:g}"
 
     @property
     def reason(self) -> str:
@@ -86,6 +93,19 @@ class Entry:
     second: Side
     answers: Sequence[Answer]
     left_out: int
+
+    @property
+    def of_people(self) -> float | None:
+        """The mean preference of people, each counted once; -1 is A much better, 1 is B."""
+        said: dict[int, list[float]] = defaultdict(list)
+        for answer in self.answers:
+            if answer.overall and not answer.by_judge:
+                said[answer.comparison.rater_id].append(answer.overall.preference)
+        return fmean(map(fmean, said.values())) if said else None
+
+    @property
+    def all_simulated(self) -> bool:
+        return all(answer.comparison.rater.simulated for answer in self.answers)
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -138,17 +158,12 @@ def _entry(pair: Pair, said: Sequence[Comparison], criteria: dict[int, list[Crit
     names = _names(comparison.rater for comparison in said)
     answers = []
     for comparison in said[:MOST_ANSWERS]:
-        shown = (second, first) if comparison.swapped else (first, second)
-        overall = comparison.rating and rated(comparison.rating, comparison.points, *shown)
+        overall = _rated(comparison, comparison, first, second)
         by_criterion = [
-            (
-                each.criterion,
-                rated(each.rating, each.points, *shown) if each.rating else None,
-                each.get_reason_display(),
-            )
+            (each.criterion, _rated(each, comparison, first, second), each.get_reason_display())
             for each in criteria.get(comparison.pk, ())
         ]
-        answers.append(Answer(comparison, names[comparison.rater_id], *shown, overall or None, by_criterion))
+        answers.append(Answer(comparison, names[comparison.rater_id], overall, by_criterion))
     return Entry(pair, first, second, answers, max(len(said) - MOST_ANSWERS, 0))
 
 
@@ -165,7 +180,12 @@ def _names(raters: Iterable[Rater]) -> dict[int, str]:
     return names
 
 
-def rated(rating: int, points: int, first: Side, second: Side) -> Rated:
-    letter, _, rest = scales.CAPTIONS[points][rating - 1].partition(" ")
+def _rated(
+    given: Comparison | CriterionRating, comparison: Comparison, first: Side, second: Side
+) -> Rated | None:
+    if not given.rating:
+        return None
+    rating = scales.mirror(given.rating, given.points) if comparison.swapped else given.rating
+    letter, _, rest = scales.CAPTIONS[given.points][rating - 1].partition(" ")
     words = f"{(first if letter == 'A' else second).name} {rest}" if rest else letter
-    return Rated(rating, points, words)
+    return Rated(rating, given.points, words)

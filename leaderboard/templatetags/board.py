@@ -19,7 +19,7 @@ TABS: Final = (
     ("study-categories", "Categories"),
     ("study-raters", "Raters"),
     ("study-agreement", "Agreement"),
-    ("study-comparisons", "Comparisons"),
+    ("study-comparisons", "Pairs"),
     ("study-data", "Data"),
     ("study-results", "Download and cite"),
 )

@@ -122,7 +122,9 @@ def test_a_switch_from_the_middle_stays_there(page, live_server, made, size):
     table = page.locator("#standings-table")
     for address in ("ties=off", "method=bradley-terry"):
         link = page.locator(f"#board .segmented a[href*='{address}']").first
-        page.evaluate("scrollTo(0, document.querySelector('#standings-table').getBoundingClientRect().top + scrollY)")
+        page.evaluate(
+            "scrollTo(0, document.querySelector('#standings-table').getBoundingClientRect().top + scrollY)"
+        )
         place, before = page.evaluate("scrollY"), table.locator("caption").inner_text()
         link.dispatch_event("click")
         page.wait_for_url(f"**{address}**")

@@ -91,7 +91,7 @@ def test_an_open_study_shows_nothing_to_anybody(open_study, client, who):
             response = client.get(address, headers=headers)
             page = text(response)
             everything = page + str(response.headers)
-            assert "Sealed until rating has ended" in page
+            assert "Pairs open when rating ends, so that raters stay blind." in page
             assert [secret for secret in secrets_of(open_study) if secret in everything] == []
             pages.add(re.sub(r'csrfmiddlewaretoken" value="\w+|X-CSRFToken": "\w+|next=[^"]+', "", page))
     assert len(pages) == 1, "an address of an open study tells something that another one does not"
@@ -116,10 +116,11 @@ def test_a_closed_study_lists_pairs_with_names_and_answers(closed, client):
     assert "3 of 3 pairs" in page
     entry = page[page.index(f'id="pair-{closed.first.pair_id}"') :]
     for words in (
-        "1 of 8: alpha is much better",
-        "3 of 8: beta is somewhat better",
-        "7 of 8: beta is better",
-        "7 of 8: alpha is better",
+        "1 of 8: </span>alpha is much better",
+        "6 of 8: </span>beta is somewhat better",
+        "B shown first",
+        "7 of 8: </span>beta is better",
+        "2 of 8: </span>alpha is better",
         "Alpha is RIGHT.",
         "Rating: 7 RAW",
         "Person 1",
@@ -130,6 +131,18 @@ def test_a_closed_study_lists_pairs_with_names_and_answers(closed, client):
         assert words in entry
     assert "The rater refused to answer" in page
     assert "No REFUSAL." in page
+
+
+def test_every_rating_runs_from_a_to_b_with_the_mean_of_people(closed, client):
+    entry = text(client.get(f"{LIST}{closed.first.pair_id}/"))
+    # People: 1 and, mirrored, 6 of 8, so preferences -1 and 3/7. The judge: 7 and, mirrored, 2.
+    assert re.findall(r'class="pair-number" x="([\d.]+)" y="23.5">(\d)<', entry) == [
+        ("11.0", "1"),
+        ("138.1", "6"),
+        ("163.6", "7"),
+        ("36.4", "2"),
+    ]
+    assert set(re.findall(r'class="pair-mean" d="M([\d.]+) ', entry)) == {"74.5"}
 
 
 def test_people_are_never_named_nor_numbered_across_pairs(closed, client):
@@ -154,12 +167,12 @@ def test_one_pair_shows_whole_texts_scores_and_answers(closed, client):
         "<strong>bold</strong>",
         "END",
         "accuracy",
-        "3 of 5: Tie",
-        'tone</span> <span class="pair-words"><span class="badge badge-bad">No rating</span> The reply was',
-        "A judge and people disagree",
+        "3 of 5: </span>Tie",
+        'tone: <span class="badge badge-bad">Not rated</span> The reply was',
+        "Judge and people disagree",
         "People disagree",
         f'id="answer-{closed.by_judge.pk}"',
-        "Scores: alpha 10, beta 7.5",
+        "Points given: A 10, B 7.5",
     ):
         assert words in page
 
@@ -222,7 +235,7 @@ def test_filters(closed, client, query, names):
     assert found(page) == [getattr(closed, name).pair_id for name in names]
     assert f"{len(names)} of 3 pairs" in page
     if not names:
-        assert "No pair fulfils all of this" in page
+        assert "No pair matches" in page
 
 
 @pytest.mark.parametrize(
@@ -323,18 +336,18 @@ def test_unknown_and_empty_texts_and_texts_without_an_author(closed, client):
     Completion.objects.filter(pk=pair.first_id).update(turns=[])
     Completion.objects.filter(pk=pair.second_id).update(turns=[""], is_empty=True)
     page = text(client.get(f"{LIST}{pair.pk}/"))
-    assert "The text is not known." in page
-    assert "The text is empty." in page
+    assert "The text of this answer is not known." in page
+    assert "This answer is empty." in page
     ComparisonIndex.objects.all().delete()
     for address in (LIST, f"{LIST}{pair.pk}/"):
-        assert "The list of comparisons is not made yet" in text(client.get(address))
+        assert "The list of pairs is being made" in text(client.get(address))
 
 
 def test_texts_without_an_author_have_letters(open_study, client):
     Completion.objects.filter(prompt=open_study.prompts[0]).update(contestant=None)
     open_study.close()
     services.refresh(open_study.study)
-    assert "1 of 8: Text A is much better" in text(client.get(f"{LIST}{open_study.first.pair_id}/"))
+    assert "1 of 8: </span>Answer A is much better" in text(client.get(f"{LIST}{open_study.first.pair_id}/"))
 
 
 def test_revised_answers_are_not_shown(closed, client):
@@ -343,5 +356,5 @@ def test_revised_answers_are_not_shown(closed, client):
     closed.rate("alpha", "beta", 2, revises=closed.first)
     services.refresh(closed.study)
     page = text(client.get(f"{LIST}{closed.first.pair_id}/"))
-    assert "2 of 8: alpha is better" in page
-    assert "1 of 8: alpha is much better" not in page
+    assert "2 of 8: </span>alpha is better" in page
+    assert "1 of 8: </span>alpha is much better" not in page
