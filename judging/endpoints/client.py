@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from judging.protocols.conversation import Message
 from judging.protocols.replies import ReplyText
@@ -61,6 +61,25 @@ class NoReplyError(Exception):
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+REFUSALS: Final = {
+    "http_401": "The endpoint refuses the key",
+    "http_403": "The endpoint does not allow the request",
+    "http_404": "The endpoint does not know the model or the address",
+    "configuration": "",
+}
+"""Kinds of failures that every call of a judge would meet, in words."""
+
+
+def refusal(error: NoReplyError) -> str:
+    """Why no call of the judge can succeed, as a sentence with the endpoint's own words; else ""."""
+    if error.kind not in REFUSALS:
+        return ""
+    words, said, status = REFUSALS[error.kind], str(error).rstrip(". "), error.kind.removeprefix("http_")
+    if not words:
+        return f"{said[:1].upper()}{said[1:]}."
+    return f"{words} ({status}: {said})." if said else f"{words} ({status})."
 
 
 class Client(Protocol):

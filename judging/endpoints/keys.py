@@ -13,6 +13,10 @@ SENDABLE = re.compile(r"[!-~]+")
 """What a header can hold. A library that refuses a header may quote it, key and all."""
 
 
+NO_KEY = "none"
+"""What an endpoint that needs no key is sent."""
+
+
 class KeyVariableError(Exception):
     """The message is a sentence and never holds the key."""
 
@@ -25,9 +29,9 @@ def check_key_variable(name: str) -> None:
 
 
 def read_key(name: str, environment: Mapping[str, str]) -> str:
-    """The key in this variable, "none" without a variable, "" if it is not set; raises KeyVariableError."""
+    """The key in this variable, NO_KEY without a variable, "" if it is not set; raises KeyVariableError."""
     if not name:
-        return "none"
+        return NO_KEY
     check_key_variable(name)
     key = environment.get(name, "")
     if key:

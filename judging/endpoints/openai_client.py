@@ -4,8 +4,10 @@ Its own retries are off, since nobody would record them; its models of requests 
 since they cost as much as all the rest and check nothing (decision 17).
 """
 
+import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from judging.endpoints.client import NoReplyError, Reply, Request, storable
+from judging.endpoints.keys import NO_KEY
 from judging.endpoints.logprobs import field_of, tokens_of
 
 if TYPE_CHECKING:
@@ -94,12 +97,12 @@ class OpenAIClient:
             raise NoReplyError("connection", self._clean(error)) from error
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
-        return checked(completion)
+        return self._without_key(checked(completion))
 
     def _status_error(self, error: Any, request: Request) -> NoReplyError:
         status = error.status_code
         kind = "rate_limited" if status == 429 else f"http_{status}"
-        message = self._clean(error)
+        message = self._clean(said_by(error.body))
         if request.logprobs and status in (400, 422) and "logprob" in message.lower():
             message = f"{NO_LOGPROBS} {message}"[:LONGEST_ERROR]
         return NoReplyError(
@@ -109,9 +112,44 @@ class OpenAIClient:
             retry_after=error.response.headers.get("retry-after", ""),
         )
 
-    def _clean(self, error: BaseException) -> str:
+    def _clean(self, error: BaseException | str) -> str:
         """The error in words, without the key, which endpoints like to repeat."""
-        return storable(str(error).replace(self._api_key, "[key]"))[:LONGEST_ERROR]
+        return redacted(storable(str(error))[:LONGEST_ERROR], self._api_key)[:LONGEST_ERROR]
+
+    def _without_key(self, reply: Reply) -> Reply:
+        if self._api_key == NO_KEY:
+            return reply
+        texts = {name: getattr(reply, name) for name in ("text", "refusal", "model", "finish_reason")}
+        found = {name: text for name, text in texts.items() if self._api_key in text}
+        return replace(reply, **{name: text.replace(self._api_key, "[key]") for name, text in found.items()})
+
+
+PART_OF_KEY = 8  # so many characters of a key in a row are not shown either
+
+
+def redacted(text: str, key: str) -> str:
+    """The text without the key and longer parts of it."""
+    if key == NO_KEY:
+        return text
+    size = min(PART_OF_KEY, len(key))
+    shown, start = "", 0
+    while start < len(text):
+        end = start + size
+        if text[start:end] not in key or end > len(text):
+            shown, start = shown + text[start], start + 1
+            continue
+        while end < len(text) and text[start : end + 1] in key:
+            end += 1
+        shown, start = f"{shown}[key]", end
+    return shown
+
+
+def said_by(body: object) -> str:
+    """What an endpoint says in the body of an error, in one line."""
+    if isinstance(body, dict):
+        words = [body.get(name) for name in ("message", "detail", "error")]
+        body = next((text for text in words if isinstance(text, str) and text), json.dumps(body))
+    return " ".join(str(body or "").split())
 
 
 def _kind(cause: BaseException) -> str:

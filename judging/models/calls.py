@@ -54,11 +54,11 @@ class Progress:
 
     @property
     def done(self) -> int:
-        return self.scored + self.unscored_total + self.identical + self.failed + self.put_aside
+        return self.scored + self.unscored_total + self.identical + self.put_aside
 
     @property
     def waiting(self) -> int:
-        return self.assigned - self.done
+        return self.assigned - self.done - self.failed
 
     @property
     def calls(self) -> int:
@@ -72,6 +72,10 @@ class Progress:
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def overdue(self, now: datetime) -> JudgeCallQuerySet:
         return self.filter(state="in_flight", deadline__lte=now)
+
+    def unreadable(self) -> JudgeCallQuerySet:
+        """The replies that ended an assignment without a rating, oldest first; voters may be undecided."""
+        return self.filter(status="unscored").exclude(reason="undecided").order_by("pk")
 
     def unsubmitted(self, now: datetime) -> JudgeCallQuerySet:
         return self.filter(submit_due_at__lte=now)

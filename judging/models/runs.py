@@ -60,6 +60,9 @@ class JudgeRun(models.Model):
         default=False,
         help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
     )
+    reads_on = models.BooleanField(
+        default=False, help_text="It has paused because no reply could be read, and does not so again."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -93,6 +96,13 @@ class JudgeRun(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in (self.State.QUEUED, self.State.RUNNING, self.State.PAUSED)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took from its first question to its end, pauses included."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
 
 
 class RunAssignment(models.Model):

@@ -17,7 +17,7 @@ from arena.models import Assignment, Comparison, Rater, Study
 from arena.rating import assignments as rating
 from arena.rating import offering, planning
 from arena.rating.recording import LeaseLostError, NotAllowedError
-from judging.endpoints.client import NoReplyError
+from judging.endpoints.client import REFUSALS, NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
@@ -25,7 +25,7 @@ from judging.runs import committing, spending
 from judging.runs import work as runs_work
 from judging.runs.claiming import claim_remotely
 from judging.runs.committing import Outcome, Results, end_abandoned
-from judging.runs.lifecycle import finish_if_done
+from judging.runs.lifecycle import finish_if_done, pause_if_unreadable
 from judging.runs.recovery import abandon
 from judging.runs.work import wanted, with_calls
 
@@ -156,7 +156,7 @@ def report_failure(
         _abandon(assignment, attempt, record)
     elif call := _in_flight(assignment, attempt).first():
         failed = JudgeCall.objects.filter(run=call.run_id, round=call.round, state=JudgeCall.State.FAILED)
-        failures = failed.filter(assignment=assignment).count()
+        failures = failed.filter(assignment=assignment).exclude(error_kind__in=REFUSALS).count()
         committing.commit([Results([Outcome(call, error, seconds, failures=failures)])])
     assignment.refresh_from_db()
     rows = RunAssignment.objects.filter(assignment=assignment).order_by("-run_id")
@@ -235,6 +235,7 @@ def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, 
         submit_attempts=1,
         submitted_at=now,
     )
+    pause_if_unreadable(run)
     return True
 
 

@@ -14,14 +14,14 @@ from django.db import InterfaceError, OperationalError, close_old_connections, t
 from django.utils import timezone
 
 from arena.models import Assignment
-from judging.endpoints.client import NoReplyError, Reply, RetryPolicy
+from judging.endpoints.client import REFUSALS, NoReplyError, Reply, RetryPolicy, refusal
 from judging.endpoints.limits import Outage
 from judging.endpoints.logprobs import expected_rating, verdict_logprobs
 from judging.models import JudgeCall, RunAssignment
 from judging.protocols.conversation import Question
 from judging.runs import queue, spending
 from judging.runs.claiming import SUBMITTING
-from judging.runs.lifecycle import QUEUE_PATIENCE
+from judging.runs.lifecycle import QUEUE_PATIENCE, pause_run
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +97,11 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
     ]
     for results, calls in zip(batch, ended, strict=True):
         _release(results, calls, now)
+    for outcome in outcomes:
+        if outcome.call.pk in live and isinstance(outcome.result, NoReplyError):
+            why = refusal(outcome.result)
+            if why and written[outcome.call.pk][0].retry_at:
+                pause_run(outcome.call.run, f"{why} Nothing was lost.")
     return ended
 
 
@@ -157,10 +162,24 @@ def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime) -> datetime 
     if outcome.outage:
         next_try = datetime.fromtimestamp(outcome.outage.next_try, UTC)
         return max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
+    if refusal(error) and not _is_about_one_pair(outcome.call):
+        return now + OTHERS_FIRST  # the run is paused until somebody resumes it
     policy = RetryPolicy(
         settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
     )
     return policy.next_try(error, 1 + outcome.failures, now, rng)
+
+
+OTHERS_FIRST: Final = timedelta(seconds=5)
+"""How long a refused question waits, so that others show whether the endpoint refuses them as well."""
+
+
+def _is_about_one_pair(call: JudgeCall) -> bool:
+    """Whether the endpoint has answered other questions since it first refused this one."""
+    asked = JudgeCall.objects.filter(run=call.run_id, cached_from=None)
+    refused = asked.filter(assignment=call.assignment_id, key=call.key, error_kind__in=REFUSALS)
+    first = refused.exclude(pk=call.pk).order_by("pk").first()
+    return first is not None and asked.filter(pk__gt=first.pk, state=JudgeCall.State.REPLIED).exists()
 
 
 def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:

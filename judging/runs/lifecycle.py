@@ -309,13 +309,60 @@ def finish_if_done(run: JudgeRun) -> bool:
     if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
         return False
     ended = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
-    return bool(ended.update(state=JudgeRun.State.FINISHED, finished_at=timezone.now()))
+    error = _why_in_vain(run)
+    return bool(ended.update(state=JudgeRun.State.FINISHED, finished_at=timezone.now(), error=error))
+
+
+def _why_in_vain(run: JudgeRun) -> str:
+    """Why a run that has ended brought no rating; "" if it brought some."""
+    calls = JudgeCall.objects.filter(run=run)
+    if calls.filter(status="scored").exists():
+        return ""
+    if unread := calls.unreadable().first():
+        return f"No reply could be read. The first one: {quoted(unread)}. Try another protocol."
+    failed = calls.filter(given_up=True).order_by("pk").first()
+    return f"Every question failed. The first one: {one_line(failed.error)}" if failed else ""
+
+
+READ_FIRST: Final = 10
+"""A run pauses when so many replies could not be read and none could."""
+
+
+def pause_if_unreadable(run: JudgeRun) -> None:
+    calls = JudgeCall.objects.filter(run=run)
+    if calls.filter(status="scored").exists():
+        return
+    unread = list(calls.unreadable()[:READ_FIRST])
+    if len(unread) == READ_FIRST:
+        why = (
+            f"None of the first {READ_FIRST} replies could be read. The first one: {quoted(unread[0])}. "
+            "Try another protocol, or resume the run."
+        )
+        running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING, reads_on=False)
+        running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True)
+
+
+LONGEST_QUOTE: Final = 200
+
+
+def quoted(call: JudgeCall) -> str:
+    said = one_line(call.raw_reply or call.refusal)
+    return f'"{said}"' if said else "an empty reply"
+
+
+def one_line(text: str) -> str:
+    """The beginning of what a model or its endpoint said, fit for a terminal."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:2000]).split())
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
+LONGEST_ERROR: Final = JudgeRun._meta.get_field("error").max_length
 
 
 def pause_run(run: JudgeRun, why: str = "") -> bool:
     """Ask nothing more for now; False if the run is not queued or running."""
     going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
-    return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why))
+    return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why[:LONGEST_ERROR]))
 
 
 def resume_run(run: JudgeRun) -> bool:

@@ -18,6 +18,7 @@ from judging.protocols.protocol import Protocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.runs.claiming import SUBMITTING
 from judging.runs.committing import lock_assignments
+from judging.runs.lifecycle import pause_if_unreadable
 from judging.runs.work import replies_among
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
 
@@ -169,3 +170,5 @@ def _write(outcomes: Sequence[tuple[JudgeCall, Columns]]) -> None:
         alike[frozenset(columns.items())].append(call.pk)
     for columns_of_some, some in alike.items():
         JudgeCall.objects.filter(pk__in=some, submitted_at=None).update(**dict(columns_of_some))
+    for run in {call.run for call, columns in outcomes if columns.get("status") == "unscored"}:
+        pause_if_unreadable(run)

@@ -2,9 +2,19 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from judging.endpoints.costs import in_words
+
+REASONS: Final = {
+    "empty": "empty",
+    "out_of_range": "outside the scale",
+    "unparsable": "unreadable",
+    "truncated": "cut off",
+    "refused": "refused",
+    "undecided": "undecided",
+}
+"""Why a reply brought no rating."""
 
 JsonObject = Mapping[str, Any]
 
@@ -14,10 +24,11 @@ def label(found: JsonObject) -> str:
 
 
 def progress(run: JsonObject) -> str:
-    done = run["assigned"] - run["waiting"]
+    done = run["assigned"] - run["waiting"] - run["failed"]
     parts = [
-        f"{done:,}/{run['assigned']:,} done: {run['scored']:,} scored, {_unscored(run):,} unscored, "
-        f"{run['failed']:,} failed{_beside(run)}",
+        f"{done:,}/{run['assigned']:,} done: {run['scored']:,} rated, {_unscored(run):,} not rated"
+        f"{_beside(run)}",
+        f"{run['failed']:,} failed",
         f"{run['in_flight']:,} in flight",
         f"{run['cached']:,} cached, {run['retried']:,} retried",
     ]
@@ -31,18 +42,18 @@ def progress(run: JsonObject) -> str:
 
 
 def summary(run: JsonObject) -> str:
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(run["unscored"].items()))
+    reasons = ", ".join(f"{count:,} {REASONS[reason]}" for reason, count in sorted(run["unscored"].items()))
     lines = [
         f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
         f"Assigned   {run['assigned']:,}",
-        f"Scored     {run['scored']:,}",
-        f"Unscored   {_unscored(run):,}{f' ({reasons})' if reasons else ''}",
+        f"Rated      {run['scored']:,}",
+        f"Not rated  {_unscored(run):,}{f' ({reasons})' if reasons else ''}",
         f"Failed     {run['failed']:,}",
     ]
     if run["identical"]:
         lines.append(f"Identical  {run['identical']:,}")
     if run["put_aside"]:
-        lines.append(f"Put aside  {run['put_aside']:,}: their texts were excluded meanwhile")
+        lines.append(f"Put aside  {run['put_aside']:,}: their answers were excluded meanwhile")
     if run["waiting"]:
         lines.append(f"Not asked  {run['waiting']:,}")
     lines += [
@@ -63,7 +74,12 @@ def whats_next(run: JsonObject) -> str:
     if run["state"] != "paused":
         return ""
     raised = " --budget AMOUNT" if run["budget"] is not None else ""
-    return f"Go on with: python manage.py judge --resume {run['id']}{raised}"
+    return f"Continue with: python manage.py judge --resume {run['id']}{raised}"
+
+
+def is_well(run: JsonObject) -> bool:
+    """Whether a run came to its end and brought ratings."""
+    return run["state"] == "finished" and not run["error"]
 
 
 def estimate(found: JsonObject, budget: str | None = None) -> str:

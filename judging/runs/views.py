@@ -94,7 +94,7 @@ LAST_RUNS = 30
 ENDED: Final = {
     JudgeRun.Kind.FAILURES: "Retry what failed",
     JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
-    JudgeRun.Kind.EXTEND: "Extend to new pairs",
+    JudgeRun.Kind.EXTEND: "Rate new pairs",
 }
 
 
@@ -203,13 +203,9 @@ def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
     other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
     outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)
     choices = [
-        {
-            "words": words,
-            "plan": outlook[planning.Which(kind)],
-            "nothing": lifecycle.nothing_to_do(run.study, run.judge, kind),
-            "address": _following(run, kind),
-        }
+        {"words": words, "plan": outlook[planning.Which(kind)], "address": _following(run, kind)}
         for kind, words in ENDED.items()
+        if outlook[planning.Which(kind)].assignments
     ]
     return render(request, "judging/_next.html", {"run": run, "other": other, "choices": choices})
 

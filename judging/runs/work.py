@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Comparison, Completion, Rater, Study
 from arena.texts.self_naming import shown_turns
+from judging.endpoints.client import REFUSALS
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.conversation import Question
@@ -78,12 +79,13 @@ class Work:
         return sum(call.key == key for call in self.calls)
 
     def failures(self, key: str) -> int:
-        """How often asking it failed in this run, outages not counted."""
+        """How often asking it failed in this run, without outages and refusals of the judge as a whole."""
         return sum(
             call.key == key
             and call.state == JudgeCall.State.FAILED
             and call.run_id == self.run.pk
             and not call.in_outage
+            and call.error_kind not in REFUSALS
             for call in self.in_round
         )
 

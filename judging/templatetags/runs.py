@@ -3,10 +3,16 @@ from decimal import Decimal
 from django import template
 
 from judging.endpoints.costs import in_words
-from judging.runs.summary import duration
+from judging.runs.summary import REASONS, duration
 
 register = template.Library()
 register.filter("duration", duration)
+
+
+@register.filter
+def outcome(reason: str) -> str:
+    """Why there is no rating, in words."""
+    return REASONS.get(reason, reason)
 
 
 @register.filter

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from judging.endpoints.client import Client, Reply, attempt
+from judging.endpoints.client import Client, Reply, attempt, refusal
 from judging.worker.arena import Arena, ArenaBusyError, JudgeInfo, Outcome, Task, WorkerError, check_unchanged
 from judging.worker.arena_client import ArenaUnreachableError
 from judging.worker.journal import Entry, Failure, Journal, JournalError
@@ -64,6 +64,7 @@ class Worker:
         self._fatal: Exception | None = None
         self._told = time.monotonic()
         self.outcomes: Counter[Outcome] = Counter()
+        self.was_refused = False  # by the endpoint, which pauses the run
         self._threads = [
             threading.Thread(target=self._guarded, name=f"judge-{number}", daemon=True)
             for number in range(1, concurrency + 1)
@@ -176,6 +177,9 @@ class Worker:
         )
         if isinstance(result, Reply):
             return task.entry.replied(result, seconds)
+        if why := refusal(result):
+            self._tell(why)
+            self.was_refused = True
         return task.entry.failed(Failure.of(result), seconds)
 
     def _deliver(self, entry: Entry) -> None:

@@ -97,6 +97,8 @@ class Command(BaseCommand):
         self.stdout.write(runs_text.summary(run))
         if hint := runs_text.whats_next(run):
             self.stdout.write(hint)
+        if not runs_text.is_well(run):
+            raise SystemExit(1)
 
     def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
         shown = ""

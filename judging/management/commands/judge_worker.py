@@ -65,6 +65,8 @@ class Command(BaseCommand):
         )
         worker.run()
         self._tell(f"Done: {worker.progress()}.")
+        if worker.was_refused:
+            raise SystemExit(1)
 
     def _tell(self, line: str) -> None:
         self.stdout.write(printable(line))

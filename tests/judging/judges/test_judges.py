@@ -11,7 +11,7 @@ from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Request, storable
 from judging.endpoints.simulated import Simulation
 from judging.judges.services import SETTINGS, JudgeError, configure_judge
-from judging.models import Judge, JudgeCall
+from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
@@ -117,7 +117,7 @@ def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
     drain()
     assert model.requests == []
     call = JudgeCall.objects.get(run=run)
-    assert (call.state, call.given_up) == ("failed", True)
+    assert (call.state, JudgeRun.objects.get().state) == ("failed", "paused")
     assert name in call.error
     assert "the-arena-s-own" not in call.error
     with pytest.raises(JudgeError, match="a secret of the arena"):
@@ -138,6 +138,6 @@ def test_a_key_that_cannot_be_sent_is_stored_nowhere(
     assert key not in str(refused.value)
     drain()
     call = JudgeCall.objects.get(run=run)
-    assert (call.error_kind, call.given_up, model.requests) == ("configuration", True, [])
+    assert (call.error_kind, JudgeRun.objects.get().state, model.requests) == ("configuration", "paused", [])
     assert call.error.startswith("The value of FAR_KEY cannot be sent")
     assert key not in call.error

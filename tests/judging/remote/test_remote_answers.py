@@ -164,7 +164,7 @@ def test_a_late_answer_after_the_assignment_failed(elsewhere: Elsewhere) -> None
     name = elsewhere.claim()
     elsewhere.lose_lease()
     elsewhere.claim()
-    broken = {"kind": "http_401", "retryable": False, "attempt": 2}
+    broken = {"kind": "http_400", "retryable": False, "attempt": 2}
     assert elsewhere.post(f"/assignments/{name}/failed/", broken).json()["state"] == "failed"
     assert elsewhere.answer(name, attempt=1).status_code == 201
     assert elsewhere.states() == ["replied", "failed"]

@@ -15,7 +15,7 @@ from judging.models import Judge, JudgeRun
 from judging.runs.lifecycle import plan_run
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
-from tests.judging.endpoints.server import ChatServer
+from tests.judging.endpoints.server import Answer, ChatServer
 
 URL = "/api/v1/judge-runs/"
 
@@ -131,9 +131,18 @@ def test_the_command_starts_a_run_and_shows_its_end(
     output = StringIO()
     call_command("judge", study.slug, "--judge", judge.slug, "--limit", "4", "--both-orders", stdout=output)
     text = output.getvalue()
-    assert "8/8 done: 8 scored, 0 unscored, 0 failed; 0 in flight; 0 cached, 0 retried" in text
+    assert "8/8 done: 8 rated, 0 not rated; 0 failed; 0 in flight; 0 cached, 0 retried" in text
     assert "is finished." in text
     assert "Tokens     800 in prompts, 80 in replies" in text
+    model.script = lambda body: Answer(status=401, raw=b'{"error": "Bad key"}')
+    output = StringIO()
+    with pytest.raises(SystemExit, match="1"):
+        call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
+    run = JudgeRun.objects.order_by("pk").last()
+    assert run is not None
+    said = f"Run {run.pk} is paused. The endpoint refuses the key (401: Bad key). Nothing was lost."
+    assert said in output.getvalue()
+    assert f"Continue with: python manage.py judge --resume {run.pk}" in output.getvalue()
 
 
 def test_the_command_waits_for_an_arena_that_is_restarted(

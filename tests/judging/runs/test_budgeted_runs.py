@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from contextlib import suppress
 from decimal import Decimal
 from io import StringIO
 from typing import Any
@@ -38,7 +39,8 @@ def quick(monkeypatch: pytest.MonkeyPatch, drain: Any) -> None:
 
 def command(*arguments: object) -> str:
     output = StringIO()
-    call_command("judge", *[str(each) for each in arguments], stdout=output)
+    with suppress(SystemExit):  # of a run that paused
+        call_command("judge", *[str(each) for each in arguments], stdout=output)
     return output.getvalue()
 
 
@@ -148,14 +150,14 @@ def test_a_run_stops_at_its_budget_and_goes_on_there(arena: Any, model: ChatServ
     made = JudgeCall.objects.filter(state="replied").count()
     assert len(model.requests) == made < 8
     assert "The budget of 0.05 USD has no room for another call" in text
-    assert f"Go on with: python manage.py judge --resume {run.pk} --budget AMOUNT" in text
+    assert f"Continue with: python manage.py judge --resume {run.pk} --budget AMOUNT" in text
     assert "Not asked" in text
     text = command("--resume", run.pk, "--budget", "1")
     run.refresh_from_db()
     assert (run.state, run.budget, run.error) == ("finished", 1, "")
     assert len(model.requests) == 2 + 6
     assert run.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
-    assert "6/6 done: 6 scored" in text
+    assert "6/6 done: 6 rated" in text
     assert "cost 0.0816 of 1.00 USD" in text
 
 

@@ -10,7 +10,7 @@ from arena.models import Assignment, Comparison
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.models.calls import Progress
 from judging.runs.calls import judge_assignment
-from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.lifecycle import plan_run, resume_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
@@ -99,22 +99,81 @@ def test_refused_connection_is_tried_again(arena: Any, drain: Drain, settings: A
     assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {"unreachable"}
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_errors_that_will_not_pass_fail_at_once_and_the_key_is_never_stored(
-    status: int, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+def test_an_error_about_one_request_fails_at_once(arena: Any, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "too long"}}')
+    run, progress = run_judge(make_judge(base_url=model.url), drain)
+    assert (progress.done, progress.failed, progress.waiting, len(model.requests)) == (0, 1, 0, 1)
+    assert (run.state, run.error) == ("finished", "Every question failed. The first one: too long")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "refuses the key"), (403, "does not allow the request"), (404, "does not know the model")],
+)
+def test_an_endpoint_that_refuses_the_judge_pauses_the_run_and_nothing_is_lost(
+    status: int, words: str, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "sk-very-secret")
-    model.script = lambda body: Answer(
-        status=status, raw=b'{"error": {"message": "Incorrect API key provided: sk-very-secret"}}'
-    )
-    _, progress = run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain)
-    assert (progress.failed, progress.attempts_failed) == (1, 1)
-    assert len(model.requests) == 1
+    good = Answer()
+    bad = Answer(status=status, raw=b'{"error": {"message": "Bad key sk-very-secret, sk-very-se"}}')
+    model.script = lambda body: good if len(model.requests) == 1 else bad
+    study = make_small_study(prompts=4, contestants=2)
+    run, progress = run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain, study)
     headers = {name.lower(): value for name, value in model.headers[0].items()}
     assert headers["authorization"] == "Bearer sk-very-secret"
-    error = JudgeCall.objects.get().error
-    assert "sk-very-secret" not in error
-    assert "[key]" in error
+    assert (run.state, progress.done, progress.failed, progress.waiting) == ("paused", 1, 0, 3)
+    assert words in run.error
+    assert run.error.endswith(f"({status}: Bad key [key], [key]). Nothing was lost.")
+    asked = len(model.requests)
+    resume_run(run)
+    drain()
+    assert JudgeRun.objects.get().state == "paused"
+    assert len(model.requests) == asked + 1
+    model.script = lambda body: good
+    resume_run(run)
+    drain()
+    assert JudgeRun.objects.get().state == "finished"
+    assert JudgeCall.objects.progress(run).scored == 4
+    assert len(model.requests) == asked + 1 + 3, "what was answered is not asked again"
+
+
+def test_a_pair_that_alone_is_refused_again_fails_alone(arena: Any, model: ChatServer, drain: Drain) -> None:
+    bad = []
+
+    def script(body: dict[str, Any]) -> Answer:
+        bad[:] = bad or [body["messages"]]
+        return Answer(status=403, raw=b"flagged") if body["messages"] in bad else Answer()
+
+    model.script = script
+    study = make_small_study(prompts=3, contestants=2)
+    run, _ = run_judge(make_judge(base_url=model.url), drain, study)
+    for _ in range(3):
+        if JudgeRun.objects.get().state == "paused":
+            resume_run(run)
+            drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (JudgeRun.objects.get().state, progress.scored, progress.failed) == ("finished", 2, 1)
+
+
+def test_a_run_whose_first_replies_cannot_be_read_pauses_once_and_does_not_end_well(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer("Both are\x1b[31m lovely!")
+    study = make_small_study(prompts=12, contestants=2)
+    run, progress = run_judge(make_judge(base_url=model.url), drain, study)
+    assert (run.state, progress.unscored_total, len(model.requests)) == ("paused", 10, 10)
+    assert 'None of the first 10 replies could be read. The first one: "Both are [31m lovely!"' in run.error
+    resume_run(run)
+    drain()
+    run.refresh_from_db()
+    assert (run.state, len(model.requests)) == ("finished", 12)
+    assert 'No reply could be read. The first one: "Both are [31m lovely!"' in run.error
+
+
+def test_one_reply_that_can_be_read_lets_the_run_go_on(arena: Any, model: ChatServer, drain: Drain) -> None:
+    model.script = lambda body: Answer("6" if len(model.requests) == 5 else "Both.")
+    run, _ = run_judge(make_judge(base_url=model.url), drain, make_small_study(prompts=12, contestants=2))
+    assert (run.state, run.error) == ("finished", "")
 
 
 def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain: Drain) -> None:

@@ -48,7 +48,7 @@ def test_every_outcome_is_counted_once(run: JudgeRun) -> None:
     make_call(run, 5, state="abandoned")
     progress = JudgeCall.objects.progress(run)
     assert (progress.assigned, progress.scored, progress.unscored) == (6, 2, {"refused": 1})
-    assert (progress.failed, progress.identical, progress.done, progress.waiting) == (1, 0, 4, 2)
+    assert (progress.failed, progress.identical, progress.done, progress.waiting) == (1, 0, 3, 2)
     assert (progress.in_flight, progress.cached, progress.retried, progress.calls) == (1, 1, 1, 6)
     assert (progress.attempts_failed, progress.abandoned) == (2, 1)
     assert (progress.prompt_tokens, progress.completion_tokens, progress.reasoning_tokens) == (20, 10, 3)

@@ -115,20 +115,38 @@ def test_after_the_end_what_is_left_is_counted_and_offered(staff: Client, run: J
     part = text(staff, address)
     assert "2 questions about 2 pairs" in part
     assert f"study={run.study.slug}&amp;judge={run.judge_id}&amp;kind=failures" in part
-    assert part.count("disabled") == 2
-    assert f"No answer of {run.judge.name} about {run.study.name} lacks a rating." in part
+    assert part.count("button") == 1, "what cannot be done is not offered"
     start_run(run.study, run.judge)
-    assert "another can start when it has ended" in text(staff, address)
+    assert "You can start another when it has ended" in text(staff, address)
 
 
 def test_the_page_says_when_a_run_began_and_ended(staff: Client, run: JudgeRun) -> None:
     began = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
     JudgeRun.objects.filter(pk=run.pk).update(started_at=began, finished_at=None)
     page = strip_tags(text(staff, f"/judging/runs/{run.pk}/"))
-    assert "begun 1 Mar 2026, 09:30 UTC" in page
+    assert "1 Mar 2026, 09:30 UTC" in page
+    assert "took" not in page
     JudgeRun.objects.filter(pk=run.pk).update(finished_at=began + timedelta(hours=1))
     page = strip_tags(text(staff, f"/judging/runs/{run.pk}/"))
-    assert "begun 1 Mar 2026, 09:30, ended 1 Mar 2026, 10:30 UTC" in page
+    assert "took 60 min" in page
+
+
+def test_a_finished_run_leads_to_its_leaderboard_and_one_without_ratings_to_another_protocol(
+    staff: Client, run: JudgeRun
+) -> None:
+    call = make_call(run, status="unscored", reason="unparsable", rating=None, raw_reply="<b>Lovely!</b>")
+    end(run)
+    page = text(staff, f"/judging/runs/{run.pk}/")
+    assert "badge-good" not in page
+    assert "The first one: &quot;&lt;b&gt;Lovely!&lt;/b&gt;&quot;" in page
+    assert f"/judging/judges/new/?like={run.judge.slug}" in page
+    JudgeCall.objects.filter(pk=call.pk).update(status="scored")
+    JudgeRun.objects.update(state="running")
+    end(run)
+    page = text(staff, f"/judging/runs/{run.pk}/")
+    assert "badge-good" in page
+    assert f"/studies/{run.study.slug}/?raters=judge:{run.judge.slug}" in page
+    assert f"/studies/{run.study.slug}/agreement/" in page
 
 
 def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Client, run: JudgeRun) -> None:
@@ -156,7 +174,7 @@ def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
     silent = Outage(since=now - 600, next_try=now + 45)
     monkeypatch.setattr(views, "outage_of", lambda judge: silent)
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
-    assert "has not answered for 10 min. It is tried again in 4" in page
+    assert "has not answered for 10 min. The next try is in 4" in page
     pause_run(run, "The budget is used up.")
     assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")

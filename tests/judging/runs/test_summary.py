@@ -63,12 +63,12 @@ def estimate(**changes: Any) -> dict[str, Any]:
 
 def test_progress_in_one_line() -> None:
     assert runs_text.progress(run()) == (
-        "1,010/1,200 done: 1,000 scored, 5 unscored, 5 failed; 8 in flight; 12 cached, 20 retried; "
+        "1,005/1,200 done: 1,000 rated, 5 not rated; 5 failed; 8 in flight; 12 cached, 20 retried; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
-        "5 failed, 4 identical, 1,200 put aside; 8 in flight; 12 cached, 20 retried"
+        "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 cached, 20 retried"
     )
 
 
@@ -79,11 +79,11 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
     assert text.splitlines() == [
         "Run 7 is paused. Why.",
         "Assigned   1,200",
-        "Scored     1,000",
-        "Unscored   5 (2 empty, 3 truncated)",
+        "Rated      1,000",
+        "Not rated  5 (2 empty, 3 cut off)",
         "Failed     5",
         "Identical  4",
-        "Put aside  2: their texts were excluded meanwhile",
+        "Put aside  2: their answers were excluded meanwhile",
         "Not asked  190",
         "Calls      1,030: 20 retried, 19 failed, 1 abandoned; 12 more answered from the cache",
         "Tokens     500,000 in prompts, 40,000 in replies, 30,000 of them thinking",
@@ -96,8 +96,8 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
 @pytest.mark.parametrize(
     ("changes", "hint"),
     [
-        ({"state": "paused"}, "Go on with: python manage.py judge --resume 7 --budget AMOUNT"),
-        ({"state": "paused", "budget": None}, "Go on with: python manage.py judge --resume 7"),
+        ({"state": "paused"}, "Continue with: python manage.py judge --resume 7 --budget AMOUNT"),
+        ({"state": "paused", "budget": None}, "Continue with: python manage.py judge --resume 7"),
         ({"state": "finished"}, ""),
     ],
 )

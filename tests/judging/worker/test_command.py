@@ -106,6 +106,20 @@ def test_it_says_what_it_asks_and_what_came_of_it(
     assert Comparison.objects.count() == 3
 
 
+def test_it_repeats_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error(
+    arena: Any, judge: Judge, model: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("FAR_KEY", "sk-wrong-key")
+    model.script = lambda body: Answer(status=401, raw=b'{"error": {"message": "No key sk-wrong-key"}}')
+    monkeypatch.setattr(judge_worker.Command, "_tell", lambda self, line: print(line))
+    with pytest.raises(SystemExit, match="1"):
+        run("--drain", "--concurrency", "1", url=arena.url)
+    assert "The endpoint refuses the key (401: No key [key])." in capsys.readouterr().out
+    stopped = judge.runs.get()
+    assert (stopped.state, len(model.requests)) == ("paused", 1)
+    assert stopped.error == "The endpoint refuses the key (401: No key [key]). Nothing was lost."
+
+
 def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, settings: Any) -> None:
     with pytest.raises(CommandError, match="FAR_KEY, which holds the key of Far, is not set on this machine"):
         run("--drain", url=arena.url)
