@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.categories.figure import rank_map
-from leaderboard.categories.table import ALL, CategoryMatrix, medal
+from leaderboard.categories.table import ALL, CategoryMatrix, differs
+from leaderboard.categories.verdict import verdict
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import Panel, step
+from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -22,27 +22,28 @@ from leaderboard.standings.page import abouts
 from leaderboard.standings.rows import TableQuery
 from leaderboard.standings.table import Row
 
-_MOST_RANKS_ON_A_PHONE: Final = 9
-"""Most categories whose ranks can be read on a phone without scrolling the figure."""
+_TINTS: Final = {1: "better", -1: "worse", 0: ""}
 
 
 @dataclass(frozen=True)
 class Place:
-    """The class of a cell and its texts; all empty where the contestant has no games."""
+    """The class of a cell and its texts; all empty where the contestant has no games.
+
+    ``moved`` says whether it ranks above or below its overall rank.
+    """
 
     tint: str = ""
     rank: str = ""
-    rating: str = ""
-    games: str = ""
+    moved: str = ""
+    score: str = ""
 
     @classmethod
-    def of(cls, row: Row | None) -> "Place":
+    def of(cls, row: Row | None, overall: Row | None) -> "Place":
         if row is None:
             return cls()
-        tint = f"medal medal-{medal(row)}" if medal(row) else "provisional" * bool(row.provisional)
-        rank = str(row.rank) if row.rank_ub is None else f"{row.rank} ({row.rank_ub})"
-        ends = "" if row.plus is None or row.minus is None else f" +{row.plus:.0f}/−{row.minus:.0f}"
-        return cls(tint, rank, f"{row.rating:.0f}{ends}", f"n {row.games:,}")
+        tint = "provisional" if row.provisional else _TINTS[differs(row, overall)]
+        moved = 0 if overall is None else row.rank - overall.rank
+        return cls(tint, str(row.rank), "down" if moved > 0 else "up" * (moved < 0), f"{row.rating:.0f}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Categories(SettingPage):
 
     @property
     def level(self) -> str:
-        return f"{float(self.setting.level):g} %"
+        return f"{float(self.setting.level):g}%"
 
     @property
     def caption(self) -> str:
@@ -86,6 +87,10 @@ class Categories(SettingPage):
         said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
         drawn = parameters["resample"].replace("-", " ")
         return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
+
+    @property
+    def verdict(self) -> str:
+        return verdict(self.matrix)
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:
@@ -115,7 +120,10 @@ class Categories(SettingPage):
             Line(
                 name,
                 about[name].address if name in about else "",
-                tuple(Place.of(matrix.standings.get((name, category))) for category in matrix.categories),
+                tuple(
+                    Place.of(matrix.standings.get((name, category)), matrix.standings.get((name, "")))
+                    for category in matrix.categories
+                ),
             )
             for name in matrix.ordered(chosen, best_first=best_first)
         ]
@@ -124,13 +132,10 @@ class Categories(SettingPage):
         if self.boards:
             yield self.make_panel(
                 "categories",
-                "Ranks by category",
-                "Read across a row: the rank of a contestant in all categories together and in each of them. "
-                "Stronger colours are better ranks.",
+                "All numbers",
+                "Ranks, scores, intervals and numbers of ratings.",
                 self.matrix.table(f"{self.level} interval"),
-                draw=lambda: rank_map(self.matrix, self.level),
-                height=step(len(self.matrix.contestants) + 6),
-                width="matrix" if len(self.matrix.categories) > _MOST_RANKS_ON_A_PHONE else "",
+                apart=True,
             )
 
 

@@ -9,13 +9,13 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Row
 
 ALL: Final = "All"
-MEDALS: Final = ("gold", "silver", "bronze")
 
 
-def medal(row: Row) -> str:
-    """Gold, silver or bronze for a best possible rank of 1 to 3; empty for all others."""
-    place = row.rank_ub or row.rank
-    return "" if row.provisional or place > len(MEDALS) else MEDALS[place - 1]
+def differs(row: Row, overall: Row | None) -> int:
+    """1 if the interval of a score lies above the overall score, -1 if below, 0 if it holds that score."""
+    if overall is None or row.low is None or row.high is None or row.provisional:
+        return 0
+    return int(row.low > overall.rating) - int(row.high < overall.rating)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class CategoryMatrix:
             (name, *(cell for category in self.categories for cell in self._cells(name, category)))
             for name in self.contestants
         ]
-        return DataTable("Rank and rating by category", ("Contestant", *columns), tuple(rows))
+        return DataTable("Rank and score by category", ("Contestant", *columns), tuple(rows))
 
     def _cells(self, name: str, category: str) -> Sequence[Cell]:
         row = self.standings.get((name, category))

@@ -64,7 +64,7 @@ def test_a_long_table_unfolds_by_keyboard_and_stays_unfolded_when_sorted(
     page: Page, live_server, long_board, path: str, table: str
 ) -> None:
     page.goto(f"{live_server.url}/studies/board/{path}")
-    box = page.get_by_label(f"Show all {CONTESTANTS} contestants")
+    box = page.get_by_label(f"Show all {CONTESTANTS}")
     assert shown_rows(page, table) == SHOWN
     check_accessible(page)
     box.focus()
@@ -84,7 +84,7 @@ def test_who_looks_for_a_name_finds_it_below_the_fold(page: Page, live_server, l
     page.locator("#standings-search").fill(name)
     expect(last).to_be_visible()
     assert shown_rows(page, "#standings-table") == 1
-    box = page.get_by_label(f"Show all {CONTESTANTS} contestants")
+    box = page.get_by_label(f"Show all {CONTESTANTS}")
     expect(box).to_be_hidden()  # it would unfold nothing now
     page.locator("#standings-search").fill("")
     expect(box).to_be_visible()

@@ -5,13 +5,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.categories.figure import rank_map
 from leaderboard.categories.page import Place
-from leaderboard.categories.table import CategoryMatrix, medal
+from leaderboard.categories.table import CategoryMatrix
+from leaderboard.categories.verdict import verdict
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
 from leaderboard.standings.table import Row
-from tests.leaderboard.pages.test_charts import check
 from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade
 from tests.leaderboard.standings.test_table import standing, standings
@@ -41,19 +40,36 @@ def matrix():
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected"),
+    ("changes", "tint"),
     [
-        ({}, "gold"),
-        ({"rank": 5}, "gold"),  # its interval leaves the first place possible
-        ({"rank": 2, "rank_ub": 2}, "silver"),
-        ({"rank": 3, "rank_ub": 3}, "bronze"),
-        ({"rank": 4, "rank_ub": 4}, ""),
-        ({"rank": 2, "rank_ub": None}, "silver"),
-        ({"provisional": "fewer than 30 games"}, ""),
+        ({}, ""),  # 990 to 1020 holds the overall score of 1000
+        ({"low": 1001.0}, "better"),
+        ({"high": 999.0}, "worse"),
+        ({"low": 1001.0, "provisional": "fewer than 30 games"}, "provisional"),
+        ({"low": None, "high": None}, ""),
     ],
 )
-def test_tints_follow_the_best_possible_rank(changes, expected):
-    assert medal(place(**changes)) == expected
+def test_a_cell_is_tinted_where_its_interval_excludes_the_overall_score(changes, tint):
+    assert Place.of(place(rank=3, **changes), place(rank=2)) == Place(tint, "3", "down", "1000")
+    assert Place.of(place(**changes), None) == Place(
+        tint if tint == "provisional" else "", str(place().rank), "", "1000"
+    )
+    assert Place.of(None, place()) == Place()
+
+
+def test_the_verdict_names_leaders_and_clear_differences(matrix):
+    assert verdict(matrix) == (
+        "b leads overall and in 1 of 2 categories; a leads in coding. Clearly different from overall: a is "
+        "better in coding; b is worse in coding and poems."
+    )
+    same = {
+        name: {**standings(standing("a", 1000.0, rank=1)), "games": 40} for name in ("", "coding", "poems")
+    }
+    assert verdict(CategoryMatrix.of(same)) == (
+        "a leads overall and in all 2 categories. No score in a category clearly differs from the "
+        "overall score."
+    )
+    assert verdict(CategoryMatrix.of({"": same[""]})) == ""
 
 
 def test_the_matrix_its_order_and_its_table(matrix):
@@ -72,28 +88,6 @@ def test_the_matrix_its_order_and_its_table(matrix):
     )
     assert table.rows[2][8:15] == (2, 1, 1000.0, 990.0, 1020.0, 3, "fewer than 30 games")
     assert table.rows[1][15:] == (None,) * 6 + ("",)
-
-
-def test_a_cell_says_rank_rating_interval_and_games():
-    assert Place.of(place(rank=3, games=1200)) == Place(
-        "medal medal-gold", "3 (1)", "1000 +20/−10", "n 1,200"
-    )
-    assert Place.of(place(rank_ub=None, low=None, high=None)).rating == "1000"
-    assert Place.of(place(provisional="few")).tint == "provisional"
-    assert Place.of(None).rank == ""
-
-
-def test_the_figure_has_ranks_and_says_the_rest_as_text(matrix):
-    figure = rank_map(matrix, "95 %")
-    check(figure)
-    (trace,) = figure["data"]
-    assert trace["z"] == [[1, 3, 1], [2, 1, None], [None, 2, None]]
-    assert trace["hovertext"][2][1] == "c<br>coding: rank 2, rating 1000 (95 %: 990 to 1020), 3 games"
-    assert trace["hovertext"][1][2] == "a<br>poems: no games"
-    assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
-    board = {**standings(standing(HOSTILE, 1000.0)), "games": 1}
-    figure = rank_map(CategoryMatrix.of({"": board, HOSTILE: board}), "95 %")
-    assert "<img" not in str(figure)
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +152,14 @@ class TestAnySetting:
         assert "category-table" not in waiting
         assert computing.compute_next(made.study.pk)
         page = client.get(f"/studies/small/categories/{wanted}").content.decode()
-        assert "People, Bradley-Terry, ties (2-7) count half. 97.5 % intervals over games" in page
+        assert "People, Bradley-Terry, ties (2-7) count half. 97.5% intervals over games" in page
         table = records(client, f"/studies/small/categories/tables/categories.csv{wanted}")
         for category in ("", "coding", "poems"):
             board = f"/studies/small/standings.json{wanted}&category={category}"
             client.get(board)
             assert computing.compute_next(made.study.pk)
             name = category or "All"
-            columns = ("rank", "rating", "low (97.5 % interval)", "high (97.5 % interval)", "games")
+            columns = ("rank", "rating", "low (97.5% interval)", "high (97.5% interval)", "games")
             assert {row["Contestant"]: [row[f"{name}: {what}"] for what in columns] for row in table} == {
                 row["contestant"]: [str(row[what]) for what in ("rank", "rating", "low", "high", "games")]
                 for row in client.get(board).json()["standings"]
@@ -186,7 +180,7 @@ class TestAnySetting:
         services.refresh(made.study)
         assert "computing" in client.get("/studies/small/categories/?level=80").content.decode()
         assert computing.compute_next(made.study.pk)
-        assert "80 % intervals" in client.get("/studies/small/categories/?level=80").content.decode()
+        assert "80% intervals" in client.get("/studies/small/categories/?level=80").content.decode()
 
     def test_what_is_ready_takes_as_many_queries_as_what_is_stored(self, client, made):
         client.get("/studies/small/categories/?band=3-6")
@@ -199,7 +193,7 @@ class TestAnySetting:
         where = "/studies/small/categories/?resample=prompts-and-raters"
         client.get(where)
         assert computing.compute_next(made.study.pk)
-        assert "95 % intervals over prompts and raters. n counts games" in client.get(where).content.decode()
+        assert "95% intervals over prompts and raters." in client.get(where).content.decode()
         where = "/studies/small/categories/tables/categories.csv?band=2-7"
         waiting = client.get(where)
         assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
@@ -207,9 +201,7 @@ class TestAnySetting:
         assert client.get(where).status_code == 200
 
 
-def test_the_matrix_as_csv_and_figure(client, made):
+def test_the_matrix_as_csv(client, made):
     rows = records(client, "/studies/small/categories/tables/categories.csv")
     assert {row["Contestant"] for row in rows} == {"alpha", "beta", "gamma"}
     assert [row["poems: rank"] for row in rows if row["Contestant"] == "beta"] == ["1"]
-    figure = client.get("/studies/small/categories/figures/categories.json").json()
-    assert figure["layout"]["xaxis"]["ticktext"] == ["All", "coding", "poems"]
