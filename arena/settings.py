@@ -207,6 +207,16 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
+# Where the footer leads besides methodology and API.
+FOOTER_LINKS = {
+    name: address
+    for name, address in (
+        ("Privacy", env.str("PRIVACY_URL", "")),
+        ("Imprint", env.str("IMPRINT_URL", "")),
+        ("Source", env.str("SOURCE_URL", "")),
+    )
+    if address
+}
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]

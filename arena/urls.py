@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from arena.people import anonymising
+from arena.people.accounts import admin_sign_in
 from arena.process.health import healthz
 
 urlpatterns = [
@@ -14,5 +15,6 @@ urlpatterns = [
     path("operate/", include("arena.studies.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),
+    path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
 ]

@@ -1,12 +1,13 @@
 """How people become members of a study, by invitation or sign-up."""
 
+import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.contrib.auth import login
-from django.contrib.auth.forms import UserCreationForm
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,10 +20,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
+from arena.people.accounts import JoinForm
 from arena.people.permissions import Visitor, may_sign_up
 from arena.rating import training
+from arena.texts.markdown import summary
+from arena.texts.rendering_cache import rendered
 
-CLOSED: Final = "This study is closed; no more raters are taken."
+CLOSED: Final = "This study is closed and takes no more raters."
 
 ROLES: Final = list(Role)  # from least to most rights
 
@@ -61,7 +65,7 @@ def join_by_invitation(invitation: Invitation, user: Visitor) -> Membership:
         ).update(uses=F("uses") + 1)
         if not taken:
             invitation.refresh_from_db()
-            raise JoiningError(why_not(invitation) or "This invitation cannot be used.")
+            raise JoiningError(why_not(invitation) or "This invitation does not work any more.")
     if invitation.group:
         _into_group(membership.rater, invitation.group)
     return membership
@@ -79,7 +83,7 @@ def join_by_sign_up(study: Study, user: Visitor) -> Membership:
     """Make this person a rater; raises JoiningError if the study is not open to them."""
     current = Study.objects.get(pk=study.pk)
     if not may_sign_up(current, user):
-        raise JoiningError("This study takes raters by invitation only.")
+        raise JoiningError("You need an invitation to rate in this study.")
     membership, joined = _join(current, user, Role.RATER)
     if not joined:
         _raise(membership, Role.RATER)
@@ -139,10 +143,11 @@ def _new_rater(user: Visitor) -> Rater:
             twin = Rater.objects.filter(user=user).first()
             if twin:  # made by another request of the same person
                 return twin
-    raise JoiningError("No rater could be made for this account; please try again.")
+    raise JoiningError("Joining failed. Please try again.")
 
 
 GONE = 410  # HTTP status of a link that lets nobody in any more
+INVALID = 422  # HTTP status of an incomplete or wrong form
 
 
 @never_cache
@@ -176,8 +181,8 @@ def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("rate-study", slug=slug)
     if not may_sign_up(study, request.user):
         if study.is_public:
-            reason = "closed" if study.is_closed else "not open for sign-up; raters are invited"
-            return _closed_door(request, f"This study is {reason}.", GONE)
+            reason = CLOSED if study.is_closed else "You need an invitation to rate in this study."
+            return _closed_door(request, reason, GONE)
         raise Http404
     return _open(request, study, Role.RATER, membership, partial(join_by_sign_up, study))
 
@@ -204,6 +209,47 @@ def _inside(study: Study, membership: Membership | None) -> str:
     return reverse("guidelines", args=[study.slug])
 
 
+@dataclass(frozen=True)
+class Consent:
+    """A study's text on consent and privacy. Agreeing names the text, so that nobody agrees to another."""
+
+    text: str
+    said: str = ""
+    is_asked: bool = False
+
+    @property
+    def mark(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def html(self) -> str:
+        return rendered([self.text])[self.text]
+
+    @property
+    def is_given(self) -> bool:
+        return self.said == self.mark
+
+    @property
+    def error(self) -> str:
+        if not self.is_asked or self.is_given:
+            return ""
+        return "This text has just changed. Please read it again." if self.said else "Tick the box to join."
+
+
+def _consent(study: Study, role: Role, sent: Mapping[str, str], *, is_asked: bool) -> Consent | None:
+    text = study.consent.strip()
+    return Consent(text, sent.get("agreed", ""), is_asked) if text and role is Role.RATER else None
+
+
+@transaction.atomic
+def _agreed(user: Visitor, admit: Callable[[Visitor], Membership], consent: Consent | None) -> Membership:
+    membership = admit(user)
+    if consent:
+        membership.consent, membership.consented_at = consent.text, timezone.now()
+        membership.save(update_fields=["consent", "consented_at"])
+    return membership
+
+
 def _open(
     request: HttpRequest,
     study: Study,
@@ -212,28 +258,33 @@ def _open(
     admit: Callable[[Visitor], Membership],
 ) -> HttpResponse:
     """Join with the account in use, or with a new one."""
-    signed_in = request.user.is_authenticated
-    form: UserCreationForm[Any] | None = None if signed_in else UserCreationForm(request.POST or None)
-    if request.method == "POST" and (form is None or form.is_valid()):
+    is_sent = request.method == "POST"
+    form = None if request.user.is_authenticated else JoinForm(request.POST or None)
+    consent = _consent(study, role, request.POST, is_asked=is_sent)
+    refused = consent is not None and not consent.is_given
+    if is_sent and (form is None or form.is_valid()) and not refused:
+        admitted = partial(_agreed, admit=admit, consent=consent)
         try:
             user: Visitor = request.user
             if form is None:
-                admit(user)
+                admitted(user)
             else:
-                user = open_account(form.save, admit)
+                user = open_account(form.save, admitted)
                 login(request, user, backend="django.contrib.auth.backends.ModelBackend")
         except JoiningError as error:
             return _closed_door(request, str(error), GONE)
         return redirect(_inside(study, _membership(user, study)))
     context = {
         "study": study,
+        "about": summary(study.description),
         "role": role,
         "membership": membership,
         "is_raised": bool(membership and raises(membership, role)),
         "has_training": role == Role.RATER and training.pairs_of(study).exists(),
         "form": form,
+        "consent": consent,
     }
-    return render(request, "annotation/join.html", context)
+    return render(request, "annotation/join.html", context, status=INVALID if is_sent else 200)
 
 
 def _closed_door(request: HttpRequest, reason: str, status: int) -> HttpResponse:

@@ -10,14 +10,24 @@ from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Role, Study
-from arena.people.permissions import MemberRequest, RaterRequest, member, signed_in, signed_out, wants_json
+from arena.people.permissions import (
+    MemberRequest,
+    RaterRequest,
+    is_staff,
+    member,
+    signed_in,
+    signed_out,
+    wants_json,
+)
 from arena.rating import assignments, recording, scales, screen, training, training_pages
 from arena.rating.progress import Progress, progress
 from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
+from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 
 
@@ -35,27 +45,30 @@ class Entry:
     def paused(self) -> str:
         """Why nothing is offered now; empty if something is."""
         if self.study.paused_at:
-            return "This study is paused"
-        return "You are paused in this study" if self.membership.paused_at else ""
+            return "Paused: this study offers no pairs now"
+        return "Paused for you: please ask the operator" if self.membership.paused_at else ""
 
 
 @require_safe
-@signed_in
+@never_cache
 def studies(request: RaterRequest) -> HttpResponse:
-    rater = Rater.objects.filter(user=request.user).first()
+    """One's own studies and those one can join; for visitors only the latter."""
+    rater = Rater.objects.filter(user=request.user).first() if request.user.is_authenticated else None
     mine = list(rater.memberships.select_related("study").order_by("study__name")) if rater else []
-    rating = [each for each in mine if each.role != Role.VIEWER and not each.study.is_closed]
+    rated = [each for each in mine if each.role != Role.VIEWER]
+    rating = [each for each in rated if not each.study.is_closed]
     others = Study.objects.filter(closed_at__isnull=True).exclude(pk__in=[each.study_id for each in mine])
-    if not request.user.is_staff:
+    if not is_staff(request.user):
         others = others.filter(sign_up_open=True)
-    done = progress(rater, [each.study for each in rating]) if rater else {}
+    done = progress(rater, [each.study for each in rated]) if rater else {}
     waiting = training.waiting(rating)
+    entries = [Entry(each, done[each.study_id], waiting.get(each.pk)) for each in rated]
     context = {
         "rater": rater,
-        "mine": [Entry(each, done[each.study_id], waiting.get(each.pk)) for each in rating],
+        "mine": [each for each in entries if not each.study.is_closed],
         "seen": [each.study for each in mine if each.role == Role.VIEWER],
-        "closed": [each for each in mine if each.role != Role.VIEWER and each.study.is_closed],
-        "others": others,
+        "closed": [each for each in entries if each.study.is_closed],
+        "others": [(study, summary(study.description)) for study in others],
     }
     return render(request, "annotation/studies.html", context)
 
@@ -115,13 +128,13 @@ def reveal(study: Study, comparison: Comparison) -> str:
     if not study.reveal_names or comparison.rating is None:
         return ""
     both = comparison.pair.shown(comparison.swapped)
-    first, second = (one.contestant.name if one.contestant else "somebody unknown" for one in both)
+    first, second = (one.contestant.name if one.contestant else "an unknown author" for one in both)
     choice = {
         -1: "you chose A over B",
-        0: "you called it about a tie",
+        0: "you called it a tie",
         1: "you chose B over A",
     }[scales.verdict(comparison.rating, comparison.points)]
-    return f"The last pair: {choice}. A was written by {first}, B by {second}."
+    return f"Last pair: {choice}. {first} wrote A, {second} wrote B."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -132,7 +145,11 @@ def guidelines(request: MemberRequest) -> HttpResponse:
             guidelines_read_at=timezone.now()
         )
         return redirect("rate-study", slug=request.study.slug)
-    context = guidance(request.membership) | {"training_needed": training.needed(request.membership)}
+    agreed = request.membership.consent
+    context = guidance(request.membership) | {
+        "training_needed": training.needed(request.membership),
+        "agreed": rendered([agreed])[agreed] if agreed else "",
+    }
     return render(request, "annotation/guidelines.html", context)
 
 
@@ -151,7 +168,7 @@ def rate(request: MemberRequest) -> HttpResponse:
 
 def _submit(request: MemberRequest) -> HttpResponse:
     if _is_somebody_elses(request):
-        return signed_out("Somebody else is signed in.")
+        return signed_out("Another account is signed in.")
     form = RatingForm(request.study, request.POST)
     if not form.is_valid():
         return _invalid(request, form)
@@ -197,8 +214,8 @@ def _first_error(form: RatingForm | FlagForm) -> str:
 def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> HttpResponse:
     if wants_json(request):
         detail = (
-            f"That pair has your answer {earlier.rating} already, perhaps from another tab. "
-            "It was kept; the new one was not stored."
+            f"You have already rated this pair {earlier.rating}, perhaps in another tab. "
+            "That rating is kept; the new one was not stored."
         )
         return refused(detail, reopen=not request.study.reveal_names)
     context = {"study": request.study, "earlier": earlier, "public_id": public_id}
@@ -210,7 +227,7 @@ def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> Ht
 def skip(request: MemberRequest) -> HttpResponse:
     """Put the pair aside; a reopened answer is kept."""
     if _is_somebody_elses(request):
-        return signed_out("Somebody else is signed in.")
+        return signed_out("Another account is signed in.")
     return _put_aside(request, lambda: assignments.skip(request.rater, request.POST.get("assignment", "")))
 
 
@@ -231,7 +248,7 @@ def flag(request: MemberRequest) -> HttpResponse:
         form = FlagForm(initial={"assignment": request.GET.get("assignment", "")})
         return _flag_page(request, form, 200)
     if _is_somebody_elses(request):
-        return signed_out("Somebody else is signed in.")
+        return signed_out("Another account is signed in.")
     form = FlagForm(request.POST)
     if not form.is_valid():
         if wants_json(request):
@@ -253,11 +270,9 @@ def undo(request: MemberRequest) -> HttpResponse:
     """Reopen the last pair, or the one named by ``reopen``."""
     found = assignments.undo(request.study, request.rater, request.POST.get("reopen") or None)
     if found is None:
-        why = "There is nothing to undo."
+        why = "You have nothing to undo."
         if request.study.reveal_names:
-            why = (
-                "An answer stands once you were told who wrote what; only a skipped pair can be brought back."
-            )
+            why = "You cannot change a rating after you have seen the names. Only a skipped pair comes back."
         if wants_json(request):
             return refused(why)
         messages.info(request, why)

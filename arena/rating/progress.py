@@ -16,7 +16,7 @@ STEP = 10  # the number of pairs left is rounded up to this if repeats or checks
 
 @dataclass(frozen=True)
 class Progress:
-    """What one rater did in a study; ``left``: pairs this rater may still get.
+    """What one rater did in a study; ``left``: pairs this rater may still get; ``goal``: what the study asks.
 
     Repeats and checks count as rated or skipped, or a number that stands still would reveal them; ``left``
     omits them.
@@ -25,10 +25,20 @@ class Progress:
     rated: int = 0
     skipped: int = 0
     left: int = 0
+    goal: int | None = None
+
+    @property
+    def is_below_goal(self) -> bool:
+        return self.goal is not None and self.rated < self.goal
+
+    @property
+    def to_go(self) -> int:
+        """Pairs until the goal, or until none is left."""
+        return min(self.left, self.goal - self.rated) if self.goal and self.is_below_goal else self.left
 
     @property
     def total(self) -> int:
-        return max(1, self.rated + self.left)
+        return max(1, self.rated + self.to_go)
 
 
 def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
@@ -44,7 +54,7 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
         skipped = _counts(put_aside.values_list("study").annotate(n=Count("pk")))
         left = _left_of_many(rater, ids)
     return {
-        study.pk: Progress(rated[study.pk], skipped[study.pk], _told(study, left[study.pk]))
+        study.pk: Progress(rated[study.pk], skipped[study.pk], _told(study, left[study.pk]), study.goal)
         for study in asked
     }
 

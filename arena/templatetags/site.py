@@ -13,6 +13,11 @@ def arena_version() -> str:
 
 
 @register.simple_tag
+def footer_links() -> dict[str, str]:
+    return dict(settings.FOOTER_LINKS)
+
+
+@register.simple_tag
 def may_operate(user: permissions.Visitor) -> bool:
     return permissions.is_staff(user) or permissions.operable(user).exists()
 

@@ -7,8 +7,8 @@ allow-list; formulas have their own.
 import re
 from collections.abc import Sequence
 from functools import cache
-from html import escape
-from typing import Any
+from html import escape, unescape
+from typing import Any, Final
 
 import nh3
 from markdown_it import MarkdownIt
@@ -63,6 +63,18 @@ def render(text: str) -> str:
         return _html(clean, breaks=True, shift=_HEADING_SHIFT)
     except _TooDeepError:
         return _plain(clean)
+
+
+SUMMARY: Final = 180
+
+
+def summary(text: str) -> str:
+    """The beginning of a Markdown text in plain words, SUMMARY characters at most."""
+    words = " ".join(unescape(nh3.clean(render(text), tags=set())).split())
+    if len(words) <= SUMMARY:
+        return words
+    whole = words[:SUMMARY].rpartition(" ")[0]  # not every script puts spaces between words
+    return (whole if len(whole) > SUMMARY // 2 else words[:SUMMARY]) + " …"
 
 
 def is_plain(html: str) -> bool:

@@ -1,18 +1,12 @@
 """Cards of the list of studies."""
 
-import html
 from dataclasses import dataclass
-from typing import Any, Final
-
-from django.utils.html import strip_tags
+from typing import Any
 
 from arena.models import Study
 from arena.models.querysets import StudyQuerySet
-from arena.texts.markdown import render
+from arena.texts.markdown import summary
 from leaderboard.models import Snapshot
-
-SUMMARY: Final = 180
-"""Most characters of a description on a card."""
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
@@ -36,11 +30,7 @@ class Card:
 
     @property
     def summary(self) -> str:
-        text = " ".join(html.unescape(strip_tags(render(self.study.description))).split())
-        if len(text) <= SUMMARY:
-            return text
-        words = text[:SUMMARY].rpartition(" ")[0]  # not every script puts spaces between words
-        return (words if len(words) > SUMMARY // 2 else text[:SUMMARY]) + " …"
+        return summary(self.study.description)
 
     @property
     def people(self) -> int:

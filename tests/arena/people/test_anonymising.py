@@ -93,7 +93,7 @@ def test_the_account_is_gone_with_its_sessions_and_keys(rater: Rater) -> None:
     client = Client()
     client.force_login(user)
     anonymise(rater, None)
-    assert client.get(reverse("rate")).status_code == 302
+    assert client.get(reverse("own-details")).status_code == 302
     assert not type(user).objects.filter(pk=user.pk).exists()
     assert not ApiToken.objects.exists()
     again = client.post(reverse("login"), {"username": "zebulon", "password": NAMES["password"]})

@@ -1,5 +1,6 @@
 """Getting in: invitations, sign-up, accounts."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -9,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Invitation, Membership, Rater, Role
-from arena.people import joining
+from arena.models import Invitation, Membership, Rater, Role, Study
+from arena.people import anonymising, joining
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,43 @@ def test_a_bad_password_is_explained_and_uses_nothing(client: Client) -> None:
     assert invitation.uses == 0
 
 
+def test_a_rater_agrees_to_the_text_that_was_shown(client: Client) -> None:
+    study = make.make_small_study(sign_up_open=True, consent="We keep **ratings**.")
+    address = reverse("sign-up", args=[study.slug])
+    page = client.get(address).content.decode()
+    assert "We keep <strong>ratings</strong>." in page
+    agreed = re.search(r'name="agreed" id="agreed" value="(\w+)"', page)[1]
+    assert "Tick the box" in client.post(address, NEW).content.decode()
+    Study.objects.update(consent="We sell ratings.")
+    assert "just changed" in client.post(address, NEW | {"agreed": agreed}).content.decode()
+    assert not get_user_model().objects.exists()
+    Study.objects.update(consent=study.consent)
+    assert client.post(address, NEW | {"agreed": agreed}).status_code == 302
+    member = Membership.objects.get()
+    assert (member.consent, member.consented_at is None) == (study.consent, False)
+    anonymising.anonymise(member.rater, None)
+    member.refresh_from_db()
+    assert (member.consent, member.consented_at is None) == (study.consent, False)
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"username": "Ada L"}, "A name has no spaces"),
+        ({"username": "BO"}, "This name is taken."),
+        ({"password2": "another long phrase"}, "The two passwords differ."),
+    ],
+)
+def test_the_rules_of_an_account_are_told_where_they_are_broken(
+    client: Client, sent: dict[str, str], words: str
+) -> None:
+    make.make_user(username="bo")
+    _, address = link()
+    assert words not in client.get(address).content.decode()
+    answer = client.post(address, NEW | sent)
+    assert (answer.status_code, words in answer.content.decode()) == (422, True)
+
+
 def test_sign_up_where_anyone_may_join(client: Client) -> None:
     study = make.make_small_study(sign_up_open=True)
     address = reverse("sign-up", args=[study.slug])
@@ -119,7 +157,7 @@ def test_sign_up_by_invitation_only_is_told_where_the_study_is_public(client: Cl
     study = make.make_small_study(visibility="public")
     answer = client.post(reverse("sign-up", args=[study.slug]), NEW)
     assert answer.status_code == 410
-    assert "raters are invited" in answer.content.decode()
+    assert "need an invitation" in answer.content.decode()
     assert not get_user_model().objects.exists()
 
 
@@ -163,7 +201,7 @@ def test_account_pages_work_and_missing_pages_look_like_ours(client: Client) -> 
     assert client.post(reverse("logout")).status_code == 302
     answer = client.get("/no-such-page/")
     assert answer.status_code == 404
-    assert "There is no such page" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 def test_a_rater_who_joins_a_group_changes_what_it_says_of_studies_rated_before() -> None:
@@ -199,7 +237,7 @@ class TestRoles:
         member = make.make_member(study).memberships.get()
         invitation, address = link(study=study, role=Role.OPERATOR, max_uses=5)
         client.force_login(member.rater.user)
-        assert "by joining you become an operator" in client.get(address).content.decode()
+        assert "By joining you become an operator" in client.get(address).content.decode()
         for _ in range(2):
             client.post(address)
         member.refresh_from_db()
@@ -240,7 +278,7 @@ class TestRoles:
         Membership.objects.update(role=Role.VIEWER)
         client.force_login(member.rater.user)
         address = reverse("sign-up", args=[study.slug])
-        assert "by joining you become a rater" in client.get(address).content.decode()
+        assert "By joining you become a rater" in client.get(address).content.decode()
         assert client.post(address).headers["Location"] == reverse("guidelines", args=[study.slug])
         member.refresh_from_db()
         assert member.role == Role.RATER

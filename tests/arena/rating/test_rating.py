@@ -119,12 +119,12 @@ def test_a_script_is_told_what_became_of_its_answer(client: Client, study: Study
     first = send(client, rater, "rate-study", study, **sent)
     again = send(client, rater, "rate-study", study, **sent)
     assert (first.status_code, again.status_code) == (200, 200)
-    assert first.json()["progress"]["text"].startswith("1 rated, 0 skipped")
+    assert first.json()["progress"]["text"].startswith("1 done, ")
     assert [first.json()["status"], again.json()["status"]] == ["stored", "same"]
     assert first.json()["reveal"] is None
     other = send(client, rater, "rate-study", study, **sent | {"rating": 8})
     assert other.status_code == 409
-    assert "has your answer 3 already" in other.json()["detail"]
+    assert "already rated this pair 3" in other.json()["detail"]
     assert other.json()["reopen"]
     missing = send(client, rater, "rate-study", study, **sent | {"rating": ""})
     assert (missing.status_code, missing.json()["detail"]) == (422, "Choose a rating first.")
@@ -196,7 +196,7 @@ def test_a_pair_of_others_is_not_marked_as_shown(client: Client, study: Study, r
 
 def test_a_pair_fetched_ahead_does_not_tell_progress(client: Client, study: Study) -> None:
     current = page(client, study, **JSON).json()
-    assert re.search(r"data-progress>\s*0 rated", current["html"])
+    assert re.search(r"data-progress>\s*0 done", current["html"])
     assert "data-progress></span>" in ahead(client, study, current["assignment"])["html"]
 
 
@@ -221,7 +221,7 @@ def test_when_nothing_is_left_the_page_says_thanks(client: Client, study: Study,
     Study.objects.update(closed_at=None)
     submit(client, study, held(rater))
     html = page(client, study).content.decode()
-    assert "nothing is left to rate" in html
+    assert "You are done, thank you" in html
     assert "You rated 6 pairs" in html
 
 
@@ -267,7 +267,7 @@ def test_another_answer_is_refused_and_can_be_changed(client: Client, study: Stu
     refused = submit(client, study, assignment, 2)
     assert refused.status_code == 409
     html = refused.content.decode()
-    assert "You answered it with <strong>6</strong>" in html
+    assert "You chose <strong>6</strong>" in html
     client.post(reverse("undo", args=[study.slug]), {"reopen": assignment.public_id})
     assert held(rater) == assignment
     submit(client, study, assignment, 2)
@@ -281,7 +281,7 @@ def test_undo_brings_the_last_pair_back_with_its_answer(client: Client, study: S
     submit(client, study, assignment, 6, rationale="first thought")
     html = send(client, rater, "undo", study).json()["html"]
     assert assignment.public_id in html
-    assert "You answered this pair with <strong>6</strong>" in html
+    assert "You chose <strong>6</strong>" in html
     assert "first thought" in html
     assert "checked" not in html
     assert Comparison.objects.current().count() == 1
@@ -293,19 +293,19 @@ def test_an_answer_brought_back_is_counted_once(client: Client, study: Study, ra
         submit(client, study, held(rater))
     for _ in range(2):
         html = send(client, rater, "undo", study).json()["html"]
-        assert "6 rated, 0 skipped, no pair still wants a rating" in html
+        assert "6 done, none left" in html
         assert 'max="6" value="6"' in html
-    assert "no pair still wants" in client.get(reverse("rate")).content.decode()
+    assert "none left" in client.get(reverse("rate")).content.decode()
     other = make.make_study()
     Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
-    assert client.get(reverse("rate")).content.decode().count("no pair still wants") == 2
+    assert client.get(reverse("rate")).content.decode().count("none left") == 2
 
 
 def test_undo_with_nothing_done_says_so(client: Client, study: Study, rater: Rater) -> None:
     answer = client.post(reverse("undo", args=[study.slug]), follow=True)
-    assert "There is nothing to undo." in answer.content.decode()
+    assert "You have nothing to undo." in answer.content.decode()
     by_script = send(client, rater, "undo", study)
-    assert (by_script.status_code, by_script.json()["detail"]) == (409, "There is nothing to undo.")
+    assert (by_script.status_code, by_script.json()["detail"]) == (409, "You have nothing to undo.")
     assert client.get(reverse("undo", args=[study.slug])).status_code == 405
 
 
@@ -316,7 +316,7 @@ def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) ->
     assert client.get(address).status_code == 405
     answer = client.post(address, {"assignment": assignment.public_id}, follow=True)
     assert assignment.public_id not in answer.content.decode()
-    assert "0 rated, 1 skipped" in answer.content.decode()
+    assert ", 1 skipped" in answer.content.decode()
     assignment.refresh_from_db()
     assert assignment.state == "skipped"
 
@@ -382,9 +382,9 @@ def test_an_empty_response_says_so_and_a_blank_prompt_does_not(client: Client, s
     Prompt.objects.update(turns=["\n"], input="word " * 200)
     html = page(client, study).content.decode()
     assert '<details class="prompt-fold">' in html
-    assert "(This response is empty.)" not in html
+    assert "(This answer is empty.)" not in html
     Completion.objects.update(turns=[" \n"], is_empty=True)
-    assert page(client, study).content.decode().count("(This response is empty.)") == 2
+    assert page(client, study).content.decode().count("(This answer is empty.)") == 2
 
 
 def test_texts_are_rendered_once_and_kept_by_no_cache(client: Client, study: Study, rater: Rater) -> None:
@@ -482,14 +482,14 @@ def test_names_are_told_after_the_answer_if_allowed(client: Client, study: Study
     send(client, rater, "skip", study, assignment=assignment.public_id)
     assert send(client, rater, "undo", study).json()["assignment"] == assignment.public_id
     answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
-    told = f"you chose B over A. A was written by {names[0]}, B by {names[1]}."
+    told = f"you chose B over A. {names[0]} wrote A, {names[1]} wrote B."
     assert told in answer.json()["reveal"]
     # A revision by somebody who knows the names would not be blind.
     undone = send(client, rater, "undo", study)
     assert (undone.status_code, Assignment.objects.get(pk=assignment.pk).state) == (409, "submitted")
     page(client, study)
     plain = submit(client, study, held(rater), 4, follow=True)
-    assert "you called it about a tie" in plain.content.decode()
+    assert "you called it a tie" in plain.content.decode()
 
 
 def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
@@ -575,12 +575,12 @@ def test_a_pair_costs_a_bounded_number_of_queries(
 @pytest.mark.parametrize(
     ("columns", "left", "words"),
     [
-        ({}, 1, "at most 1 pair still wants a rating"),
-        ({}, 2, "at most 2 pairs still want a rating"),
-        ({"gold_share": 0.1}, 2, "at most 10 pairs still want a rating"),
-        ({"repeat_share": 0.1}, 11, "about 20 pairs still want a rating"),
-        ({}, 11, "about 11 pairs still want a rating"),
-        ({}, 0, "no pair still wants a rating"),
+        ({}, 1, "at most 1 left"),
+        ({}, 2, "at most 2 left"),
+        ({"gold_share": 0.1}, 2, "at most 10 left"),
+        ({"repeat_share": 0.1}, 11, "20 left"),
+        ({}, 11, "11 left"),
+        ({}, 0, "none left"),
     ],
 )
 def test_few_pairs_left_are_never_told_to_be_more(
@@ -603,7 +603,7 @@ def test_the_list_of_studies_costs_the_same_for_many(
     open_study = make.make_study(sign_up_open=True, name="Come in")
     with django_assert_max_num_queries(11):
         html = client.get(reverse("rate")).content.decode()
-    assert html.count("at most 6 pairs still want a rating") == 6
+    assert html.count("at most 6 left") == 6
     assert reverse("sign-up", args=[open_study.slug]) in html
 
 

@@ -30,9 +30,9 @@ def content(client: Client) -> str:
 def test_a_study_with_a_training_says_how_far_one_is(client: Client, rater: Rater) -> None:
     study = make.make_small_study(training_threshold=1.0)
     membership = member_of(rater, study)
-    assert "0 rated, 0 skipped, at most 6 pairs" in content(client)
+    assert "0 done, at most 6 left" in content(client)
     make.make_training_pairs(study, 2)
-    assert "Begins with a training of 2 pairs" in content(client)
+    assert "Starts with a training of 2 pairs" in content(client)
     first = training.course(membership).steps[0].pair
     wrong = next(
         r
@@ -42,20 +42,20 @@ def test_a_study_with_a_training_says_how_far_one_is(client: Client, rater: Rate
     training.answer(membership, 1, 1, wrong)
     assert "Training: 1 of 2 answered" in content(client)
     training.answer(membership, 1, 2, 1)
-    assert "has to be gone through again" in content(client)
+    assert "Training not passed yet" in content(client)
     TrainingAnswer.objects.update(attempt=3)
-    assert "please ask the operator" in content(client)
+    assert "Training not passed. Please ask" in content(client)
     training.let_through(membership)
-    assert "at most 6 pairs still want a rating" in content(client)
+    assert "Start (6 left)" in content(client)
 
 
 def test_pauses_are_named(client: Client, rater: Rater) -> None:
     study = make.make_small_study()
     membership = member_of(rater, study)
     Membership.objects.filter(pk=membership.pk).update(paused_at=timezone.now())
-    assert "You are paused in this study" in content(client)
+    assert "Paused for you" in content(client)
     Study.objects.update(paused_at=timezone.now())
-    assert "This study is paused" in content(client)
+    assert "this study offers no pairs" in content(client)
 
 
 def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Client, rater: Rater) -> None:
@@ -65,11 +65,37 @@ def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Cl
     page = content(client)
     assert seen.get_absolute_url() in page
     assert reverse("rate-study", args=[seen.slug]) not in page
-    assert "Over <span" in page
-    assert "You are not a rater of any open study" in page
+    assert "0 pairs rated" in page
     guidelines = client.get(reverse("guidelines", args=[seen.slug])).content.decode()
-    assert "You may see this study but not rate in it." in guidelines
+    assert "You can see this study but not rate in it." in guidelines
     assert "Start rating" not in guidelines
+
+
+def test_a_closed_study_keeps_count_and_report_of_its_rater(client: Client, rater: Rater) -> None:
+    study = make.make_small_study(closed_at=timezone.now())
+    member_of(rater, study)
+    prompt = make.make_prompt(study=study)
+    make.make_comparison(rater=rater, pair=make.make_pair(prompt=prompt))
+    page = content(client)
+    assert "1 pair rated" in page
+    assert reverse("rater-report", args=[study.slug]) in page
+
+
+def test_a_goal_is_what_is_left(client: Client, rater: Rater) -> None:
+    study = make.make_small_study(goal=2)
+    member_of(rater, study)
+    assert "0 of 2" in content(client)
+    assert "Start (2 left)" in content(client)
+
+
+def test_a_visitor_can_join_what_is_open(client: Client) -> None:
+    study = make.make_small_study(sign_up_open=True, description="**About** summaries")
+    other = make.make_small_study()
+    page = content(client)
+    assert reverse("sign-up", args=[study.slug]) in page
+    assert "About summaries" in page
+    assert reverse("login") in page
+    assert reverse("sign-up", args=[other.slug]) not in page
 
 
 def test_a_studys_training_is_none_of_another(client: Client, rater: Rater) -> None:

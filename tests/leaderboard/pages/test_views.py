@@ -258,7 +258,7 @@ def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, ma
 def test_a_card_shows_the_beginning_of_the_description_in_whole_words(description, summary, client, made):
     made.study.description = description
     made.study.save()
-    assert f'<p class="small">{summary}</p>' in text(client.get("/"))
+    assert f'<p class="small muted summary">{summary}</p>' in text(client.get("/"))
 
 
 def test_a_study_without_snapshot_waits_and_reloads_itself(client):

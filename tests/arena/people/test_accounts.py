@@ -1,0 +1,39 @@
+"""Signing in, and what somebody hears who may not see a page."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_failed_sign_in_says_what_is_wrong_in_one_sentence(client: Client) -> None:
+    make.make_user(username="ada")
+    page = client.post(reverse("login"), {"username": "ada", "password": "no"}).content.decode()
+    assert "Name or password is wrong." in page
+    assert "case-sensitive" not in page
+
+
+def test_a_missing_page_offers_a_sign_in_that_leads_back(client: Client) -> None:
+    assert "/account/sign-in/?next=/studies/none/" in client.get("/studies/none/").content.decode()
+    client.force_login(make.make_user())
+    assert "?next=/studies/none/" not in client.get("/studies/none/").content.decode()
+
+
+def test_the_admin_uses_the_arenas_own_sign_in_and_refusal(client: Client) -> None:
+    asked = client.get("/admin/", follow=True)
+    assert asked.redirect_chain[-1][0] == "/account/sign-in/?next=/admin/"
+    client.force_login(make.make_user())
+    refused = client.get("/admin/", follow=True)
+    assert refused.status_code == 403
+    assert "You have no access to this page" in refused.content.decode()
+    client.force_login(make.make_user(is_staff=True))
+    assert client.get("/admin/login/")["Location"] == "/admin/"
+
+
+def test_the_foot_of_a_page_leads_to_what_the_operator_names(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.FOOTER_LINKS = {"Privacy": "https://arena.example.org/privacy"}
+    page = client.get("/").content.decode()
+    assert '<a href="https://arena.example.org/privacy">Privacy</a>' in page
