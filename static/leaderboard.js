@@ -7,6 +7,7 @@
 
   const PLOTLY = document.currentScript.dataset.plotly;
   const NEAR = "500px";
+  const NARROW = 600;
   const SMALLEST_IMAGE = 900; // a picture taken on a phone is for paper, too
   const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true };
 
@@ -41,6 +42,19 @@
     }
     const isColour = typeof value === "string" && value.startsWith("--") && /(color(scale)?|family)$/.test(key);
     return isColour ? styles.getPropertyValue(value).trim() : value;
+  }
+
+  /* A narrow place has shorter texts on its axes. Where there is room, the legend stands over what it explains. */
+  function fitted(figure, width) {
+    const layout = { ...figure.layout };
+    if (width < NARROW) {
+      for (const [axis, shorter] of Object.entries(figure.narrow ?? {})) {
+        layout[axis] = { ...layout[axis], ...shorter };
+      }
+    } else if (layout.legend) {
+      layout.legend = { ...layout.legend, xref: "paper" };
+    }
+    return layout;
   }
 
   /* A matrix brings each name once; its cells need both names. */
@@ -83,9 +97,10 @@
       await inTurn(() => {
         const drawn = themed(figure, getComputedStyle(document.documentElement));
         place.querySelector(":scope > .plot-wait, :scope > .plot-error")?.remove();
-        return Plotly.react(place, drawn.data.map(withCellTexts), drawn.layout, CONFIG);
+        return Plotly.react(place, drawn.data.map(withCellTexts), fitted(drawn, place.clientWidth), CONFIG);
       });
       place.dataset.drawn = "true";
+      countRows(place, figure);
     } catch {
       sayThatItFailed(place);
     }
@@ -136,6 +151,31 @@
 
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     document.querySelectorAll(".plot[data-drawn]").forEach(draw);
+  });
+
+  /* --- Folding: a tall figure shows its axis and its first rows ------------------------------------------------ */
+
+  const unfolds = (place) => document.querySelector(`.unfold[aria-controls="${place.id}"]`);
+
+  function countRows(place, figure) {
+    const button = unfolds(place);
+    if (button) {
+      button.dataset.rows = figure.layout.yaxis.tickvals.length;
+      label(button);
+    }
+  }
+
+  function label(button) {
+    const isOpen = button.getAttribute("aria-expanded") === "true";
+    button.textContent = isOpen ? "Show fewer rows" : `Show all ${button.dataset.rows ?? ""} rows`;
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.(".unfold[aria-controls]");
+    if (button) {
+      button.setAttribute("aria-expanded", button.getAttribute("aria-expanded") !== "true");
+      label(button);
+    }
   });
 
   /* --- Images ------------------------------------------------------------------------------------------------ */

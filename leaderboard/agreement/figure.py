@@ -6,7 +6,6 @@ from typing import Final
 from leaderboard.agreement.table import COEFFICIENTS, Correlated
 from leaderboard.pages.figure import (
     MOST_NUMBERS,
-    SERIES,
     Figure,
     arms,
     dashed,
@@ -21,8 +20,10 @@ from leaderboard.pages.figure import (
     matrix_layout,
     names_axis,
     numbered,
+    numbers_for_names,
     row_offset,
     rows_axis,
+    series_look,
     title,
     vertical_line,
     wrapped,
@@ -31,7 +32,6 @@ from leaderboard.pages.wording import number_range, signed
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Matrix
 
-_SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "cross")
 _LARGEST: Final = 34
 """The largest bubble, in pixels across."""
 
@@ -73,8 +73,8 @@ def correlations(
 
 
 def _style(number: int) -> Figure:
-    symbol = _SYMBOLS[number // len(SERIES) % len(_SYMBOLS)]
-    return {"color": SERIES[number % len(SERIES)], "symbol": symbol, "size": 9}
+    colour, symbol = series_look(number)
+    return {"color": colour, "symbol": symbol, "size": 9}
 
 
 def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
@@ -107,8 +107,8 @@ def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figu
     most = max((n for _, _, n in points), default=1)
     trace = dots(
         {
-            "color": SERIES[0],
-            "opacity": 0.55,
+            "color": "--muted",
+            "opacity": 0.7,
             "size": [n for _, _, n in points],
             "sizemode": "area",
             "sizeref": 2 * most / _LARGEST**2,
@@ -186,4 +186,5 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
     else:
         trace["colorbar"] = {"title": title(what), "thickness": 12}
     axis = kinds_axis(values.names)
-    return {"data": [trace], "layout": matrix_layout(axis, axis, top=60)}
+    narrow = numbers_for_names(values.names)
+    return {"data": [trace], "layout": matrix_layout(axis, axis, top=60), "narrow": narrow}

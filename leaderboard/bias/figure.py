@@ -8,9 +8,11 @@ from leaderboard.bias.table import MEASURES, Shown, difference, short_difference
 from leaderboard.pages.figure import (
     MOST_SERIES,
     SERIES,
+    TEXT_SIZE,
     Figure,
     arms,
     bars,
+    by_rater,
     dashed,
     dots,
     full,
@@ -20,7 +22,6 @@ from leaderboard.pages.figure import (
     layout,
     legend,
     legend_name,
-    rows_axis,
     title,
     vertical_line,
 )
@@ -85,8 +86,8 @@ def _rating_axis(points: int, reasons: Sequence[str]) -> Figure:
         "tickvals": _places(points, reasons),
         "ticktext": [*(str(rating) for rating in range(1, points + 1)), *words],
         "tickangle": 0,
-        "tickfont": {"size": 11},
-        "title": title(f"1 favours the first, {points} the second"),
+        "tickfont": {"size": TEXT_SIZE},
+        "title": title(f"1 favours the answer shown first, {points} the second"),
         "showgrid": False,
     }
 
@@ -120,11 +121,11 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
 def mirrored_histogram(one: Shown) -> Figure:
     """How often each rating was given, and its mirror image."""
     reasons = unscored_reasons([one])
-    given = _bars(one, reasons, 0) | {"name": "As given"}
+    given = _bars(one, reasons, 0)
     turned = [*reversed(one.counts), *(None for _ in reasons)]
     mirrored = bars(
         "Mirror image",
-        {"color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": SERIES[1]}},
+        {"color": "rgba(0,0,0,0)", "line": {"width": 2, "color": "--text"}},
         x=_places(one.points, reasons),
         y=[None if count is None else 100 * count / one.replies for count in turned],
         text=["" if count is None else f"the mirrored rating: {count} of {one.replies}" for count in turned],
@@ -140,30 +141,16 @@ def mirrored_histogram(one: Shown) -> Figure:
 
 
 def position_dots(shown: Sequence[Shown]) -> Figure:
-    known = [(row, one, one.share_first) for row, one in enumerate(shown) if one.share_first is not None]
+    known = [(one, one.share_first, one.position) for one in shown if one.share_first is not None]
     values = [
-        _in_percent(share, one.position.get("share_first_low"), one.position.get("share_first_high"))
-        for _, one, share in known
+        _in_percent(share, at.get("share_first_low"), at.get("share_first_high")) for _, share, at in known
     ]
-    trace = dots(
-        {"color": SERIES[0], "size": 9},
-        x=[share for share, _, _ in values],
-        y=[row for row, _, _ in known],
-        text=[_position_text(one) for _, one, _ in known],
-        error_x=arms(values),
-    )
+    names, texts = [one.label for one, _, _ in known], [_position_text(one) for one, _, _ in known]
+    figure = by_rater(names, values, texts, "Prefers the answer shown first (%)")
     reach = max([10.0, *(abs(end - 50) for value in values for end in value if end is not None)]) * 1.08
-    drawn_on = layout(
-        xaxis={
-            "title": title("Prefers the first (%)"),
-            "range": [50 - reach, 50 + reach],
-            "zeroline": False,
-        },
-        yaxis=rows_axis(kinds_axis([one.label for one in shown])),
-        shapes=[vertical_line(50)],
-        margin={"l": 10, "r": 10, "t": 10, "b": 40},
-    )
-    return {"data": [trace], "layout": drawn_on}
+    figure["layout"]["xaxis"] |= {"range": [50 - reach, 50 + reach]}
+    figure["layout"]["shapes"] = [vertical_line(50)]
+    return figure
 
 
 def _position_text(one: Shown) -> str:
@@ -222,7 +209,7 @@ def length_effect(name: str, measure: LengthEffect) -> Figure:
             "tickvals": places,
             "ticktext": short_differences(bins),
             "tickangle": -45,
-            "tickfont": {"size": 11},
+            "tickfont": {"size": TEXT_SIZE},
             "zeroline": False,
             "showgrid": False,
         },

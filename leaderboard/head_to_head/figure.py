@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from leaderboard.head_to_head.table import Line
-from leaderboard.pages.figure import SERIES, Figure, by_row, full, vertical_line, wrapped
+from leaderboard.pages.figure import Figure, by_rater, full, vertical_line
 
 
 def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
@@ -12,8 +12,7 @@ def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
     values = [(each.points, *(each.ends or (None, None))) for _, each in found]
     texts = [f"{full(label)}: {each.points:+.0f} points" for label, each in found]
     labels = [label for label, _ in found]
-    figure = by_row(labels, values, texts, f"Difference in points, {level:g} % interval")
+    figure = by_rater(labels, values, texts, f"Difference in points, {level:g} % interval")
     figure["layout"]["xaxis"] |= {"zeroline": True, "zerolinecolor": "--text"}
-    figure["layout"]["yaxis"]["ticktext"] = [wrapped(label) for label in labels]
-    figure["layout"]["shapes"] = [vertical_line(-margin, SERIES[1])] if margin else []
+    figure["layout"]["shapes"] = [vertical_line(-margin)] if margin else []
     return figure

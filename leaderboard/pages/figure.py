@@ -2,12 +2,16 @@
 
 import html
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 Figure = dict[str, Any]
 
 SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
+SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "cross")
+TEXT_SIZE: Final = 12
+"""The smallest text of a figure, in pixels."""
+
 LONGEST_LABEL: Final = 22
 _LONGEST_END: Final = 9
 MOST_NUMBERS: Final = 16
@@ -34,6 +38,42 @@ def _shortened(line: str, longest: int) -> str:
 
 def full(name: str) -> str:
     return label(name, 80)
+
+
+def series_look(number: int) -> tuple[str, str]:
+    """Colour and symbol of a series; both together repeat after thirty."""
+    return SERIES[number % len(SERIES)], SYMBOLS[number % len(SYMBOLS)]
+
+
+def painted(figure: Figure, raters: Sequence[str], whose: str = "") -> Figure:
+    """The figure with every rater's series in the look of its place among the study's raters.
+
+    ``whose``: the rater whose numbers a series without a name shows.
+    """
+    places = {legend_name(name): number for number, name in enumerate(raters)}
+    traces = []
+    for trace in figure["data"]:
+        name = trace.get("name", "" if not whose else legend_name(whose))
+        traces.append(_in_look(trace, *series_look(places[name])) if name in places else trace)
+    return figure | {"data": traces}
+
+
+def _in_look(value: Any, colour: str, symbol: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _in_look(entry, colour, symbol) for key, entry in value.items()}
+    if value in SYMBOLS:
+        return symbol
+    return colour if value in SERIES else value
+
+
+def axis_on_top(figure: Figure) -> Figure:
+    """The figure with its horizontal axis where the reader starts: above the rows."""
+    drawn_on = figure["layout"]
+    margin = drawn_on["margin"]
+    if drawn_on["xaxis"].get("side") != "top":
+        top = {"t": margin["t"] + 50, "b": 10}
+        drawn_on = drawn_on | {"xaxis": drawn_on["xaxis"] | {"side": "top"}, "margin": margin | top}
+    return figure | {"layout": drawn_on}
 
 
 def legend(series: int) -> Figure:
@@ -134,6 +174,13 @@ def matrix_layout(columns: Figure, rows: Figure, top: int = 30) -> Figure:
     )
 
 
+def numbers_for_names(names: Sequence[str]) -> Figure:
+    """What the axes of a matrix of names say on a phone: the columns have the numbers of the rows."""
+    numbers = [str(number) for number, _ in enumerate(names, start=1)]
+    rows = [f"{number} {label(name)}" for number, name in zip(numbers, names, strict=True)]
+    return {"xaxis": {"ticktext": numbers, "tickangle": 0}, "yaxis": {"ticktext": rows}}
+
+
 def layout(**more: Any) -> Figure:
     for axis in ("xaxis", "yaxis"):
         more[axis] = {
@@ -186,9 +233,31 @@ def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], 
         error_x=arms(values),
     )
     drawn_on = layout(
-        xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": 11}},
+        xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": TEXT_SIZE}},
         yaxis=rows_axis(names_axis(names)),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}
+
+
+def by_rater(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
+    """The same, with a series for each rater.
+
+    Names are wrapped: those of raters often differ in their last words only.
+    """
+    figure = by_row(names, values, texts, axis)
+    (whole,) = figure["data"]
+    figure["data"] = [
+        whole
+        | {
+            "name": legend_name(name),
+            "x": [value[0]],
+            "y": [row],
+            "text": [text],
+            "error_x": arms([value]),
+        }
+        for row, (name, value, text) in enumerate(zip(names, values, texts, strict=True))
+    ]
+    figure["layout"]["yaxis"]["ticktext"] = [wrapped(name) for name in names]
+    return figure

@@ -1,6 +1,6 @@
 """A public page of a study, and its panels: figures with their tables."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.cards import holds_simulated
-from leaderboard.pages.figure import Figure
+from leaderboard.pages.figure import Figure, axis_on_top, painted
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.on_demand import Pending
 
@@ -18,12 +18,16 @@ MOST_INLINE: Final = 20
 MOST_ROWS: Final = 50
 """A longer table has a page of its own."""
 
+TALLEST: Final = 40
+"""A higher figure shows its first rows, and the others on demand."""
+
 
 @dataclass(frozen=True)
 class Panel:
     """A figure with its table; ``height`` and ``width`` are steps of the stylesheet.
 
     ``page`` is its page's path, ``query`` the setting. ``apart``: the table is not on the page.
+    ``raters`` are those of the study, ``whose`` is the one whose numbers the page shows.
     """
 
     slug: str
@@ -36,6 +40,8 @@ class Panel:
     page: str = ""
     query: str = ""
     apart: bool = False
+    raters: Sequence[str] = ()
+    whose: str = ""
 
     @cached_property
     def table(self) -> DataTable:
@@ -65,8 +71,15 @@ class Panel:
         return len(self.table.columns) <= MOST_INLINE + 1 and len(self.table.rows) <= MOST_ROWS
 
     @property
+    def folds(self) -> bool:
+        return self.has_figure and self.height > TALLEST
+
+    @property
     def figure(self) -> Figure | None:
-        return self.draw() if self.draw else None
+        if self.draw is None:
+            return None
+        figure = painted(self.draw(), self.raters, self.whose)
+        return axis_on_top(figure) if self.folds else figure
 
 
 class NoNumbersError(LookupError):
@@ -114,6 +127,11 @@ class Page:
         return f"{self.address}computing/{self.query}{'&' if self.query else '?'}shown={state}"
 
     @property
+    def whose(self) -> str:
+        """The label of the rater whose numbers the page shows; empty where it shows several."""
+        return ""
+
+    @property
     def simulated(self) -> bool:
         return self.study.simulated or holds_simulated(self.snapshot)
 
@@ -128,7 +146,9 @@ class Page:
         self, slug: str, title: str, note: str, table: DataTable | Callable[[], DataTable], **more: Any
     ) -> Panel:
         make = table if callable(table) else lambda: table
-        return Panel(slug, title, note, make, page=self.address, query=self.query, **more)
+        raters = [choice["label"] for choice in self.snapshot.counts.get("raters", ())]
+        more |= {"page": self.address, "query": self.query, "raters": raters, "whose": self.whose}
+        return Panel(slug, title, note, make, **more)
 
     def panel(self, slug: str) -> Panel | None:
         return next((panel for panel in self.panels if panel.slug == slug), None)

@@ -53,6 +53,10 @@ class SettingPage(Page):
         return choice_of(self.snapshot.counts, self.setting.raters)
 
     @property
+    def whose(self) -> str:
+        return str(self.raters["label"])
+
+    @property
     def switches(self) -> Sequence[Switch]:
         found = switches(self.setting, self.snapshot.known)
         return [switch for switch in found if switch.field in self.takes]

@@ -52,6 +52,10 @@ class RaterPage(AboutRaters):
         return kind(self.entry, self.stored, self.agreements, self.view.category)
 
     @property
+    def whose(self) -> str:
+        return self.kind.label
+
+    @property
     def what(self) -> str:
         return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
 

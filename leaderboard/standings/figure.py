@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from leaderboard.pages.figure import (
-    MOST_NUMBERS,
     MOST_SERIES,
-    SERIES,
+    TEXT_SIZE,
     Figure,
     arms,
     dots,
@@ -18,8 +17,10 @@ from leaderboard.pages.figure import (
     matrix_layout,
     names_axis,
     numbered,
+    numbers_for_names,
     row_offset,
     rows_axis,
+    series_look,
     title,
 )
 from leaderboard.standings.table import Matrix
@@ -35,45 +36,43 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
         _dots(order, name, content, number, row_offset(number, len(drawn), 0.5))
         for number, (name, content) in enumerate(drawn)
     ]
-    # Tall figures carry their axis on top, where the reader starts.
-    side = "top" if len(order) > MOST_NUMBERS else "bottom"
     drawn_on = layout(
         # Small level numbers: on a phone, turned ones would run into the title.
         xaxis={
             "title": title(_rating_axis(drawn)),
             "zeroline": False,
-            "side": side,
             "tickangle": 0,
-            "tickfont": {"size": 11},
+            "tickfont": {"size": TEXT_SIZE},
         },
         yaxis=rows_axis(names_axis(order)),
         **legend(len(drawn)),
-        margin={"l": 10, "r": 10, "t": 90 if side == "top" else 40, "b": 40 if side == "bottom" else 10},
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
     return {"data": traces, "layout": drawn_on}
 
 
 def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     level = boards[0][1]["parameters"]["interval"] if boards else None
-    return "Rating" if level is None else f"Rating, {level:g} % interval"
+    return "Score" if level is None else f"Score with {level:g}% interval"
 
 
 def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: int, offset: float) -> Figure:
     place = {contestant: index for index, contestant in enumerate(order)}
     rows = [row for row in content["standings"] if row["contestant"] in place and row["rating"] is not None]
+    colour, symbol = series_look(number)
     return dots(
-        {"color": SERIES[number], "size": 8, "symbol": ("circle", "diamond", "square")[number % 3]},
+        {"color": colour, "size": 8, "symbol": symbol},
         name=legend_name(name),
         x=[row["rating"] for row in rows],
         y=[place[row["contestant"]] + offset for row in rows],
         text=[_dot_text(name, row, content["parameters"]["interval"]) for row in rows],
-        error_x=arms([(row["rating"], row["low"], row["high"]) for row in rows], SERIES[number]),
+        error_x=arms([(row["rating"], row["low"], row["high"]) for row in rows], colour),
     )
 
 
 def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
-    between = "" if row["low"] is None else f" ({level:g} %: {row['low']:.0f} to {row['high']:.0f})"
-    games = f", {row['games']} games" if "games" in row else ""
+    between = "" if row["low"] is None else f" ({level:g}%: {row['low']:.0f}–{row['high']:.0f})"
+    games = f", {row['games']:,} ratings" if "games" in row else ""
     return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}{games}"
 
 
@@ -88,13 +87,13 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
     return _matrix_figure(
         rates,
         games,
-        "%{z:.2f} of the points in %{customdata} games",
+        "%{z:.2f} of the points in %{customdata} ratings",
         ":.2f",
         zmin=0,
         zmid=0.5,
         zmax=1,
         colorscale=_SHARES,
-        colorbar={"title": title("Win rate"), "thickness": 12},
+        colorbar={"title": title("Share of points"), "thickness": 12},
     )
 
 
@@ -102,7 +101,7 @@ def above_map(shares: Matrix) -> Figure:
     return _matrix_figure(
         shares,
         None,
-        "above with probability %{z:.3f}",
+        "ranks above with probability %{z:.3f}",
         ":.2f",
         zmin=0,
         zmid=0.5,
@@ -113,7 +112,7 @@ def above_map(shares: Matrix) -> Figure:
 
 
 def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
-    text = "%{z} games" if noun == "games" else "%{z} " + noun + " in %{customdata} games"
+    text = "%{z} ratings" if noun == "games" else "%{z} " + noun + " in %{customdata} ratings"
     return _matrix_figure(
         counted,
         games,
@@ -122,7 +121,7 @@ def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
         zmin=0,
         zmax=max((value for row in counted.values for value in row if value is not None), default=0) or 1,
         colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
-        colorbar={"title": title(noun.capitalize()), "thickness": 12},
+        colorbar={"title": title("Ratings" if noun == "games" else noun.capitalize()), "thickness": 12},
     )
 
 
@@ -137,6 +136,7 @@ def _matrix_figure(matrix: Matrix, games: Matrix | None, text: str, form: str, *
     if games:
         trace["customdata"] = [list(row) for row in games.values]
     if len(matrix.names) <= MOST_IN_CELLS:
-        trace |= numbered(form, size=11)
+        trace |= numbered(form, size=TEXT_SIZE)
     axis = names_axis(matrix.names)
-    return {"data": [trace], "layout": matrix_layout(axis, axis)}
+    narrow = numbers_for_names(matrix.names)
+    return {"data": [trace], "layout": matrix_layout(axis, axis), "narrow": narrow}

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from leaderboard.refreshing import services
 from tests import factories
-from tests.browser.watching import check_accessible
+from tests.browser.watching import check_accessible, drawn
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -95,8 +95,11 @@ def test_a_long_figure_unfolds(page: Page, live_server, long_board) -> None:
     frame = page.locator("#win-rates .plot-frame")
     whole = page.locator("#figure-win-rates").bounding_box()["height"]
     assert frame.bounding_box()["height"] < whole
-    page.locator("#win-rates").get_by_label("Show the whole figure").check()
+    drawn(page)
+    page.locator("#win-rates").get_by_role("button", name=f"Show all {CONTESTANTS} rows").click()
     assert frame.bounding_box()["height"] >= whole
+    page.locator("#win-rates").get_by_role("button", name="Show fewer rows").click()
+    assert frame.bounding_box()["height"] < whole
 
 
 def test_without_scripts_long_tables_unfold_as_well(plain_page, live_server, long_board) -> None:
@@ -104,7 +107,7 @@ def test_without_scripts_long_tables_unfold_as_well(plain_page, live_server, lon
     plain_page.get_by_label(f"Show all {CONTESTANTS} contestants").check()
     assert shown_rows(plain_page, "#standings-table") == CONTESTANTS
     expect(plain_page.locator("#win-rates")).to_be_visible()
-    expect(plain_page.get_by_label("Show the whole figure").first).to_be_hidden()  # none is drawn
+    expect(plain_page.locator("#unfold-win-rates")).to_be_hidden()  # none is drawn
 
 
 def test_on_a_phone_each_kind_of_raters_is_a_card_with_the_names_of_its_numbers(

@@ -17,14 +17,13 @@ def test_places_are_dots_with_arms_from_the_top():
     assert trace["y"] == [0, 1]
     assert trace["error_x"]["array"] == [60.0, 0.0]
     assert trace["error_x"]["arrayminus"] == [50.0, 0.0]
-    assert trace["text"][0] == "All categories: 1100 (90 %: 1050 to 1160)<br>rank 1 of 3, 40 games"
+    assert trace["text"][0] == "All categories: 1100 (90%: 1050–1160)<br>rank 1 of 3, 40 ratings"
     assert figure["layout"]["yaxis"]["range"] == [1.6, -0.6]
-    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
 
 
 def test_win_rates_stand_on_the_whole_axis_and_names_are_text():
     figure = win_rates([Opponent("b", 10, 6, 2, 0.7, 0.4, 0.9)], 95.0)
-    assert figure["data"][0]["text"] == ["b: 0.70 (95 %: 0.40 to 0.90)<br>10 games"]
+    assert figure["data"][0]["text"] == ["b: 0.70 (95%: 0.40–0.90)<br>10 ratings"]
     assert figure["layout"]["shapes"][0]["x0"] == 0.5
     assert figure["layout"]["xaxis"]["range"] == [-0.02, 1.02]
     figure = places(PLACES, 90.0)

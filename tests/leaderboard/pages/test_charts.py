@@ -2,7 +2,7 @@ import json
 
 from leaderboard.bias.figure import histogram
 from leaderboard.bias.table import Shown
-from leaderboard.pages.figure import label
+from leaderboard.pages.figure import SERIES, axis_on_top, label, painted
 from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
 from leaderboard.standings.table import Matrix, count_matrix, win_rates
 from tests.leaderboard.standings.test_table import MATRIX, standing, standings
@@ -25,7 +25,8 @@ def check(figure):
     """Plotly's own schema accepts the figure, and it is plain JSON."""
     import plotly.graph_objects as go
 
-    go.Figure(plain(json.loads(json.dumps(figure, allow_nan=False))))
+    drawn = plain(json.loads(json.dumps(figure, allow_nan=False)))
+    go.Figure(drawn["data"], drawn["layout"])
 
 
 def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals_and_their_level():
@@ -39,11 +40,41 @@ def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals_and_their_leve
     assert figure["layout"]["yaxis"]["ticktext"] == ["a", "b"]
     board = standings(standing("a", 1100.0)) | {"parameters": {"interval": 90.0}}
     figure = intervals(["a"], [("People", board)])
-    assert figure["layout"]["xaxis"]["title"]["text"] == "Rating, 90 % interval"
-    assert figure["data"][0]["text"] == ["a<br>People: 1100 (90 %: 1090 to 1120), 40 games"]
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Score with 90% interval"
+    assert figure["data"][0]["text"] == ["a<br>People: 1100 (90%: 1090–1120), 40 ratings"]
     figure = intervals(["a"], [("People", standings(standing("a", 1.0, low=None, high=None)))])
     check(figure)
     assert figure["data"][0]["error_x"]["array"] == [0.0]
+
+
+def test_a_rater_has_one_look_wherever_it_is_drawn():
+    board = standings(standing("a", 1100.0))
+    raters = ["People", "Judge A", "Judge B"]
+    alone, both = (
+        painted(intervals(["a"], [(name, board) for name in names]), raters)
+        for names in (["Judge B"], ["Judge B", "People"])
+    )
+    check(both)
+    assert alone["data"][0]["marker"] == both["data"][0]["marker"]
+    assert [trace["marker"]["color"] for trace in both["data"]] == [SERIES[2], SERIES[0]]
+    assert both["data"][0]["error_x"]["color"] == SERIES[2]
+    judge = painted(histogram(2, [Shown("Judge A", (1, 1), {}, 0.5, 1.5)]), raters)
+    assert judge["data"][0]["marker"]["color"] == SERIES[1]
+
+
+def test_a_series_without_a_name_has_the_look_of_the_rater_whose_page_it_is():
+    unnamed = {"data": [{"marker": {"color": SERIES[0]}}, {"name": "Prompts"}], "layout": {}}
+    figure = painted(unnamed, ["People", "Judge"], "Judge")
+    assert figure["data"] == [{"marker": {"color": SERIES[1]}}, {"name": "Prompts"}]
+    assert painted(unnamed, ["People", "Judge"]) == unnamed
+
+
+def test_the_axis_of_a_tall_figure_is_where_it_begins():
+    figure = axis_on_top(intervals(["a"], [("People", standings(standing("a", 1.0)))]))
+    check(figure)
+    assert figure["layout"]["xaxis"]["side"] == "top"
+    assert figure["layout"]["margin"]["t"] > figure["layout"]["margin"]["b"]
+    assert axis_on_top(figure) == figure
 
 
 def test_a_map_of_probabilities_has_no_games():
@@ -89,6 +120,9 @@ def test_maps_of_win_rates_and_counts():
     matrix = Matrix(("a", "b"), ((None, 1), (1, None)))
     axis = count_map(matrix, matrix, "games")["layout"]["xaxis"]
     assert (axis["side"], axis["autotickangles"], "tickangle" in axis) == ("top", [0, -90], False)
+    narrow = count_map(matrix, matrix, "games")["narrow"]
+    assert narrow["xaxis"]["ticktext"] == ["1", "2"]
+    assert narrow["yaxis"]["ticktext"] == ["1 a", "2 b"]
 
 
 def test_the_histogram_shows_shares_and_the_unscored_as_bars_of_their_own():
