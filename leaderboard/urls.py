@@ -89,6 +89,7 @@ urlpatterns = [
     *(
         path(f"operate/<slug:slug>/{address}", on_request(module, view), name=name)
         for address, module, view, name in (
+            ("judges/", "judges.operating", "judges", "operate-judges"),
             ("raters/", "quality.page", "table", "operate-raters"),
             ("raters/quality.<slug:form>", "quality.page", "file", "operate-raters-file"),
             ("raters/<int:rater>/", "quality.page", "one", "operate-rater"),

@@ -1,7 +1,7 @@
 /*
- * The operators' pages: copying links, proposing the address of a new study, and asking for new figures while
- * somebody looks. Without this file the links can be selected, an address that is left empty is made when the
- * study is, and the figures come with the page.
+ * The operators' pages: copying links, proposing the address of a new study, asking before something typed is
+ * lost, and asking for new figures while somebody looks. Without this file the links can be selected, an address
+ * that is left empty is made when the study is, and the figures come with the page.
  */
 
 for (const part of document.querySelectorAll(".needs-script")) {
@@ -54,6 +54,24 @@ for (const address of document.querySelectorAll("[data-made-of]")) {
   });
   address.addEventListener("input", () => {
     isProposed = !address.value;
+  });
+}
+
+/* --- What was typed ------------------------------------------------------------------------------------------ */
+
+/* Leaving a form with something typed in it is asked about; saving it is not leaving. */
+for (const form of document.querySelectorAll("form[data-keep]")) {
+  let changed = form.dataset.keep === "unsaved" || form.querySelector(".field-error") !== null;
+  form.addEventListener("input", () => {
+    changed = true;
+  });
+  form.addEventListener("submit", () => {
+    changed = false;
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (changed) {
+      event.preventDefault();
+    }
   });
 }
 

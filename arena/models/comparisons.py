@@ -25,24 +25,24 @@ class Purpose(models.TextChoices):
     STUDY = "study", "For the study"
     REPEAT = "repeat", "A repeat in the other order: is the rater consistent?"
     CHECK = "check", "A pair whose right answer is known: is the rater accurate?"
-    ADJUDICATION = "adjudication", "Others disagree about it"
+    ADJUDICATION = "adjudication", "Decides a disagreement"
 
 
 class Assignment(models.Model):
     """A task offered to a rater in a fixed presentation order, leased for a while."""
 
     class Kind(models.TextChoices):
-        COMPARE = "compare", "Compare a pair"
-        SCORE = "score", "Score a completion"
-        CHECK = "check", "Check a completion"
+        COMPARE = "compare", "Rate a pair"
+        SCORE = "score", "Score an answer"
+        CHECK = "check", "Check an answer"
 
     class State(models.TextChoices):
         OPEN = "open", "Planned, waiting for its rater"
         CLAIMED = "claimed", "Offered and leased"
-        SUBMITTED = "submitted", "Answered"
+        SUBMITTED = "submitted", "Rated"
         SKIPPED = "skipped", "Skipped by the rater"
         EXPIRED = "expired", "Abandoned: the lease ran out"
-        FAILED = "failed", "No answer could be had"
+        FAILED = "failed", "No reply"
 
     public_id = models.CharField(max_length=24, unique=True, default=new_public_id, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="assignments")
@@ -52,12 +52,12 @@ class Assignment(models.Model):
     completion = models.ForeignKey(
         Completion, models.CASCADE, null=True, blank=True, related_name="assignments"
     )
-    swapped = models.BooleanField(default=False, help_text="The pair's second completion is shown first.")
+    swapped = models.BooleanField(default=False, help_text="The pair's second answer is shown first.")
     seed = models.BigIntegerField(default=new_seed)
     repeat = models.PositiveSmallIntegerField(default=0, help_text="0, or the number of a deliberate repeat.")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.STUDY)
     is_random = models.BooleanField(
-        default=False, help_text="Chosen at random in a study whose choice is adaptive: its control."
+        default=False, help_text="A random pair of a study with adaptive pairing."
     )
     state = models.CharField(max_length=10, choices=State, default=State.CLAIMED)
     leased_until = models.DateTimeField(null=True, blank=True)
@@ -122,11 +122,11 @@ class Comparison(models.Model):
         UNDECIDED = "undecided", "Several answers of the rater contradict each other"
 
     class Source(models.TextChoices):
-        WEB = "web", "Annotation page"
+        WEB = "web", "Rating page"
         API = "api", "API"
         IMPORT = "import", "Import"
         PANEL = "panel", "Panel of judges"
-        PLAN = "plan", "Planning: nothing to compare"
+        PLAN = "plan", "Planning"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="comparisons")
     assignment = models.ForeignKey(
@@ -134,7 +134,7 @@ class Comparison(models.Model):
     )
     pair = models.ForeignKey(Pair, models.CASCADE, related_name="comparisons")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="comparisons")
-    swapped = models.BooleanField(help_text="The pair's second completion was shown first.")
+    swapped = models.BooleanField(help_text="The pair's second answer was shown first.")
     repeat = models.PositiveIntegerField(default=0)
     points = models.PositiveSmallIntegerField(help_text="Points of the scale this rating was given on.")
     status = models.CharField(max_length=10, choices=Status)
@@ -152,7 +152,7 @@ class Comparison(models.Model):
         max_length=12, choices=Purpose, default=Purpose.STUDY, help_text="As that of the assignment."
     )
     is_late = models.BooleanField(
-        default=False, help_text="It came after its lease had run out, when the pair had all ratings wanted."
+        default=False, help_text="It came after its lease, when the pair had all its ratings."
     )
     seconds = models.FloatField(null=True, blank=True, help_text="Time the rater took.")
     source = models.CharField(max_length=10, choices=Source)
@@ -160,7 +160,7 @@ class Comparison(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     is_dated = models.BooleanField(
-        default=True, help_text="It is known when this was said; created_at is no mere time of import."
+        default=True, help_text="created_at is when it was rated, not when it was imported."
     )
     is_current = models.BooleanField(default=True)
     revises = models.OneToOneField("self", models.SET_NULL, null=True, blank=True, related_name="revised_by")

@@ -42,10 +42,10 @@ class Rater(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="rater"
     )
     groups = models.ManyToManyField(RaterGroup, blank=True, related_name="raters")
-    simulated = models.BooleanField(default=False, help_text="A program with made-up opinions, labelled so.")
-    paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater is offered nothing.")
+    simulated = models.BooleanField(default=False, help_text="A program with made-up opinions.")
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater gets no new pairs.")
     anonymised_at = models.DateTimeField(
-        null=True, blank=True, help_text="Personal details were removed; the comparisons stay."
+        null=True, blank=True, help_text="Personal details were removed; the ratings stay."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -68,9 +68,9 @@ class Rater(models.Model):
 class Role(models.TextChoices):
     """What somebody may do in a study. Raters do not see a private board: it would sway them."""
 
-    VIEWER = "viewer", "Viewer: sees results, also of a private study"
+    VIEWER = "viewer", "Viewer: sees the leaderboard, also of a private study"
     RATER = "rater", "Rater: rates pairs"
-    OPERATOR = "operator", "Operator: sets the study up and looks after raters"
+    OPERATOR = "operator", "Operator: sets up the study and looks after raters"
 
 
 class Membership(models.Model):
@@ -79,12 +79,12 @@ class Membership(models.Model):
     joined_at = models.DateTimeField(auto_now_add=True)
     guidelines_read_at = models.DateTimeField(null=True, blank=True)
     consented_at = models.DateTimeField(null=True, blank=True)
-    consent = models.TextField(blank=True, help_text="The text that was agreed to, as it was then.")
+    consent = models.TextField(blank=True, help_text="The text they agreed to.")
     role = models.CharField(max_length=10, choices=Role, default=Role.RATER)
     trained_at = models.DateTimeField(null=True, blank=True, help_text="When the training was passed.")
-    paused_at = models.DateTimeField(null=True, blank=True, help_text="Offered nothing in this study.")
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="Gets no new pairs in this study.")
     left_out_at = models.DateTimeField(
-        null=True, blank=True, help_text="Their comparisons are kept and count nowhere."
+        null=True, blank=True, help_text="Their ratings are kept but not counted."
     )
 
     class Meta:
@@ -142,9 +142,9 @@ class ApiToken(models.Model):
     """A rater's key to the API; only its SHA-256 is kept."""
 
     class Scope(models.TextChoices):
-        RATE = "rate", "Take assignments and answer them"
+        RATE = "rate", "Take pairs and rate them"
         RUNS = "runs", "Start and watch judge runs"
-        READ = "read", "Read standings and snapshots"
+        READ = "read", "Read leaderboards"
 
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="api_tokens")
     digest = models.CharField(max_length=64, unique=True)

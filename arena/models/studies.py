@@ -20,17 +20,17 @@ def usual_reasons() -> list[str]:
 
 class Study(models.Model):
     class Visibility(models.TextChoices):
-        PRIVATE = "private", "Private: operators and invited raters only"
-        PUBLIC = "public", "Public: the leaderboard is open to all"
+        PRIVATE = "private", "Private: only operators and viewers see the leaderboard"
+        PUBLIC = "public", "Public: everybody sees the leaderboard"
 
     class Naming(models.TextChoices):
         SHOW = "show", "Show them as they are"
         MASK = "mask", "Mask the words that give the author away"
-        EXCLUDE = "exclude", "Leave them out: they are not offered"
+        EXCLUDE = "exclude", "Leave them out: nobody rates them"
 
     class ReferencesShown(models.TextChoices):
         HIDDEN = "hidden", "Not shown"
-        DEMAND = "demand", "On demand, folded below the answers"
+        DEMAND = "demand", "Folded below the answers"
         BESIDE = "beside", "Beside the answers"
 
     slug = models.SlugField(max_length=80, unique=True)
@@ -40,14 +40,14 @@ class Study(models.Model):
     consent = models.TextField(
         "consent and privacy",
         blank=True,
-        help_text="Markdown. What raters agree to when they join; empty: they are not asked.",
+        help_text="Markdown. What raters agree to when they join. If empty, they are not asked.",
     )
     goal = models.PositiveIntegerField(
         "goal per rater",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="How many pairs you ask of each rater; empty: as many as they like.",
+        help_text="How many pairs each rater is asked to rate. Empty means no goal.",
     )
     points = models.PositiveSmallIntegerField(
         "scale",
@@ -61,7 +61,7 @@ class Study(models.Model):
     reasons = models.JSONField(
         default=usual_reasons,
         blank=True,
-        help_text='Reasons offered after the choice, e.g. ["More accurate", "Clearer"]; []: none.',
+        help_text='Reasons offered after the choice, e.g. ["More accurate", "Clearer"]; [] offers none.',
     )
     reveal_names = models.BooleanField(
         default=False, help_text="Tell raters who wrote the two answers once they have rated them."
@@ -71,26 +71,24 @@ class Study(models.Model):
         max_length=10,
         choices=ReferencesShown,
         default=ReferencesShown.HIDDEN,
-        help_text="Whether raters see the reference answers of a prompt, without their authors.",
+        help_text="Whether raters see the reference answers of a prompt; their authors stay hidden.",
     )
     training_threshold = models.FloatField(
         null=True,
         blank=True,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="Share of the training pairs to get right before rating, 0 to 1; empty: it only explains.",
+        help_text="Share of the training pairs to get right, 0 to 1. If empty, training only explains.",
     )
-    pairing = models.CharField(
-        "choice of pairs", max_length=10, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY
-    )
+    pairing = models.CharField("pairing", max_length=10, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
     control_share = models.FloatField(
         default=0.2,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="Share of pairs chosen at random all the same, so that adaptive choice can be audited.",
+        help_text="Share of random pairs in adaptive pairing, so that it can be audited.",
     )
     repeat_share = models.FloatField(
         default=0.0,
         validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
-        help_text="Share of pairs that raters get again, in the other order, to see how consistent they are.",
+        help_text="Share of pairs that raters get again in the other order.",
     )
     gold_share = models.FloatField(
         default=0.0,
@@ -102,44 +100,47 @@ class Study(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0.0), MaxValueValidator(1000.0)],
-        help_text="Pause once people's votes show that the first is better than all others, or worse by "
-        "at most so many points; empty: never.",
+        help_text="Pause once people's ratings show that the leader is better than all others, or worse by "
+        "at most this many points. If empty, the study does not pause by itself.",
     )
     naming = models.CharField(
         "answers that name their author",
         max_length=10,
         choices=Naming,
         default=Naming.SHOW,
-        help_text="What becomes of answers that tell who wrote them.",
+        help_text="What happens to answers that tell who wrote them.",
     )
     paused_at = models.DateTimeField(
-        null=True, blank=True, help_text="While it is paused, nothing new is offered to people."
+        null=True, blank=True, help_text="People get no new pairs while the study is paused."
+    )
+    is_draft = models.BooleanField(
+        "draft", default=False, help_text="The study is still being set up: people cannot rate yet."
     )
     ratings_per_pair_people = models.PositiveSmallIntegerField(
-        "ratings wanted per pair from people", default=1, validators=[MinValueValidator(1)]
+        "ratings per pair by people", default=1, validators=[MinValueValidator(1)]
     )
     ratings_per_pair_judges = models.PositiveSmallIntegerField(
-        "ratings wanted per pair from each judge", default=1, validators=[MinValueValidator(1)]
+        "ratings per pair by each judge", default=1, validators=[MinValueValidator(1)]
     )
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
     sign_up_open = models.BooleanField(default=False, help_text="Anyone may sign up and rate.")
     closed_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="Set when rating has ended: only then may names stand beside individual texts.",
+        help_text="Set when rating has ended. Only then do pages name who wrote an answer.",
     )
     simulated = models.BooleanField(
-        default=False, help_text="The study holds simulated votes and says so on every page."
+        default=False, help_text="Contains simulated ratings; every page says so."
     )
     licence = models.CharField(
         max_length=100,
         blank=True,
-        help_text="Under which the texts and ratings may be passed on, for example CC-BY-4.0.",
+        help_text="For sharing texts and ratings, for example CC-BY-4.0.",
     )
     revision = models.PositiveBigIntegerField(
         default=0,
         editable=False,
-        help_text="Raised whenever something other than a comparison changes figures.",
+        help_text="Raised whenever something other than a rating changes figures.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -176,6 +177,9 @@ class Study(models.Model):
                 ),
                 name="study_choices_known",
             ),
+            models.CheckConstraint(
+                condition=Q(is_draft=False) | Q(visibility="private"), name="study_draft_is_private"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -197,7 +201,7 @@ class Study(models.Model):
         return self.show_references != self.ReferencesShown.HIDDEN
 
     def touch(self) -> None:
-        """Have published figures computed anew."""
+        """Have published figures computed again."""
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
 
 
@@ -208,7 +212,9 @@ class Prompt(models.Model):
     category = models.CharField(max_length=100, blank=True)
     domain = models.CharField(max_length=100, blank=True)
     turns = models.JSONField(help_text="What the user says, turn by turn; empty when the text is unknown.")
-    input = models.TextField(blank=True, help_text="Material the instruction works on, kept apart from it.")
+    input = models.TextField(
+        blank=True, help_text="Material that the instruction is about, such as a text to summarise."
+    )
     extra = models.JSONField(default=dict, blank=True)
 
     objects = PromptQuerySet.as_manager()
@@ -271,11 +277,11 @@ class Contestant(models.Model):
         "external benchmark scores",
         default=dict,
         blank=True,
-        help_text='Names and numbers, e.g. {"MMLU": 69.8}: columns of the board, never part of a rating.',
+        help_text='Names and numbers, e.g. {"MMLU": 69.8}: columns of the leaderboard, not part of scores.',
     )
     extra = models.JSONField(default=dict, blank=True)
     retired_at = models.DateTimeField(
-        null=True, blank=True, help_text="Retired contestants get no new pairs; their history stays."
+        null=True, blank=True, help_text="Retired models get no new pairs; their ratings stay."
     )
 
     objects = ContestantQuerySet.as_manager()
@@ -302,17 +308,17 @@ class Completion(models.Model):
         null=True,
         blank=True,
         related_name="completions",
-        help_text="Empty in gold-labelled studies whose texts have no author.",
+        help_text="Empty if the author is unknown.",
     )
     external_id = models.CharField(max_length=200, blank=True)
-    turns = models.JSONField(help_text="The answer, turn by turn; an empty list when the text is unknown.")
-    is_empty = models.BooleanField(default=False, help_text="The text is known and has nothing in it.")
+    turns = models.JSONField(help_text="The answer, turn by turn; an empty list if the text is unknown.")
+    is_empty = models.BooleanField(default=False, help_text="The text is known to be empty.")
     version = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the turns as canonical JSON.")
     extra = models.JSONField(default=dict, blank=True)
     telling = models.JSONField(
-        default=list, blank=True, help_text="Words of the text that tell who wrote it, as they stand in it."
+        default=list, blank=True, help_text="Words in the text that tell who wrote it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -18,7 +19,7 @@ from arena.models.signals import announce
 from arena.people import joining
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.rating import training
-from arena.studies.pages import next_of, paged, show
+from arena.studies.pages import paged, show
 
 
 class MemberError(Exception):
@@ -30,7 +31,7 @@ def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
     """Give a member another role, on record; False if they have it already. Raises MemberError."""
     locked = Membership.objects.select_for_update(of=("self",)).select_related("rater").get(pk=membership.pk)
     if locked.rater.user_id == by.pk:
-        raise MemberError("Your own role is changed by another operator.")
+        raise MemberError("Another operator has to change your role.")
     before = Role(locked.role)
     if before == role:
         return False
@@ -67,13 +68,13 @@ def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: st
     False if it is so already. What is left out is offered to others again. Raises MemberError.
     """
     if kind == StudyEvent.Kind.LEFT_OUT and not note.strip():
-        raise MemberError("Say why the comparisons are left out: the reason is kept with the decision.")
+        raise MemberError("Please give a reason for not counting these ratings.")
     # The lock that claims take: nobody is offered a pair between the decision and the new counts.
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if len(note) > LONGEST_NOTE:
         raise MemberError(f"Please keep the reason under {LONGEST_NOTE:,} characters.")
     if "\0" in note:
-        raise MemberError("The reason holds a NUL character, which cannot be stored.")
+        raise MemberError("The reason contains a NUL character, which cannot be stored.")
     membership = _membership(locked, rater)
     field, wanted = _FIELD[kind]
     if (getattr(membership, field) is not None) == wanted:
@@ -91,12 +92,12 @@ def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: st
 def _membership(study: Study, rater: Rater) -> Membership:
     """The membership, made if the person's comparisons were imported."""
     if rater.kind != Rater.Kind.PERSON:
-        raise MemberError("Only people can be paused or left out here; judges have boards of their own.")
+        raise MemberError("You can pause or leave out only people here. Judges have their own leaderboards.")
     found = Membership.objects.select_for_update().filter(study=study, rater=rater).first()
     if found is None and Comparison.objects.filter(study=study, rater=rater).exists():
         found = Membership.objects.create(study=study, rater=rater)
     if found is None:
-        raise MemberError("This person has no part in the study.")
+        raise MemberError("This person is not a rater of the study.")
     return found
 
 
@@ -107,38 +108,43 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
     last_day = forms.DateField(
         label="Last day",
         required=False,
-        widget=forms.DateInput({"type": "date"}),
-        help_text="The link stops working at the end of this day (UTC). Empty: it does not expire.",
+        input_formats=["%d %b %Y", "%d %B %Y", "%Y-%m-%d"],
+        widget=forms.DateInput({"placeholder": "22 Nov 2026"}),
+        help_text="The link works until the end of this day (UTC). Leave empty for no end.",
+        error_messages={"invalid": "Enter a day such as 22 Nov 2026."},
     )
 
     class Meta:
         model = Invitation
         fields = ("role", "max_uses", "note", "group")
-        labels = {"max_uses": "For how many people", "group": "Group of raters"}
+        labels = {"max_uses": "Number of people", "note": "Note (optional)", "group": "Group of raters"}
         help_texts = {
-            "note": "For you: whom the link is for. Nobody else sees it; better no names of people.",
-            "group": "Boards can be made of its members alone.",
+            "role": "Somebody with a higher role keeps it.",
+            "note": "Only operators see it. Avoid names of people.",
+            "group": "The group gets a leaderboard of its own.",
         }
 
     def __init__(self, *args: Any, may_group: bool = False, **kwargs: Any) -> None:
-        """may_group: whether the link may put people into a group; all studies share the groups."""
+        """may_group: whether the link may put people into a group of the study's people."""
         super().__init__(*args, **kwargs)
         self.fields["max_uses"].widget.attrs |= {"min": 1, "max": MOST_USES}
-        if not (may_group and RaterGroup.objects.exists()):
+        groups = _groups_of(self.instance.study) if may_group else RaterGroup.objects.none()
+        self.fields["group"].queryset = groups  # type: ignore[attr-defined]
+        if not groups.exists():
             del self.fields["group"]
 
     def clean_max_uses(self) -> int:
         uses = int(self.cleaned_data["max_uses"])
         if not 1 <= uses <= MOST_USES:
-            raise forms.ValidationError(f"A link lets in 1 to {MOST_USES:,} people.")
+            raise forms.ValidationError(f"Choose 1 to {MOST_USES:,} people.")
         return uses
 
     def clean_last_day(self) -> Any:
         day = self.cleaned_data["last_day"]
         if day and day < timezone.now().date():
-            raise forms.ValidationError("This day is over; choose today or a later one.")
+            raise forms.ValidationError("Choose today or a later day.")
         if day and day > timezone.now().date() + timedelta(days=3660):
-            raise forms.ValidationError("At most ten years ahead are possible; leave it empty for no end.")
+            raise forms.ValidationError("Choose a day in the next ten years, or leave the field empty.")
         return day
 
     def save(self, commit: bool = True) -> Any:
@@ -153,6 +159,12 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
         return super().save(commit)
 
 
+def _groups_of(study: Study) -> QuerySet[RaterGroup]:
+    """Groups with people of the study, and those that nobody is in yet."""
+    ours = Q(raters__memberships__study=study, raters__kind=Rater.Kind.PERSON)
+    return RaterGroup.objects.filter(ours | Q(raters=None)).distinct()
+
+
 class RoleForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices)
 
@@ -165,7 +177,7 @@ def people(request: OperatorRequest) -> HttpResponse:
     form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "The link is made: it is the first in the list. Copy it and send it.")
+        messages.success(request, "Link created. Copy it below and send it.")
         return redirect("operate-people", slug=request.study.slug)
     links = paged(request, request.study.invitations.select_related("group").order_by("-pk"), 20, "links")
     for link in links:
@@ -179,7 +191,6 @@ def people(request: OperatorRequest) -> HttpResponse:
         "members": paged(request, everybody),
         "roles": [(role.value, role.label.partition(": ")[2]) for role in Role],
         "has_training": Pair.objects.filter(prompt__study=request.study, use="train").exists(),
-        "next_address": next_of(request),
     }
     return show(request, "people.html", context, status=422 if form.errors else 200)
 
@@ -189,7 +200,7 @@ def people(request: OperatorRequest) -> HttpResponse:
 def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
     found = get_object_or_404(Invitation, pk=link, study=request.study)
     withdraw(found)
-    messages.success(request, "The link is withdrawn; it lets nobody in any more.")
+    messages.success(request, "Link withdrawn. Nobody can join with it.")
     return redirect("operate-people", slug=request.study.slug)
 
 
@@ -199,11 +210,11 @@ def role(request: OperatorRequest, member: int) -> HttpResponse:
     found = get_object_or_404(Membership, pk=member, study=request.study)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "There is no such role; choose one of the list.")
+        messages.error(request, "Please choose a role from the list.")
         return redirect("operate-people", slug=request.study.slug)
     try:
         changed = change_role(found, Role(form.cleaned_data["role"]), request.user)
-        messages.success(request, "The role is changed." if changed else "Nothing was changed.")
+        messages.success(request, "Role changed." if changed else "Nothing was changed.")
     except MemberError as error:
         messages.error(request, str(error))
     return redirect("operate-people", slug=request.study.slug)
@@ -214,5 +225,5 @@ def role(request: OperatorRequest, member: int) -> HttpResponse:
 def trained(request: OperatorRequest, member: int) -> HttpResponse:
     """Let a member rate without having passed the training."""
     training.let_through(get_object_or_404(Membership, pk=member, study=request.study))
-    messages.success(request, "The training counts as passed.")
+    messages.success(request, "Training counted as passed.")
     return redirect("operate-people", slug=request.study.slug)

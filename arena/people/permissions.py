@@ -181,4 +181,6 @@ def member(
 
 def may_sign_up(study: Study, user: Visitor) -> bool:
     """Whether this person may join without an invitation."""
-    return not study.is_closed and (study.sign_up_open or bool(user.is_active and user.is_staff))
+    return not (study.is_closed or study.is_draft) and (
+        study.sign_up_open or bool(user.is_active and user.is_staff)
+    )

@@ -28,7 +28,7 @@ def raters(request: HttpRequest) -> HttpResponse:
     form = JudgeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         judge = form.save()
-        messages.success(request, f"{judge} can rate now. Make a key for its program.")
+        messages.success(request, f"{judge} created. Now create an API key for its program.")
         return redirect("operate-keys")
     asked = request.GET.get("q", "").replace("\0", "")
     found = Rater.objects.filter(study=None).filter(Q(name__icontains=asked) | Q(slug__icontains=asked))
@@ -48,8 +48,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("name", "slug")
         labels = {"slug": "Short name"}
         help_texts = {
-            "name": "As boards name it.",
-            "slug": "For addresses and commands: letters, digits, hyphens.",
+            "name": "The name on leaderboards.",
+            "slug": "For addresses and commands. Letters, digits and hyphens.",
         }
 
     def clean_slug(self) -> str:
@@ -71,7 +71,7 @@ def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
     Rater.objects.filter(pk=found.pk, paused_at__isnull=not again).update(
         paused_at=None if again else timezone.now()
     )
-    messages.success(request, f"{found} is offered pairs again." if again else f"{found} is paused.")
+    messages.success(request, f"{found} gets pairs again." if again else f"{found} paused.")
     return redirect("operate-all-raters")
 
 
@@ -80,7 +80,7 @@ class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
         model = RaterGroup
         fields = ("name", "slug")
         labels = {"slug": "Short name"}
-        help_texts = {"slug": "Boards of the group are chosen by it: letters, digits, hyphens."}
+        help_texts = {"slug": "For the address of its leaderboard. Letters, digits and hyphens."}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -136,7 +136,7 @@ def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpRes
         group.raters.remove(*named)
     announce(studies)
     if "delete" in request.POST:
-        messages.success(request, f"The group {group.name} is deleted; its raters stay.")
+        messages.success(request, f"Group {group.name} deleted. Its raters keep their ratings.")
         return redirect("operate-groups")
     messages.success(request, "Saved.")
     return redirect("operate-group", group=group.pk)
@@ -148,7 +148,7 @@ def _studies_of(raters: Iterable[Rater]) -> set[Study]:
 
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     scopes = forms.MultipleChoiceField(
-        label="What it may be used for",
+        label="What the key may do",
         choices=Scope.choices,
         initial=USUAL_SCOPES,
         widget=forms.CheckboxSelectMultiple,
@@ -157,7 +157,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = ApiToken
         fields = ("rater", "label", "scopes")
-        labels = {"rater": "Whose key", "label": "What it is for"}
+        labels = {"rater": "Rater", "label": "Label"}
 
     def __init__(self, user: Visitor, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -166,9 +166,9 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["rater"] = forms.ModelChoiceField(
             judges,
             required=False,
-            label="Whose key",
+            label="Rater",
             empty_label="Yourself",
-            help_text="A judge, or yourself. For somebody else: python manage.py api_token, on the server.",
+            help_text="A judge or yourself. For somebody else, run python manage.py api_token on the server.",
         )
 
     def clean(self) -> dict[str, Any]:
@@ -203,5 +203,5 @@ def keys(request: HttpRequest) -> HttpResponse:
 def revoke(request: HttpRequest, key: int) -> HttpResponse:
     found = get_object_or_404(ApiToken, pk=key)
     ApiToken.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now())
-    messages.success(request, f"The key {found} is revoked.")
+    messages.success(request, f"Key {found} revoked.")
     return redirect("operate-keys")

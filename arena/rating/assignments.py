@@ -71,7 +71,9 @@ def lock_open(study: Study, rater: Rater) -> Study:
 
 
 def refuse_unwelcome(study: Study, rater: Rater) -> None:
-    """Raise NotAllowedError if the person is offered nothing now: paused, viewer, or not trained."""
+    """Raise NotAllowedError if the person is offered nothing now: draft, paused, viewer, or not trained."""
+    if study.is_draft:
+        raise NotAllowedError("This study is not open yet. Please come back later.")
     if study.paused_at:
         raise NotAllowedError("This study is paused; what you have rated is kept. Please come back later.")
     membership = Membership.objects.filter(study=study, rater=rater).first()

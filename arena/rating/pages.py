@@ -44,6 +44,8 @@ class Entry:
     @property
     def paused(self) -> str:
         """Why nothing is offered now; empty if something is."""
+        if self.study.is_draft:
+            return "This study is not open yet"
         if self.study.paused_at:
             return "Paused: this study offers no pairs now"
         return "Paused for you: please ask the operator" if self.membership.paused_at else ""
@@ -57,7 +59,8 @@ def studies(request: RaterRequest) -> HttpResponse:
     mine = list(rater.memberships.select_related("study").order_by("study__name")) if rater else []
     rated = [each for each in mine if each.role != Role.VIEWER]
     rating = [each for each in rated if not each.study.is_closed]
-    others = Study.objects.filter(closed_at__isnull=True).exclude(pk__in=[each.study_id for each in mine])
+    joinable = Study.objects.filter(closed_at__isnull=True, is_draft=False)
+    others = joinable.exclude(pk__in=[each.study_id for each in mine])
     if not is_staff(request.user):
         others = others.filter(sign_up_open=True)
     done = progress(rater, [each.study for each in rated]) if rater else {}

@@ -42,7 +42,7 @@ STRATEGIES: Final = {
         Strategy(
             "adaptive",
             "Adaptive",
-            "rather pairs whose result says most about the standings",
+            "the most informative pairs first",
             adaptive,
             has_control=True,
         ),

@@ -38,14 +38,14 @@ SHARES: Final = {"training_threshold", "control_share", "repeat_share", "gold_sh
 
 WORDS: Final = {
     "slug": "Address",
-    "reveal_names": "Raters are told who wrote the answers",
-    "training_threshold": "Training to pass",
-    "control_share": "Pairs chosen at random all the same",
+    "reveal_names": "Raters see who wrote the answers",
+    "training_threshold": "Training pairs to get right",
+    "control_share": "Random share",
     "repeat_share": "Hidden repeats",
     "gold_share": "Hidden checks",
     "stop_margin": "Stopping rule",
     "sign_up_open": "Anyone may sign up and rate",
-    "simulated": "Holds simulated votes",
+    "simulated": "Contains simulated ratings",
     "retired_at": "Retired",
     "gold": "Right answer",
     "gold_source": "Source of the right answer",
@@ -151,14 +151,14 @@ def _words(field: "Field[Any, Any]", value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M} UTC"
+        return f"{value.day} {value:%b %Y, %H:%M} UTC"
     if isinstance(value, dict):
         return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(f"“{each}”" for each in value) or "none"
     if value is None or value == "":
         return "none"
-    return f"{100 * value:.4g} %" if field.name in SHARES else str(value)
+    return f"{100 * value:.4g}%" if field.name in SHARES else str(value)
 
 
 def _about_text(text: str) -> str:

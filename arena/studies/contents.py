@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
     @property
     def word(self) -> str:
-        return "empty" if self.empty else "there" if self.there else "missing"
+        return "empty" if self.empty else "present" if self.there else "missing"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def prompts(request: OperatorRequest) -> HttpResponse:
     rows = counts.study_prompts(request.study).order_by("category", "external_id", "pk")
     current = Q(completions__is_current=True, completions__contestant__retired_at__isnull=True)
     page = paged(request, rows.annotate(answers=Count("completions", filter=current)))
-    return show(request, "prompts.html", {"page": page, "imports": _imports(request)})
+    return show(request, "prompts.html", {"page": page})
 
 
 @require_safe
@@ -176,23 +176,12 @@ def pairs(request: OperatorRequest) -> HttpResponse:
     context = {
         "total": total,
         "by_category": by_category,
-        "pace": counts.of(request.study, total.left),
         "checks": aside.get("check", 0),
         "training": aside.get("train", 0),
         "identical": identical,
         "known": paged(request, known_pairs(request.study)),
     }
     return show(request, "pairs.html", context)
-
-
-@require_safe
-@operator
-def judges(request: OperatorRequest) -> HttpResponse:
-    return show(request, "judges.html", {"judges": counts.judges_in(request.study)})
-
-
-def _imports(request: OperatorRequest) -> bool:
-    return request.study.import_jobs.filter(state__in=["checking", "checked", "applying"]).exists()
 
 
 def known_pairs(study: Study) -> QuerySet[Pair]:
@@ -219,7 +208,7 @@ class BenchmarksField(forms.CharField):
         lines = [line.strip() for line in (super().to_python(value) or "").splitlines()]
         scores = [self._benchmark(line) for line in lines if line]
         if len(dict(scores)) < len(scores):
-            raise forms.ValidationError("Each benchmark is named once.")
+            raise forms.ValidationError("Name each benchmark once.")
         return dict(scores)
 
     def _benchmark(self, line: str) -> tuple[str, float]:
@@ -227,7 +216,7 @@ class BenchmarksField(forms.CharField):
         try:
             return name.strip(), json.loads(score if colon else "")
         except ValueError:
-            raise forms.ValidationError(f"“{line}” is no name, colon and number.") from None
+            raise forms.ValidationError(f"“{line}” is not a name, a colon and a number.") from None
 
     def validate(self, value: Any) -> None:
         if wrong := [": ".join(filter(None, fault)) for fault in benchmark_faults(value)]:
@@ -243,7 +232,7 @@ class BenchmarksField(forms.CharField):
 class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
     benchmarks = BenchmarksField(
         label="Scores on other benchmarks",
-        help_text="One on each line, for example MMLU: 69.8. Columns of the board, never part of a rating.",
+        help_text="One per line, for example MMLU: 69.8. Columns of the leaderboard, not part of scores.",
     )
 
     class Meta:
@@ -253,14 +242,14 @@ class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
         field_classes = {"generation": JSONInput}
         widgets = {"generation": forms.Textarea({"rows": 4, "class": "mono"})}
         help_texts = {
-            "name": "As it stands on boards. Files imported later name the contestant so. Its address stays.",
+            "name": "The name on leaderboards and in files you import later. Its address does not change.",
         }
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         others = Contestant.objects.filter(study=self.instance.study, name=name).exclude(pk=self.instance.pk)
         if others.exists():
-            raise forms.ValidationError("Another contestant of this study has this name.")
+            raise forms.ValidationError("Another model of this study has this name.")
         return name
 
     def clean_generation(self) -> dict[str, Any]:
@@ -274,15 +263,15 @@ class PromptForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Prompt
         fields = ("category", "domain")
-        help_texts = {"category": "Boards are made by category, too."}
+        help_texts = {"category": "Each category has a leaderboard of its own."}
 
 
 class KnownAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Pair
         fields = ("gold", "gold_source", "explanation")
-        labels = {"gold": "Right answer", "gold_source": "Who says so", "explanation": "Explanation"}
-        help_texts = {"explanation": "Why it is right; Markdown, shown in training."}
+        labels = {"gold": "Right answer", "gold_source": "Source", "explanation": "Explanation"}
+        help_texts = {"explanation": "Why it is right. Markdown, shown in training."}
         widgets = {"gold": forms.RadioSelect, "explanation": forms.Textarea({"rows": 6})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -310,7 +299,7 @@ def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
         return _remove(request, row, "operate-contestants")
     if request.method == "POST" and {"retire", "reinstate"} & request.POST.keys():
         retire(row, request.user, retired="retire" in request.POST)
-        messages.success(request, f"{row} is {'retired' if row.retired_at else 'compared again'}.")
+        messages.success(request, f"{row} is {'retired' if row.retired_at else 'active again'}.")
         return redirect("operate-contestants", slug=request.study.slug)
     removable = not changes.is_paired(row)
     context = {"contestant": row, "removable": removable, "answers": row.completions.count()}
@@ -359,7 +348,7 @@ def _correct(
 def _remove(request: OperatorRequest, row: Contestant | Prompt, back: str) -> HttpResponse:
     name = str(row)
     if changes.remove_row(row, request.study, request.user):
-        messages.success(request, f"{name} is removed.")
+        messages.success(request, f"{name} removed.")
     else:
-        messages.error(request, f"{name} stays: some of its answers are part of a pair.")
+        messages.error(request, f"You cannot remove {name}: some of its answers have been shown to raters.")
     return redirect(back, slug=request.study.slug)

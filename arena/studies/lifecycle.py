@@ -39,6 +39,8 @@ def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> 
 
 
 def possible(study: Study) -> list[StudyEvent.Kind]:
+    if study.is_draft:
+        return []
     if study.is_closed:
         return [Kind.REOPENED]
     return [Kind.RESUMED if study.paused_at else Kind.PAUSED, Kind.CLOSED]
@@ -68,18 +70,18 @@ DECISIONS: Final = {
             True,
             "Pause",
             (
-                "People are offered no new pairs. What they have on screen can still be answered.",
-                "The board stays as it is, and judges go on. Nothing is lost; resume at any time.",
+                "People get no new pairs. They can still rate the pair on their screen.",
+                "Judges go on, and the leaderboard stays. You can resume at any time.",
             ),
-            "The study is paused.",
+            "Study paused.",
         ),
         Decision(
             Kind.RESUMED,
             "paused_at",
             False,
             "Resume",
-            ("People are offered pairs again, where they left off.",),
-            "The study goes on.",
+            ("People get pairs again and continue where they stopped.",),
+            "Study resumed.",
         ),
         Decision(
             Kind.CLOSED,
@@ -87,12 +89,12 @@ DECISIONS: Final = {
             True,
             "Close",
             (
-                "No more ratings are taken, from people or judges; nobody can join any more.",
-                "Names may then stand beside texts: whoever sees the board can look up who wrote what, "
-                "and single votes can be downloaded.",
-                "It can be reopened, but what people have seen by then they have seen.",
+                "People and judges can no longer rate, and nobody can join.",
+                "Everybody who sees the leaderboard can then see who wrote each answer, and download "
+                "single ratings.",
+                "You can reopen it, but raters may have seen the names.",
             ),
-            "The study is closed.",
+            "Study closed.",
             grave=True,
         ),
         Decision(
@@ -101,11 +103,11 @@ DECISIONS: Final = {
             False,
             "Reopen",
             (
-                "Ratings are taken again.",
-                "While the study was closed, names stood beside texts. Raters may have seen who wrote what; "
-                "what they rate from now on may not be blind. Say so where you publish the numbers.",
+                "People and judges can rate again.",
+                "While the study was closed, raters could see who wrote each answer. Their new ratings may "
+                "not be blind. Say so where you publish the scores.",
             ),
-            "The study is open again.",
+            "Study reopened.",
             grave=True,
         ),
     )
@@ -119,16 +121,14 @@ def state(request: OperatorRequest) -> HttpResponse:
     if request.method == "POST":
         decision = DECISIONS.get(request.POST.get("kind", ""))  # type: ignore[call-overload]
         if decision is None:
-            problem = "There is no such decision; choose one of the buttons."
+            problem = "Please choose one of the buttons."
         elif decision.grave and request.POST.get("sure") != "yes":
-            problem = (
-                f"Nothing was changed: tick the box to say that you want to {decision.button.lower()} it."
-            )
+            problem = f"Nothing was changed. Tick the box to {decision.button.lower()} the study."
         elif "\0" in (note := request.POST.get("note", "")[:1000]):
-            problem = "Nothing was changed: the note holds a NUL character, which cannot be stored."
+            problem = "Nothing was changed. The reason contains a NUL character, which cannot be stored."
         else:
             changed = decide(request.study, decision.kind, request.user, note)
-            messages.success(request, decision.done if changed else f"It was so already. {decision.done}")
+            messages.success(request, decision.done if changed else f"Already done. {decision.done}")
             return redirect("operate-state", slug=request.study.slug)
     context = {
         "decisions": [DECISIONS[kind] for kind in possible(request.study)],
@@ -146,7 +146,7 @@ def move(request: OperatorRequest) -> HttpResponse:
     form = AddressForm(request.POST, instance=request.study)
     if form.is_valid():
         changed = form.store(request.user)
-        messages.success(request, "The study has moved." if changed else "Nothing was changed.")
+        messages.success(request, "Address changed." if changed else "Nothing was changed.")
     else:
         request.study.refresh_from_db()
         messages.error(request, f"Nothing was changed: {form.errors['slug'][0]}")
@@ -168,12 +168,12 @@ def delete(request: OperatorRequest) -> HttpResponse:
     if request.method != "POST":
         return show(request, "delete.html", context)
     if request.POST.get("typed", "").strip() != study.name:
-        problem = "Nothing was changed: what you typed is not the name above."
+        problem = "Nothing was changed. What you typed is not the name of the study."
         return show(request, "delete.html", {**context, "problem": problem}, status=422)
     with transaction.atomic():
         LogEntry.objects.log_actions(request.user.pk, Study.objects.filter(pk=study.pk), DELETION)
         study.delete()
-    messages.success(request, f"The study {study.name} is deleted.")
+    messages.success(request, f"{study.name} deleted.")
     return redirect("operate")
 
 

@@ -12,25 +12,20 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table
-from arena.models import Invitation, Study
+from arena.models import Study
 from arena.people.permissions import OperatorRequest
 from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
 
 State = Literal["done", "open", "attention", "optional"]
 
-WORDS: Final[dict[State, str]] = {
-    "done": "done",
-    "open": "to do",
-    "attention": "look at this",
-    "optional": "as you like",
+BADGES: Final[dict[State, tuple[str, str]]] = {
+    "done": ("done", "badge-good"),
+    "open": ("to do", "badge-info"),
+    "attention": ("please check", "badge-warn"),
+    "optional": ("optional", ""),
 }
-BADGES: Final[dict[State, str]] = {
-    "done": "badge-good",
-    "open": "badge-info",
-    "attention": "badge-warn",
-    "optional": "",
-}
+"""The word and the style of a state."""
 
 
 @dataclass(frozen=True)
@@ -42,109 +37,72 @@ class Step:
     summary: str
 
     @property
-    def word(self) -> str:
-        return WORDS[self.state]
-
-    @property
-    def badge(self) -> str:
+    def badge(self) -> tuple[str, str]:
         return BADGES[self.state]
 
 
 Finding = tuple[State, str]
 
 
-class _Facts:
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.cells = counts.cells(study)
-        self.wanted = counts.wanted(study)
-        self.people = counts.people_in(study)
-        self.judges = counts.judges_in(study)
-        self.links = sum(link.is_open for link in Invitation.objects.filter(study=study))
-
-
-def _guidelines(facts: _Facts) -> Finding:
-    words = len(facts.study.guidelines.split())
+def _guidelines(study: Study) -> Finding:
+    words = len(study.guidelines.split())
     if not words:
-        return "open", "Raters are told nothing yet but the scale."
+        return "open", "Raters see only the scale so far."
     return "done", f"{words:,} word{pluralize(words)}."
 
 
-def _rating(facts: _Facts) -> Finding:
-    study = facts.study
-    said = [f"{study.points} points", f"{study.ratings_per_pair_people} wanted per pair"]
+def _rating(study: Study) -> Finding:
+    wanted = study.ratings_per_pair_people
+    said = [f"{study.points} points", f"{wanted} rating{pluralize(wanted)} per pair"]
     if study.criteria:
         said.append(f"{len(study.criteria)} criteri{pluralize(study.criteria, 'on,a')}")
     if study.pairing != DEFAULT_STRATEGY:
-        said.append(f"{study.pairing} choice of pairs")
+        said.append(f"{study.pairing} pairing")
     if study.repeat_share or study.gold_share:
-        said.append("with hidden repeats or checks")
+        said.append("hidden repeats or checks")
     return "done", ", ".join(said).capitalize() + "."
 
 
-def _prompts(facts: _Facts) -> Finding:
-    if not facts.cells.prompts:
-        return "open", "No prompts yet. Import a file, or paste some."
-    return "done", f"{facts.cells.prompts:,} prompt{pluralize(facts.cells.prompts)}."
-
-
-def _contestants(facts: _Facts) -> Finding:
-    number = facts.cells.contestants
-    if number < 2:
-        return "open", f"{number} contestant{pluralize(number)}; two are the least that can be compared."
-    return "done", f"{number:,} contestants."
-
-
-def _completions(facts: _Facts) -> Finding:
-    found = facts.cells
+def _import(study: Study) -> Finding:
+    found = counts.cells(study)
     if not found.filled:
-        return "open", "No answers yet. Import a file with prompt, contestant and text."
+        return "open", "No answers yet. Import a spreadsheet or another file."
+    if found.contestants < 2:
+        return "open", "You need at least two models."
+    said = f"{found.filled:,} answers by {found.contestants:,} models to {found.prompts:,} prompts"
     if found.holes:
-        return (
-            "attention",
-            f"{found.filled:,} answers; {found.holes:,} {pluralize(found.holes, 'is,are')} missing.",
-        )
-    return "done", f"{found.filled:,} answers; none is missing."
+        return "attention", f"{said}; {found.holes:,} {pluralize(found.holes, 'is,are')} missing."
+    return "done", f"{said}."
 
 
-def _pairs(facts: _Facts) -> Finding:
-    found = facts.wanted
-    if not found.pairs:
-        return "open", "Nothing to compare yet: no prompt has two answers."
-    pairs = f"{found.pairs:,} pair{pluralize(found.pairs)}"
-    wanted = f"{found.wanted:,} comparison{pluralize(found.wanted)} wanted"
-    left = f"still to come: {found.left:,}" if found.left else "none is missing"
-    return "done", f"{pairs}, {wanted}; {left}."
+def _people(study: Study) -> Finding:
+    people = counts.people_in(study)
+    links = sum(link.is_open for link in study.invitations.all())
+    if not (people or links or study.sign_up_open):
+        return "open", "Nobody can join yet. Create an invitation link."
+    said = [f"{people:,} {pluralize(people, 'person,people')}"]
+    if links:
+        said.append(f"{links} open link{pluralize(links)}")
+    return "done", ", ".join(said) + "."
 
 
-def _raters(facts: _Facts) -> Finding:
-    people = f"{facts.people:,} {pluralize(facts.people, 'person,people')} may rate"
-    said = f"{people}; {facts.links} open link{pluralize(facts.links)}."
-    if facts.people or facts.links or facts.study.sign_up_open:
-        return "done", said
-    return "open", "Nobody may rate yet. Make an invitation link, or open sign-up."
+def _judges(study: Study) -> Finding:
+    if judges := counts.judges_in(study):
+        return "done", f"{judges} judge{pluralize(judges)}."
+    return "optional", "Language models can rate the same pairs as people."
 
 
-def _judges(facts: _Facts) -> Finding:
-    if facts.judges:
-        return "done", f"{facts.judges} judge{pluralize(facts.judges)}."
-    return "optional", "None. Language models can rate the same pairs as people."
+def _publish(study: Study) -> Finding:
+    if study.is_draft:
+        return "open", "People can rate once you publish the study."
+    return "done", f"{study.get_visibility_display()}."
 
 
-def _publish(facts: _Facts) -> Finding:
-    if facts.study.is_public:
-        return "done", "Public: the board is open to all."
-    return "optional", "Private: only operators and viewers see the board."
-
-
-STEPS: Final[dict[str, tuple[str, Callable[[_Facts], Finding]]]] = {
+STEPS: Final[dict[str, tuple[str, Callable[[Study], Finding]]]] = {
     "operate-guidelines": ("Guidelines", _guidelines),
-    "operate-rating": ("How it is rated", _rating),
-    "operate-prompts": ("Prompts", _prompts),
-    "operate-contestants": ("Contestants", _contestants),
-    "operate-completions": ("Answers", _completions),
-    "operate-pairs": ("Pairs", _pairs),
-    "operate-people": ("People", _raters),
+    "operate-rating": ("Rating", _rating),
+    "operate-import": ("Import", _import),
+    "operate-people": ("People", _people),
     "operate-judges": ("Judges", _judges),
     "operate-publish": ("Publish", _publish),
 }
@@ -152,9 +110,8 @@ STEPS: Final[dict[str, tuple[str, Callable[[_Facts], Finding]]]] = {
 
 
 def steps(study: Study) -> list[Step]:
-    facts = _Facts(study)
     return [
-        Step(number, title, reverse(name, args=[study.slug]), *look(facts))
+        Step(number, title, reverse(name, args=[study.slug]), *look(study))
         for number, (name, (title, look)) in enumerate(STEPS.items(), start=1)
     ]
 
@@ -169,14 +126,14 @@ class Place:
 
 
 def place(study: Study, name: str) -> Place | None:
+    """Where in the set-up a page is; None for a page that is no step."""
     names = list(STEPS)
     if name not in names:
         return None
-    at = names.index(name)
-    last = at + 1 == len(names)
-    following = "operate-progress" if last else names[at + 1]
-    title = "Progress" if last else STEPS[following][0]
-    return Place(at + 1, len(names), STEPS[name][0], title, reverse(following, args=[study.slug]))
+    number = names.index(name) + 1
+    following = names[number] if number < len(names) else "operate-progress"
+    title = STEPS[following][0] if following in STEPS else "Progress"
+    return Place(number, len(names), STEPS[name][0], title, reverse(following, args=[study.slug]))
 
 
 def next_step(found: list[Step]) -> Step | None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -26,7 +27,6 @@ def sums(study: Study) -> dict[str, int]:
         repeats=Count("pk", filter=now & Q(purpose="repeat")),
         checks=Count("pk", filter=now & Q(purpose="check")),
         adjudications=Count("pk", filter=now & Q(purpose="adjudication")),
-        late=Count("pk", filter=now & Q(is_late=True)),
         revised=Count("pk", filter=Q(revises__isnull=False)),
     )
     held = Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON)
@@ -103,6 +103,13 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
 
 
+def _not_counted(sums: dict[str, int], beyond: int) -> str:
+    """The ratings that count towards no pair, in words; empty if all do."""
+    named = {"hidden repeat": "repeats", "hidden check": "checks", "adjudication": "adjudications"}
+    numbers = {name: sums[key] for name, key in named.items()} | {"extra rating": beyond}
+    return ", ".join(f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number)
+
+
 @require_safe
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
@@ -112,7 +119,8 @@ def progress(request: OperatorRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "total": total,
         "pace": counts.of(request.study, total.left),
-        "sums": sums(request.study),
+        "sums": (found := sums(request.study)),
+        "not_counted": _not_counted(found, total.beyond),
         "now": timezone.now(),
     }
     if request.htmx:

@@ -29,15 +29,15 @@ def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:
 PER_PAGE: Final = 25
 
 MEANINGS: Final = {
-    Study.Naming.SHOW: "Raters read the names, and may then know who wrote what.",
-    Study.Naming.MASK: "In place of a name, people and judges read “[name hidden]”; all else stays as it is.",
-    Study.Naming.EXCLUDE: "No pair with such an answer is offered to people or planned for judges any more.",
+    Study.Naming.SHOW: "Raters read the names, so they may know who wrote an answer.",
+    Study.Naming.MASK: "People and judges read “[name hidden]” in place of a name.",
+    Study.Naming.EXCLUDE: "People and judges get no new pairs with these answers.",
 }
 
 
 class NamingForm(forms.Form):
     naming = forms.ChoiceField(
-        label="What becomes of these answers",
+        label="Answers that tell who wrote them",
         choices=Study.Naming.choices,
         widget=forms.RadioSelect,
         error_messages={"required": "Choose one of the three.", "invalid_choice": "Choose one of the three."},
@@ -60,14 +60,16 @@ def names(request: OperatorRequest) -> HttpResponse:
     if request.method == "POST" and "look" in request.POST:
         found = find_names(request.study)
         answers = f"{found.completions:,} answer{pluralize(found.completions)}"
-        said = f"Looked through {answers}: {found.telling:,} tell who wrote them"
-        news = f"{found.changed:,} of these are news" if found.changed else "as was known"
-        messages.success(request, f"{said}, {news}.")
+        news = f" ({found.changed:,} new)" if found.changed else ""
+        said = (
+            f"Searched {answers}: {found.telling:,} {pluralize(found.telling, 'tells,tell')} who wrote them"
+        )
+        messages.success(request, f"{said}{news}.")
         return redirect("operate-names", slug=request.study.slug)
     form = NamingForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         changed = choose_naming(request.study, Study.Naming(form.cleaned_data["naming"]), request.user)
-        messages.success(request, f"{'Saved' if changed else 'It was so already'}: {_now(request.study)}.")
+        messages.success(request, f"{'Saved' if changed else 'Nothing was changed'}: {_now(request.study)}.")
         return redirect("operate-names", slug=request.study.slug)
     return show(request, "names.html", _context(request, form), status=422 if form.errors else 200)
 

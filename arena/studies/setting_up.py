@@ -1,6 +1,7 @@
 """Setting a study up: the list of studies, a new one, its steps and settings."""
 
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 from django import forms
@@ -15,7 +16,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from arena.models import Pair, Study
+from arena.models import Pair, Reference, Study
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies import changes, pages
 from arena.studies.pages import next_of, show
@@ -23,6 +24,8 @@ from arena.texts import markdown
 
 TAKEN: Final = {"new", "raters", "groups", "keys"}  # addresses of pages about no study
 UNNAMED: Final = "study"
+
+USUAL_GUIDELINES: Final = Path(__file__).with_name("usual_guidelines.md").read_text(encoding="utf-8")
 
 ROOM: Final = 10  # characters kept free for a number
 
@@ -50,7 +53,7 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"]) or self.instance.slug or self._made_of_name()
         if slug in TAKEN and slug != self.instance.slug:
-            raise forms.ValidationError("This address is taken by a page for operators.")
+            raise forms.ValidationError("This address is reserved. Choose another.")
         if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError("Another study has this address.")
         return slug
@@ -79,13 +82,15 @@ class LinesField(forms.CharField):
     def validate(self, value: Any) -> None:
         for number, line in enumerate(value, start=1):
             if "\0" in line:
-                raise forms.ValidationError(f"Entry {number} holds a NUL character, which cannot be stored.")
+                raise forms.ValidationError(
+                    f"Entry {number} contains a NUL character, which cannot be stored."
+                )
             if len(line) > LONGEST_LINE:
                 raise forms.ValidationError(
-                    f"Entry {number} has {len(line)} characters; at most {LONGEST_LINE} are possible."
+                    f"Entry {number} has {len(line)} characters; the limit is {LONGEST_LINE}."
                 )
             if line in value[: number - 1]:
-                raise forms.ValidationError(f"“{line}” stands there twice; each entry is named once.")
+                raise forms.ValidationError(f"“{line}” is listed twice.")
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return bool((initial or []) != self.to_python(data))
@@ -122,10 +127,13 @@ class NewStudyForm(AddressedForm):
         fields = ("name", "slug", "description")
         labels = {"slug": "Address"}
         help_texts = {
-            "slug": "The last part of its address: letters, digits and hyphens, for example "
-            "summer-2026. Empty: made of the name. Links break when it is changed, so it stays.",
-            "description": "What the study is about; Markdown. It stands on the study's page.",
+            "slug": "The last part of its address, for example summer-2026. Leave empty to use the name.",
+            "description": "What the study is about. Markdown, shown on the study's page.",
         }
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.is_draft = True
+        return super().save(commit)
 
 
 class AddressForm(AddressedForm, SettingForm):
@@ -142,111 +150,127 @@ class GuidelinesForm(SettingForm):
         fields = ("guidelines", "consent")
         labels = {"guidelines": "Guidelines", "consent": "Consent and privacy (optional)"}
         help_texts = {
-            "guidelines": "Markdown. What makes an answer better here, what does not matter, when to call a "
-            "tie. Raters read this before they start, and with G at any time.",
+            "guidelines": "Markdown. Say what makes an answer better, what does not matter, and when to "
+            "choose the middle. Raters read this before they start, and at any time with G.",
             "consent": "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it "
-            "when they join; the text and the time are kept.",
+            "when they join.",
         }
-        widgets = {"guidelines": forms.Textarea({"rows": 16}), "consent": forms.Textarea({"rows": 6})}
+        widgets = {"guidelines": forms.Textarea({"rows": 16}), "consent": forms.Textarea({"rows": 4})}
 
 
 class RatingForm(SettingForm):
-    criteria = LinesField(
-        label="Criteria beside the overall rating",
-        help_text="One on each line, for example helpfulness. Each adds a row of buttons, on the same scale.",
-    )
     reasons = LinesField(
         label="Reasons offered after the choice",
-        help_text="One on each line. Raters may tick some; empty: none are offered.",
+        help_text="One per line. Leave empty to offer none.",
     )
-    training_threshold = PercentField(
-        label="Training to pass, in percent",
-        required=False,
-        help_text="How many of the training pairs somebody has to get right before rating. "
-        "Empty: the training only explains.",
+    criteria = LinesField(
+        label="Criteria beside the overall rating",
+        help_text="One per line, for example helpfulness. Each adds a row of buttons on the same scale.",
+        widget=forms.Textarea({"rows": 3}),
     )
     control_share = PercentField(
-        label="Chosen at random all the same, in percent",
-        help_text="With adaptive choice only: pairs drawn without it, so that it can be audited.",
+        label="Random share (%)",
+        help_text="Pairs drawn at random in between, so that adaptive pairing can be audited.",
     )
     repeat_share = PercentField(
-        label="Hidden repeats, in percent",
+        label="Hidden repeats (%)",
         most=50,
-        help_text="Pairs a rater gets once more in the other order, to see how consistent they are.",
+        help_text="Raters get these pairs again in the other order, which shows how consistent they are.",
     )
     gold_share = PercentField(
-        label="Hidden checks, in percent",
+        label="Hidden checks (%)",
         most=50,
-        help_text="Pairs whose right answer is known, mixed in without saying so.",
+        help_text="Pairs with a known right answer, mixed in unmarked.",
+    )
+    training_threshold = PercentField(
+        label="Training pairs to get right (%)",
+        required=False,
+        help_text="Leave empty if the training only explains.",
     )
 
     class Meta:
         model = Study
         fields = (
-            *("points", "ratings_per_pair_people", "ratings_per_pair_judges", "goal"),
-            *("criteria", "reasons", "reveal_names", "show_references", "training_threshold"),
-            *("pairing", "control_share", "repeat_share", "gold_share", "stop_margin"),
+            *("points", "ratings_per_pair_people", "ratings_per_pair_judges", "goal", "reasons"),
+            "criteria",
+            *("pairing", "control_share", "repeat_share", "gold_share", "training_threshold"),
+            *("show_references", "reveal_names", "stop_margin"),
         )
         labels = {
             "points": "Scale",
             "ratings_per_pair_people": "Ratings per pair by people",
             "ratings_per_pair_judges": "Ratings per pair by each judge",
             "goal": "Goal per rater, in pairs (optional)",
-            "reveal_names": "Tell raters who wrote the answers once they have rated them",
+            "reveal_names": "Show raters who wrote the answers after they have rated them",
             "show_references": "Reference answers",
-            "pairing": "Choice of pairs",
-            "stop_margin": "Pause once it is known who is first: points that may be lost",
+            "pairing": "Pairing",
+            "stop_margin": "Pause when the leader is known: margin in points",
         }
         help_texts = {
-            "points": "Ratings given already keep the scale they were given on.",
-            "ratings_per_pair_people": "By how many different people each pair is to be rated.",
+            "points": "Earlier ratings keep their scale.",
+            "ratings_per_pair_people": "How many different people rate each pair.",
             "goal": "Raters see how far they have come, for example 20 of 50. They may rate more.",
-            "show_references": "Of prompts that have some; nobody is told who wrote them.",
-            "stop_margin": "0: the first is better than every other contestant. 10: it is worse than none by "
-            "more than 10 points. From people's votes, with intervals that hold however often one looks. "
-            "Empty: never.",
-            "reveal_names": "Motivates some raters, and lets them recognise styles: better left off. Each "
-            "rater then gets every answer in one pair only, and no repeats: others would not be blind.",
+            "show_references": "Raters do not learn who wrote them.",
+            "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
+            "10 points worse. Only people's ratings count. Leave empty to go on until you pause.",
+            "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets every "
+            "answer in one pair only, and no repeats.",
         }
 
-    GROUPS = {
-        "The scale": ("points", "criteria", "reasons", "show_references", "reveal_names"),
-        "How much": ("ratings_per_pair_people", "ratings_per_pair_judges", "goal", "stop_margin"),
-        "Which pairs people get": ("pairing", "control_share", "repeat_share", "gold_share"),
-        "Training": ("training_threshold",),
-    }
+    USUAL = 5  # fields that are always open
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        return [(title, [self[name] for name in names]) for title, names in self.GROUPS.items()]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Settings that would change nothing here are left out."""
+        super().__init__(*args, **kwargs)
+        known = Pair.objects.filter(prompt__study=self.instance).exclude(gold="")
+        acts = {
+            "gold_share": known.exclude(use="train").exists(),
+            "training_threshold": known.filter(use="train").exists(),
+            "show_references": Reference.objects.filter(prompt__study=self.instance).exists(),
+        }
+        for name, is_used in acts.items():
+            if not is_used and self._is_default(name):
+                del self.fields[name]
 
-    def clean_gold_share(self) -> float:
-        share = float(self.cleaned_data["gold_share"])
-        known = Pair.objects.filter(prompt__study=self.instance).exclude(gold="").exclude(use="train")
-        if share and not known.exists():
-            raise forms.ValidationError(
-                "This study has no pairs whose right answer is known; import some first, or give 0."
-            )
-        return share
+    def _is_default(self, name: str) -> bool:
+        return bool(getattr(self.instance, name) == getattr(Study(), name))
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        return [self[name] for name in list(self.fields)[: self.USUAL]]
+
+    @property
+    def advanced(self) -> list[forms.BoundField]:
+        return [self[name] for name in list(self.fields)[self.USUAL :]]
+
+    @property
+    def is_advanced(self) -> bool:
+        """Whether a setting below the usual ones differs from its default, or is wrong."""
+        return any(field.errors or not self._is_default(field.name) for field in self.advanced)
 
 
 class PublishForm(SettingForm):
+    """Saving it publishes a draft."""
+
     class Meta:
         model = Study
         fields = ("name", "description", "visibility", "sign_up_open", "licence", "simulated")
         labels = {
+            "visibility": "Who sees the leaderboard",
             "sign_up_open": "Anyone may sign up and rate",
-            "simulated": "It holds simulated votes, and says so on every page",
+            "simulated": "Contains simulated ratings",
         }
         widgets = {"description": forms.Textarea({"rows": 6}), "visibility": forms.RadioSelect}
+        help_texts = {
+            "description": "What the study is about. Markdown.",
+            "sign_up_open": "Without an invitation.",
+            "simulated": "Every page then says so.",
+        }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["sign_up_open"].help_text = "Without an invitation, with an account they make themselves."
-        self.fields["simulated"].help_text = ""
-        self.fields["visibility"].choices = [  # type: ignore[attr-defined]
-            (Study.Visibility.PRIVATE, "Private: operators and viewers alone see the board"),
-            (Study.Visibility.PUBLIC, "Public: everybody sees the board"),
-        ]
+    def store(self, by: Visitor) -> bool:
+        opens = self.instance.is_draft
+        self.instance.is_draft = False
+        return bool(changes.store(self.instance, by, [*self.changed_data, *(["is_draft"] if opens else [])]))
 
 
 INVALID = 422  # HTTP status of a form with errors, which htmx shows
@@ -270,8 +294,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             study = form.save()
-        messages.success(request, "The study is made. It is private until you publish it.")
-        return redirect("operate-study", slug=study.slug)
+        messages.success(request, "Study created. It is a draft until you publish it.")
+        return redirect("operate-guidelines", slug=study.slug)
     status = INVALID if form.errors else 200
     return render(request, "operating/new.html", {"form": form}, status=status)
 
@@ -286,11 +310,15 @@ def study(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def guidelines(request: OperatorRequest) -> HttpResponse:
-    if request.method == "POST" and "preview" in request.POST:
+    """The guidelines; POST saves them, or shows the usual ones or a preview of what was typed."""
+    if request.method == "POST" and {"usual", "preview"} & request.POST.keys():
         typed = {name: request.POST.get(name, "") for name in GuidelinesForm.Meta.fields}
-        text = typed["guidelines"]
+        if "usual" in request.POST:
+            typed["guidelines"] = USUAL_GUIDELINES
+        template = "_guidelines_preview.html" if request.htmx else "guidelines.html"
         form = GuidelinesForm(instance=request.study, initial=typed)
-        return show(request, "guidelines.html", {"form": form, "preview": _html(text), "unsaved": True})
+        context = {"form": form, "preview": _html(typed["guidelines"]), "unsaved": True}
+        return show(request, template, context)
     return _setting(request, GuidelinesForm, "guidelines.html", preview=_html(request.study.guidelines))
 
 
@@ -303,21 +331,21 @@ def rating(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def publish(request: OperatorRequest) -> HttpResponse:
-    return _setting(request, PublishForm, "publish.html")
+    address = request.build_absolute_uri(request.study.get_absolute_url())
+    return _setting(request, PublishForm, "publish.html", address=address)
 
 
 def _setting(
     request: OperatorRequest, form_class: type[SettingForm], template: str, **context: object
 ) -> HttpResponse:
-    """Show a form of settings, or store it and go on where the button says."""
+    """Show a form of settings, or store it; a step of a set-up then leads to the next."""
     if request.method != "POST":
         return show(request, template, {"form": form_class(instance=request.study), **context})
     with transaction.atomic():
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
             messages.success(request, "Saved." if form.store(request.user) else "Nothing was changed.")
-            following = next_of(request)
-            return redirect(following if "next" in request.POST and following else request.path)
+            return redirect((next_of(request) if "next" in request.POST else "") or request.path)
     request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed
     return show(request, template, {"form": form, **context}, status=INVALID)
 

@@ -16,7 +16,6 @@ _study = [
     path("answers/missing.csv", contents.holes, name="operate-holes"),
     path("pairs/", contents.pairs, name="operate-pairs"),
     path("pairs/<int:pair>/", contents.known_answer, name="operate-pair"),
-    path("judges/", contents.judges, name="operate-judges"),
     path("names/", self_naming.names, name="operate-names"),
     path("publish/", setting_up.publish, name="operate-publish"),
     path("import/", uploads.upload, name="operate-import"),

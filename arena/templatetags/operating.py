@@ -1,4 +1,4 @@
-"""The tab bar of the operators' pages."""
+"""The tab bars of the operators' pages."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -11,19 +11,28 @@ from arena.models import Study
 
 register = template.Library()
 
-TABS: Final = {
-    "operate-study": "Set-up",
-    "operate-names": "Names in answers",
-    "operate-people": "People",
-    "operate-progress": "Progress",
-    "operate-raters": "Rating quality",
-    "operate-disagreements": "Disagreements",
-    "operate-releases": "Releases",
-    "operate-state": "Pause and close",
-    "operate-export": "Rater data",
+TABS: Final[dict[str, dict[str, str]]] = {
+    "Set-up": {
+        "operate-study": "",
+        "operate-import": "Import",
+        "operate-prompts": "Prompts",
+        "operate-contestants": "Models",
+        "operate-completions": "Answers",
+        "operate-pairs": "Pairs",
+        "operate-names": "Names in answers",
+    },
+    "People": {"operate-people": "People"},
+    "Judges": {"operate-judges": "Judges"},
+    "Progress": {
+        "operate-progress": "Overview",
+        "operate-progress-pairs": "Pairs",
+        "operate-flags": "Flags",
+    },
+    "Quality": {"operate-raters": "Raters", "operate-disagreements": "Disagreements"},
+    "Results": {"operate-export": "Files", "operate-releases": "Releases"},
+    "Close": {"operate-state": "Close"},
 }
-"""By URL name. A page belongs to the tab whose address its own begins with."""
-
+"""The pages of each tab by URL name; a tab leads to its first. A page without a label is in no bar below."""
 
 STAFF_TABS: Final = {
     "operate": "Studies",
@@ -41,27 +50,50 @@ class Tab(NamedTuple):
 
 @register.simple_tag(takes_context=True)
 def operate_tabs(context: Context, study: Study) -> list[Tab]:
-    return _bar(context, TABS, [study.slug])
+    """The tabs of a study."""
+    here = _here(context, study)
+    return [
+        Tab(address, label, here in TABS[label])
+        for label, names in TABS.items()
+        if (address := _address(next(iter(names)), study))
+    ]
+
+
+@register.simple_tag(takes_context=True)
+def operate_parts(context: Context, study: Study) -> list[Tab]:
+    """The pages of the present tab, if it has several and the present page is one of them."""
+    here = _here(context, study)
+    parts: Mapping[str, str] = next((names for names in TABS.values() if names.get(here)), {})
+    found = [
+        Tab(address, label, name == here)
+        for name, label in parts.items()
+        if label and (address := _address(name, study))
+    ]
+    return found if len(found) > 1 else []
 
 
 @register.simple_tag(takes_context=True)
 def staff_tabs(context: Context) -> list[Tab]:
-    return _bar(context, STAFF_TABS, [])
+    addresses = {name: reverse(name) for name in STAFF_TABS}
+    here = _nearest(context, addresses)
+    return [Tab(addresses[name], label, name == here) for name, label in STAFF_TABS.items()]
 
 
-def _bar(context: Context, tabs: Mapping[str, str], arguments: list[str]) -> list[Tab]:
+def _here(context: Context, study: Study) -> str:
+    return _nearest(context, {name: _address(name, study) for names in TABS.values() for name in names})
+
+
+def _nearest(context: Context, addresses: Mapping[str, str]) -> str:
+    """The page whose address the present one begins with, the longest of them."""
     request = context.get("request")
     path = request.path if request else ""
-    found = {}
-    for name, label in tabs.items():
-        try:
-            found[reverse(name, args=arguments)] = label
-        except NoReverseMatch:  # the page of an app that is not installed
-            continue
-    here = max((address for address in found if path.startswith(address)), key=len, default="")
-    return [Tab(address, label, address == here) for address, label in found.items()]
+    fits = [name for name, address in addresses.items() if address and path.startswith(address)]
+    return max(fits, key=lambda name: len(addresses[name]), default="")
 
 
-@register.filter
-def percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"
+def _address(name: str, study: Study) -> str:
+    """Empty for the page of an app that is not installed."""
+    try:
+        return reverse(name, args=[study.slug])
+    except NoReverseMatch:
+        return ""

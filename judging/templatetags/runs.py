@@ -2,11 +2,19 @@ from decimal import Decimal
 
 from django import template
 
+from arena.models import Study
 from judging.endpoints.costs import in_words
+from judging.models import JudgeRun
 from judging.runs.summary import REASONS, duration
 
 register = template.Library()
 register.filter("duration", duration)
+
+
+@register.simple_tag
+def runs_to_cancel(study: Study) -> int:
+    """How many runs closing the study ends."""
+    return JudgeRun.objects.going_on().filter(study=study).count()
 
 
 @register.filter

@@ -28,7 +28,7 @@ def test_a_link_is_made_shown_and_withdrawn(operator: Client, study: Study) -> N
     assert link.expires_at.date() == day + timedelta(days=1)
     text = operator.get(page("operate-people")).content.decode()
     assert f"http://testserver/join/{link.token}/" in text
-    assert day.isoformat() in text
+    assert f"{day.day} {day:%b %Y}" in text
     for _ in range(2):
         operator.post(page("operate-withdraw", link.pk))
     link.refresh_from_db()
@@ -53,9 +53,9 @@ def test_a_link_works_on_its_last_day_and_not_after_it(study: Study) -> None:
         ("max_uses", "0", "1 to 10,000"),
         ("max_uses", "10001", "1 to 10,000"),
         ("max_uses", "many", "Enter a whole number"),
-        ("last_day", "2020-01-01", "This day is over"),
-        ("last_day", "9999-12-31", "At most ten years"),
-        ("last_day", "soon", "Enter a valid date"),
+        ("last_day", "2020-01-01", "Choose today or a later day"),
+        ("last_day", "9999-12-31", "in the next ten years"),
+        ("last_day", "soon", "Enter a day such as"),
         ("role", "king", "not one of the available choices"),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_role_is_changed_on_record_and_nobodys_own(operator: Client, study: St
     assert member.role == "operator"
     own = study.memberships.get(rater__user__username="the-operator")
     answer = operator.post(page("operate-role", own.pk), {"role": "viewer"}, follow=True)
-    assert "changed by another operator" in answer.content.decode()
+    assert "Another operator has to change your role" in answer.content.decode()
     own.refresh_from_db()
     assert own.role == "operator"
 
@@ -104,14 +104,14 @@ def test_pausing_takes_a_click_and_closing_a_tick(operator: Client, study: Study
     assert study.paused_at is not None
     unsure = operator.post(page("operate-state"), {"kind": "closed"})
     assert unsure.status_code == 422
-    assert "tick the box" in unsure.content.decode()
+    assert "Tick the box" in unsure.content.decode()
     study.refresh_from_db()
     assert study.closed_at is None
     operator.post(page("operate-state"), {"kind": "closed", "sure": "yes"})
     again = operator.post(page("operate-state"), {"kind": "closed", "sure": "yes"}, follow=True)
-    assert "It was so already" in again.content.decode()
+    assert "Already done" in again.content.decode()
     text = operator.get(page("operate-state")).content.decode()
-    assert "names stood beside texts" in text
+    assert "may not be blind" in text
     assert "Lunch" in text
     assert "the-operator" in text
     assert study.events.count() == 2

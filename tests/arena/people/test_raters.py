@@ -42,7 +42,7 @@ def test_a_rater_is_found_paused_and_resumed(staff: Client) -> None:
     rater = make.make_rater(name="Ann <b>")
     page = staff.get(RATERS, {"q": "ann"}).content.decode()
     assert "Ann &lt;b&gt;" in page
-    assert "Nobody has such a name" in staff.get(RATERS, {"q": "zzz\0"}).content.decode()
+    assert "No rater has this name" in staff.get(RATERS, {"q": "zzz\0"}).content.decode()
     for word, paused in (("pause", True), ("pause", True), ("resume", False)):
         staff.post(reverse("operate-pause-everywhere", args=[rater.pk]), {word: "1"})
         rater.refresh_from_db()

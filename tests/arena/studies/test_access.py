@@ -113,7 +113,7 @@ def test_the_list_holds_what_one_operates_and_staff_make_studies(signed_in: Call
     assert "Lakes" not in signed_in("operator").get("/operate/").content.decode()
     assert "Rivers" in signed_in("operator").get("/operate/").content.decode()
     assert "Lakes" in signed_in("staff").get("/operate/").content.decode()
-    assert "You operate no study" in signed_in("rater").get("/operate/").content.decode()
+    assert "You do not operate a study" in signed_in("rater").get("/operate/").content.decode()
     for visitor, status in (("anonymous", 302), ("operator", 403), ("staff", 200)):
         assert signed_in(visitor).get(reverse("operate-new")).status_code == status
 

@@ -49,7 +49,7 @@ def test_a_new_study_takes_the_address_of_its_name_or_the_one_typed(staff: Clien
     assert "operating.js" in page
     for typed, expected in (("", "great-rivers"), ("", "great-rivers-2"), ("gr", "gr")):
         made = staff.post(reverse("operate-new"), {"name": "Great Rivers", "slug": typed})
-        assert made["Location"] == f"/operate/{expected}/"
+        assert made["Location"] == f"/operate/{expected}/guidelines/"
     refused = staff.post(reverse("operate-new"), {"name": " ", "slug": ""})
     assert refused.status_code == 422
     assert list(refused.context["form"].errors) == ["name"]

@@ -51,14 +51,14 @@ def test_a_contestant_is_corrected_on_record(study: Study, operator: Client, con
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("name", "Contestant", "Another contestant of this study has this name."),
-        ("benchmarks", "MMLU 69.8", "“MMLU 69.8” is no name, colon and number."),
-        ("benchmarks", "MMLU: many", "“MMLU: many” is no name"),
+        ("name", "Contestant", "Another model of this study has this name."),
+        ("benchmarks", "MMLU 69.8", "“MMLU 69.8” is not a name, a colon and a number."),
+        ("benchmarks", "MMLU: many", "“MMLU: many” is not a name"),
         ("benchmarks", "MMLU: true", "expected a number"),
         ("benchmarks", "MMLU: 1e15", "a score lies between"),
         ("benchmarks", ": 1", "a benchmark needs a name"),
         ("benchmarks", "x" * 61 + ": 1", "a name of 61 characters; at most 60 fit"),
-        ("benchmarks", "A: 1\nA: 2", "Each benchmark is named once."),
+        ("benchmarks", "A: 1\nA: 2", "Name each benchmark once."),
         ("benchmarks", "\n".join(f"b{n}: 1" for n in range(21)), "21 benchmarks; at most 20 fit"),
         ("generation", "[1]", "Give names and values"),
         *(
@@ -96,7 +96,7 @@ def test_what_was_never_paired_is_removed_with_its_answers(study: Study, operato
     answer = make.make_completion(prompt=prompt, contestant=contestant)
     row = prompt if kind == "prompt" else contestant
     page = reverse(f"operate-{kind}", args=["rivers", row.pk])
-    assert "is in no pair yet" in operator.get(page).content.decode()
+    assert "because nobody has been shown them" in operator.get(page).content.decode()
     operator.post(page, {"remove": "1"})
     assert not type(row).objects.filter(pk=row.pk).exists()
     assert not type(answer).objects.filter(pk=answer.pk).exists()
@@ -108,9 +108,9 @@ def test_what_was_paired_stays(study: Study, operator: Client, kind: str) -> Non
     comparison = make.make_comparison(pair=make.make_pair(prompt=study.prompts.first()))
     row = comparison.pair.prompt if kind == "prompt" else comparison.pair.first.contestant
     page = reverse(f"operate-{kind}", args=["rivers", row.pk])
-    assert "It stays" in operator.get(page).content.decode()
+    assert "You cannot remove it" in operator.get(page).content.decode()
     said = operator.post(page, {"remove": "1"}, follow=True).content.decode()
-    assert "stays: some of its answers are part of a pair" in said
+    assert "some of its answers have been shown to raters" in said
     comparison.refresh_from_db()
     assert not study.events.exists()
 

@@ -25,11 +25,11 @@ SETTINGS = {
 @pytest.mark.parametrize(
     ("page", "sent", "words"),
     [
-        ("rating", SETTINGS | {"criteria": "clear\nno\0thing"}, "Entry 2 holds a NUL character"),
-        ("rating", SETTINGS | {"reasons": "clear\nno\0thing"}, "Entry 2 holds a NUL character"),
-        ("state", {"kind": "paused", "note": "a\0b"}, "the note holds a NUL character"),
-        ("rater-decide", {"decision": "pause", "note": "a\0b"}, "The reason holds a NUL character"),
-        ("rater-decide", {"decision": "leave-out", "note": "a\0b"}, "The reason holds a NUL character"),
+        ("rating", SETTINGS | {"criteria": "clear\nno\0thing"}, "Entry 2 contains a NUL character"),
+        ("rating", SETTINGS | {"reasons": "clear\nno\0thing"}, "Entry 2 contains a NUL character"),
+        ("state", {"kind": "paused", "note": "a\0b"}, "The reason contains a NUL character"),
+        ("rater-decide", {"decision": "pause", "note": "a\0b"}, "The reason contains a NUL character"),
+        ("rater-decide", {"decision": "leave-out", "note": "a\0b"}, "The reason contains a NUL character"),
     ],
 )
 def test_a_nul(operator: Client, study: Study, page: str, sent: dict[str, str], words: str) -> None:

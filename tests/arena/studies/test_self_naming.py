@@ -40,10 +40,10 @@ def test_a_choice_is_recorded_once(naming: Study, signed_in: Callable[[str], Cli
     client = signed_in("operator")
     naming.refresh_from_db()
     revision = naming.revision
-    for said in ("Saved", "It was so already"):
+    for said in ("Saved", "Nothing was changed"):
         page = client.post(f"/operate/{naming.slug}/names/", {"naming": "exclude"}, follow=True)
         assert said in page.content.decode()
-    assert "Every answer of Koala (13B) is left out" in page.content.decode()
+    assert "Every answer by Koala (13B) is left out" in page.content.decode()
     naming.refresh_from_db()
     assert (naming.naming, naming.revision) == ("exclude", revision)
     event = StudyEvent.objects.get(study=naming)
@@ -67,7 +67,7 @@ def test_names_can_be_looked_for_again(naming: Study, signed_in: Callable[[str],
     client = signed_in("operator")
     address = f"/operate/{naming.slug}/names/"
     assert "tells who wrote it" in client.get(address).content.decode()
-    for words in ("2 tell who wrote them, 2 of these are news", "2 tell who wrote them, as was known"):
+    for words in ("2 tell who wrote them (2 new).", "2 tell who wrote them."):
         assert words in client.post(address, {"look": "1"}, follow=True).content.decode()
     empty = make.make_study()
     assert "No answers yet." in signed_in("staff").get(f"/operate/{empty.slug}/names/").content.decode()

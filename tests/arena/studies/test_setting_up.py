@@ -7,8 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from arena.models import Completion, Study
-from arena.studies import contents, counts, pages
+from arena.models import Completion, Reference, Role, Study
+from arena.rating import assignments
+from arena.rating.recording import NotAllowedError
+from arena.studies import contents, counts, lifecycle, pages
+from arena.studies.setting_up import USUAL_GUIDELINES
 from tests import factories as make
 from tests.arena.conftest import sent
 
@@ -25,6 +28,7 @@ RATING = {
     "repeat_share": "5",
     "gold_share": "0",
 }
+"""As a browser sends them of a study with references and pairs to check and train by."""
 
 
 def page(name: str) -> str:
@@ -33,18 +37,39 @@ def page(name: str) -> str:
 
 def test_a_new_study_is_private_and_leads_to_its_steps(signed_in: Callable[[str], Client]) -> None:
     client = signed_in("staff")
-    for slug, problem in (("rivers", "Another study has this address."), ("new", "taken"), ("a b", "valid")):
+    for slug, problem in (("rivers", "Another study"), ("new", "reserved"), ("a b", "valid")):
         refused = client.post(reverse("operate-new"), {"name": "x", "slug": slug})
         assert refused.status_code == 422
         assert problem in refused.content.decode()
     made = client.post(reverse("operate-new"), {"name": "Lakes", "slug": "lakes", "description": ""})
-    assert made["Location"] == "/operate/lakes/"
-    assert not Study.objects.get(slug="lakes").is_public
+    assert made["Location"] == "/operate/lakes/guidelines/"
+    lakes = Study.objects.get(slug="lakes")
+    assert (lakes.is_draft, lakes.is_public) == (True, False)
     text = client.get("/operate/lakes/").content.decode()
-    assert "No prompts yet" in text
-    assert "Nobody may rate yet" in text
+    assert "No answers yet" in text
+    assert "Nobody can join yet" in text
 
 
+@pytest.fixture
+def full(study: Study) -> Study:
+    """The study with everything that a setting of rating acts on."""
+    prompt = study.prompts.first()
+    Reference.objects.create(prompt=prompt, author="a key", turns=["Two."])
+    first, second, third = Completion.objects.filter(prompt=prompt).order_by("pk")
+    known = {"prompt": prompt, "gold": "first", "gold_source": "a key"}
+    make.make_pair(first=first, second=second, use="train", explanation="because", **known)
+    make.make_pair(first=first, second=third, use="check", **known)
+    return study
+
+
+def test_settings_that_would_change_nothing_are_not_offered(operator: Client, study: Study) -> None:
+    only_for_some = {"show_references", "training_threshold", "gold_share"}
+    assert not only_for_some & operator.get(page("operate-rating")).context["form"].fields.keys()
+    Study.objects.update(gold_share=0.1)  # it is on, so it can be turned off
+    assert "gold_share" in operator.get(page("operate-rating")).context["form"].fields
+
+
+@pytest.mark.usefixtures("full")
 def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) -> None:
     assert operator.post(page("operate-rating"), RATING).status_code == 302
     study.refresh_from_db()
@@ -60,17 +85,17 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
-        ("criteria", "a\na", "stands there twice"),
+        ("criteria", "a\na", "is listed twice"),
         ("criteria", "x" * 101, "Entry 1 has 101 characters"),
         ("training_threshold", "120", "less than or equal to 100"),
         ("repeat_share", "51", "less than or equal to 50"),
         ("control_share", "-1", "greater than or equal to 0"),
-        ("gold_share", "5", "no pairs whose right answer is known"),
         ("points", "7", "not one of the available choices"),
         ("ratings_per_pair_people", "0", "greater than or equal to 1"),
         ("control_share", "lots", "Enter a number"),
     ],
 )
+@pytest.mark.usefixtures("full")
 def test_what_cannot_be_is_said_and_nothing_is_stored(
     operator: Client, study: Study, field: str, value: str, problem: str
 ) -> None:
@@ -99,33 +124,53 @@ def test_the_preview_is_safe_and_stores_nothing(operator: Client, study: Study) 
     text = operator.post(page("operate-guidelines"), sent).content.decode()
     assert "<strong>bold</strong>" in text
     assert "<script>alert" not in text
-    assert "it is not saved yet" in text
+    assert "Not saved yet" in text
     study.refresh_from_db()
     assert study.guidelines == "# Be fair"
 
 
-def test_publishing_opens_the_board(operator: Client, study: Study) -> None:
+def test_the_usual_guidelines_are_a_start_and_store_nothing(operator: Client, study: Study) -> None:
+    Study.objects.update(guidelines="")
+    assert "Start from the usual guidelines" in operator.get(page("operate-guidelines")).content.decode()
+    shown = operator.post(page("operate-guidelines"), {"usual": "", "consent": "Kept"})
+    assert shown.context["form"].initial == {"guidelines": USUAL_GUIDELINES, "consent": "Kept"}
+    study.refresh_from_db()
+    assert study.guidelines == ""
+
+
+def test_publishing_opens_a_draft_for_people_and_the_board_for_all(operator: Client, study: Study) -> None:
+    Study.objects.update(is_draft=True)
+    study.refresh_from_db()
+    rater = study.memberships.get(role=Role.RATER).rater
+    with pytest.raises(NotAllowedError, match="not open yet"):
+        assignments.claim(study, rater)
+    assert lifecycle.possible(study) == []
     sent = {"name": "Rivers", "description": "", "visibility": "public", "licence": "CC-BY-4.0"}
     assert operator.post(page("operate-publish"), sent).status_code == 302
     assert Client().get(study.get_absolute_url()).status_code == 200
     study.refresh_from_db()
-    assert study.revision == 1
+    assert (study.revision, study.is_draft) == (1, False)
+    assert assignments.claim(study, rater)
+    assert (
+        f"http://testserver{study.get_absolute_url()}"
+        in operator.get(page("operate-publish")).content.decode()
+    )
 
 
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
     found = pages.steps(study)
     places = [pages.place(study, name) for name in pages.STEPS]
-    assert [step.number for step in found] == list(range(1, 10))
+    assert [step.number for step in found] == list(range(1, 7))
     following = [place.next_address for place in places if place]
     assert following == [*[step.address for step in found][1:], page("operate-progress")]
     assert pages.place(study, "operate-state") is None
 
 
 def test_the_steps_say_what_is_missing(db: None) -> None:
-    study = make.make_study()
+    study = make.make_study(is_draft=True)
     states = {step.title: step.state for step in pages.steps(study)}
-    wanted = dict.fromkeys(("Guidelines", "Prompts", "Contestants", "Answers", "Pairs", "People"), "open")
-    assert states == {**wanted, "How it is rated": "done", "Judges": "optional", "Publish": "optional"}
+    wanted = dict.fromkeys(("Guidelines", "Import", "People", "Publish"), "open")
+    assert states == {**wanted, "Rating": "done", "Judges": "optional"}
     first = pages.next_step(pages.steps(study))
     assert first.title == "Guidelines"
 

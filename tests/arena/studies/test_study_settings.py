@@ -34,21 +34,21 @@ def said(study: Study) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "value", "note"),
     [
-        ("ratings_per_pair_people", 3, "Ratings wanted per pair from people: 3. Before: 1."),
-        ("ratings_per_pair_judges", 2, "Ratings wanted per pair from each judge: 2. Before: 1."),
+        ("ratings_per_pair_people", 3, "Ratings per pair by people: 3. Before: 1."),
+        ("ratings_per_pair_judges", 2, "Ratings per pair by each judge: 2. Before: 1."),
         ("points", 5, "Scale: 5 points. Before: 8 points."),
-        ("pairing", "adaptive", "Choice of pairs: Adaptive. Before: Balanced."),
-        ("control_share", 0.125, "Pairs chosen at random all the same: 12.5 %. Before: 20 %."),
-        ("repeat_share", 0.05, "Hidden repeats: 5 %. Before: 0 %."),
-        ("gold_share", 0.1, "Hidden checks: 10 %. Before: 0 %."),
+        ("pairing", "adaptive", "Pairing: Adaptive. Before: Balanced."),
+        ("control_share", 0.125, "Random share: 12.5%. Before: 20%."),
+        ("repeat_share", 0.05, "Hidden repeats: 5%. Before: 0%."),
+        ("gold_share", 0.1, "Hidden checks: 10%. Before: 0%."),
         ("criteria", ["clear", "true"], "Criteria: “clear”, “true”. Before: none."),
-        ("reveal_names", True, "Raters are told who wrote the answers: yes. Before: no."),
+        ("reveal_names", True, "Raters see who wrote the answers: yes. Before: no."),
         ("show_references", "beside", "Reference answers: Beside the answers. Before: Not shown."),
         ("naming", "mask", "Mask the words that give the author away. Before: Show them as they are."),
-        ("training_threshold", 0.8, "Training to pass: 80 %. Before: none."),
+        ("training_threshold", 0.8, "Training pairs to get right: 80%. Before: none."),
         ("visibility", "public", "Visibility: Public. Before: Private."),
         ("sign_up_open", True, "Anyone may sign up and rate: yes. Before: no."),
-        ("simulated", True, "Holds simulated votes: yes. Before: no."),
+        ("simulated", True, "Contains simulated ratings: yes. Before: no."),
         ("licence", "CC-BY-4.0", "Licence: CC-BY-4.0. Before: none."),
         ("name", "Lakes", "Name: Lakes. Before: Rivers."),
         ("slug", "lakes", "Address: lakes. Before: rivers."),
@@ -117,7 +117,7 @@ def test_an_old_copy_is_compared_with_the_row(study: Study) -> None:
     assert change(old, ratings_per_pair_people=5, points=5) == ["points", "ratings_per_pair_people"]
     assert said(study)[1:] == [
         "Scale: 5 points. Before: 8 points.",
-        "Ratings wanted per pair from people: 5. Before: 3.",
+        "Ratings per pair by people: 5. Before: 3.",
     ]
 
 

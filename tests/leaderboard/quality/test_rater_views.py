@@ -97,7 +97,7 @@ def test_leaving_out_and_taking_back(signed_in, study, careless):
     decide = url("rater-decide", study, careless.pk)
     refused = signed_in.post(decide, {"decision": "leave-out", "note": " "})
     assert refused.status_code == 422
-    assert "Say why" in refused.content.decode()
+    assert "give a reason" in refused.content.decode()
     for _ in range(2):
         signed_in.post(decide, {"decision": "leave-out", "note": "<b>Random</b>"})
     page = signed_in.get(url("rater", study, careless.pk)).content.decode()
