@@ -35,6 +35,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
+from leaderboard.pages.wording import whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.levels import at_level
@@ -101,6 +102,37 @@ class ContestantPage(SettingPage):
         ties = ties_phrase(self.setting.method, self.parameters)
         return f"{method}, {ties}. {interval_line(self.parameters)}"
 
+    @property
+    def verdict(self) -> str:
+        """Its rank and score, and the categories it does best and worst in; empty where it has no game."""
+        place = self.overall
+        if place is None:
+            return ""
+        between = "" if place.low is None else f" ({self.level:g}% interval {place.low:.0f}–{place.high:.0f})"
+        rank = f"{self.name} ranks {place.rank} of {place.of} by {self.label}"
+        said = f"{rank}, with a score of {place.rating:.0f}{between}."
+        named = sorted(self.by_category[1:], key=lambda each: (each.rank, -each.rating))
+        if len(named) < 2:
+            return said
+        best, worst = named[0], named[-1]
+        if best.rank == worst.rank:
+            return f"{said} It ranks {best.rank} in every category."
+        return (
+            f"{said} It does best in {best.label} (rank {best.rank}) "
+            f"and worst in {worst.label} (rank {worst.rank})."
+        )
+
+    @property
+    def rivals(self) -> str:
+        """The opponents it wins most and least against."""
+        best, worst = extremes(self.opponents)
+        if best is None or worst is None:
+            return ""
+        return (
+            f"It wins most against {best.name} ({whole_percent(best.rate)} of {best.games:,} ratings) "
+            f"and least against {worst.name} ({whole_percent(worst.rate)} of {worst.games:,})."
+        )
+
     @cached_property
     def by_category(self) -> list[Placed]:
         named = self.snapshot.counts["categories"]
@@ -120,10 +152,6 @@ class ContestantPage(SettingPage):
     def opponents(self) -> list[Opponent]:
         content = self.stored.get("matrices", self.setting.raters, "", self.setting.ties)
         return opponents(content, self.name, self.level)
-
-    @cached_property
-    def extremes(self) -> tuple[Opponent | None, Opponent | None]:
-        return extremes(self.opponents)
 
     @cached_property
     def history(self) -> list[Moment]:
@@ -169,19 +197,19 @@ class ContestantPage(SettingPage):
         if len(self.by_category) > 1:
             yield self.make_panel(
                 "categories",
-                "Ratings by category",
-                f"By {self.label}. Dots are ratings, bars {level:g} % intervals. Each category is ranked on "
-                "its own, about the same centre.",
-                placed_table("Ratings by category", "Category", self.by_category, level),
+                "Scores by category",
+                f"By {self.label}. Bars are {level:g}% intervals. Each category has scores of its own, about "
+                "the same centre.",
+                placed_table("Scores by category", "Category", self.by_category, level),
                 draw=lambda: charts_places(self.by_category, level),
                 height=step(len(self.by_category) + 3),
             )
         if self.by_raters:
             yield self.make_panel(
                 "raters",
-                "Ratings by kind of raters",
-                "Over all categories. Judges are compared with people on the page of each kind of raters.",
-                placed_table("Ratings by kind of raters", "Raters", self.by_raters, level),
+                "Scores by raters",
+                "Over all categories.",
+                placed_table("Scores by raters", "Raters", self.by_raters, level),
                 draw=lambda: kinds_places(self.by_raters, level),
                 height=step(1.5 * len(self.by_raters) + 3),
             )
@@ -189,20 +217,19 @@ class ContestantPage(SettingPage):
             yield self.make_panel(
                 "opponents",
                 "Opponents",
-                f"By {self.label}. The share of points won, a tie counting half; beyond the dashed line this "
-                f"contestant wins more. Bars are Wilson’s {level:g} % intervals, in which every game counts "
-                "as independent, so where several raters saw one prompt they are too narrow.",
+                f"By {self.label}. Win share; a tie counts half. Bars are {level:g}% intervals. They are too "
+                "narrow where several raters saw one prompt.",
                 opponents_table(self.name, self.opponents, level),
                 draw=lambda: win_rates(self.opponents, level),
                 height=step(len(self.opponents) + 3),
             )
         if len(self.history) > 1:
-            changed = " Open circles are of earlier methods, so a step there may be theirs."
+            changed = " Open circles are scores by an earlier method."
             yield self.make_panel(
                 "history",
-                "Rating by snapshot",
-                f"By {self.label}, all categories. Kept are the newest snapshots, and the last of each day "
-                "for a month." + (changed if self.methods_changed else ""),
+                "Score over time",
+                f"By {self.label}, all categories. One point a day for the last month."
+                + (changed if self.methods_changed else ""),
                 history_table(self.history, level),
                 draw=lambda: history(self.history, level),
                 height=10,

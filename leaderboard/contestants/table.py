@@ -113,7 +113,7 @@ class Moment:
 
 def history_table(moments: Sequence[Moment], level: float) -> DataTable:
     return DataTable.of(
-        "Rating by snapshot",
+        "Score over time",
         (
             {
                 "Snapshot": f"{moment.at:%Y-%m-%d %H:%M}",

@@ -67,6 +67,14 @@ def test_place_opponents_categories_and_raters_are_those_of_the_snapshot(client,
     assert [(row["Raters"], row["Rank"]) for row in by_raters] == [("People", "2"), ("STRICT", "3")]
 
 
+def test_it_begins_with_rank_score_and_its_best_and_worst_category(client, made):
+    page = text(client.get(url(made, "alpha")))
+    score = f"{standing('alpha')['rating']:.0f}"
+    assert page.index("alpha ranks 2 of 3 by People, with a score of " + score) < page.index("switch-raters")
+    assert "It does best in coding (rank 1) and worst in poems (rank 2)." in page
+    assert page.index("switch-raters") < page.index("About</h2>")
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -83,10 +91,10 @@ def test_a_usual_level_is_read_from_the_snapshot(client, made, monkeypatch):
     monkeypatch.setattr(services, "ROUNDS", 200)
     services.refresh(made.study, anew=True)
     enough = text(client.get(f"{url(made, 'alpha')}?level=80"))
-    assert "<dt>80 % interval</dt>" in enough
+    assert "<dt>80% interval</dt>" in enough
     row = standing("alpha")
     low, high = row["quantiles"]["10"], row["quantiles"]["90"]
-    assert f"<dd>{low:.0f} to {high:.0f}</dd>" in enough
+    assert f"<dd>{low:.0f}–{high:.0f}</dd>" in enough
     assert not ComputedView.objects.exists()
 
 
@@ -106,14 +114,14 @@ class TestAnySetting:
         waiting = text(client.get(page + self.WANTED))
         assert "ratings 3-6 are ties; intervals resample games; intervals of 97.5 %" in waiting
         assert f'hx-get="{page}computing/{self.WANTED.replace("&", "&amp;")}&amp;shown=wanted"' in waiting
-        assert "Ratings by category" not in waiting
+        assert "Scores by category" not in waiting
         assert client.get(f"{page}tables/opponents.csv{self.WANTED}").status_code == 202
         for _ in ("the board", "the categories"):
             assert computing.compute_next(made.study.pk)
         board = client.get(f"/studies/small/standings.json{self.WANTED}").json()
         row = next(row for row in board["standings"] if row["contestant"] == "alpha")
         shown = text(client.get(page + self.WANTED))
-        assert "<dt>97.5 % interval</dt>" in shown
+        assert "<dt>97.5% interval</dt>" in shown
         assert f"<dd>{row['rating']:.0f}</dd>" in shown
         everywhere, *each = records(client, f"{page}tables/categories.csv{self.WANTED}")
         for found in (everywhere, records(client, f"{page}tables/raters.csv{self.WANTED}")[0]):
@@ -184,10 +192,10 @@ def test_what_there_is_not_is_said(client, made, query):
 
 def test_a_contestant_without_games_or_without_lengths(client, made):
     page = text(client.get(url(made, "idle")))
-    assert "It has no game at this setting" in page
+    assert "No score with this setting" in page
     assert client.get(url(made, "idle") + "tables/opponents.csv").status_code == 404
     SnapshotSlice.objects.filter(kind="data").delete()
-    assert "Where it stands" in text(client.get(url(made, "alpha")))
+    assert "Rank and score" in text(client.get(url(made, "alpha")))
 
 
 def test_a_retired_contestant(client, made):
@@ -198,7 +206,7 @@ def test_a_retired_contestant(client, made):
     services.refresh(made.study)
     page = text(client.get(url(made, "gamma")))
     assert "Retired on" in page
-    assert "It has no game at this setting" in page
+    assert "No score with this setting" in page
 
 
 def test_the_list_is_the_board_and_strangers_are_not_there(client, made):
@@ -216,12 +224,12 @@ def test_the_history_holds_every_kept_snapshot(client, made):
     old, new = records(client, url(made, "alpha") + "tables/history.csv")
     assert (old["Games"], new["Games"]) == ("4", "5")
     assert old["Methodology"] == "1"
-    assert "Open circles are of earlier methods" in text(client.get(url(made, "alpha")))
+    assert "Open circles are scores by an earlier method" in text(client.get(url(made, "alpha")))
 
 
 def test_samples_are_shown_once_the_study_is_closed(client, made):
     page = text(client.get(url(made, "alpha")))
-    assert "sealed until rating has ended" in page
+    assert "Pairs open when rating ends" in page
     assert made.prompts[0].instruction not in page
     made.study.closed_at = timezone.now()
     made.study.save()
@@ -229,4 +237,4 @@ def test_samples_are_shown_once_the_study_is_closed(client, made):
     assert made.prompts[0].instruction in page
     pair = made.pair("alpha", "beta")
     assert f'href="/studies/small/comparisons/{pair.pk}/?contestant={made.contestants["alpha"].slug}"' in page
-    assert "None of its texts was compared" in text(client.get(url(made, "idle")))
+    assert "None of its answers was rated" in text(client.get(url(made, "idle")))
