@@ -10,7 +10,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.table import within_table
 from leaderboard.data.figure import coverage_bars, length_boxes
 from leaderboard.data.table import (
     EVERYTHING,
@@ -29,7 +28,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.page import choices, ending, labels, one_of
+from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
@@ -90,9 +89,8 @@ class DataPage(Page):
         if content["contestants"]:
             yield self.make_panel(
                 "contestants",
-                "Completions of each contestant",
-                "A rater who prefers longer answers favours whoever writes more. Empty completions are known "
-                "to have nothing in them and count as length 0; unknown ones are in no mean.",
+                "Answers of each model",
+                "Empty answers count as length 0. Unknown ones are not counted.",
                 text_contestants_table(content),
             )
         yield from self._rating_panels(content)
@@ -102,9 +100,9 @@ class DataPage(Page):
         return self.make_panel(
             "lengths",
             f"Length in {LENGTHS[self.measure]}",
-            "Half of the texts lie inside the box, the line in it is the median, and the arms reach to the "
-            "shortest and the longest. Demonstrations are what people wrote: human contestants and "
-            "references." + (f" Tokens are those of {tokenizer}." if self.measure == "tokens" else ""),
+            "A box holds the middle half, its line is the median, its arms end at shortest and longest. "
+            "Demonstrations are answers and references by people."
+            + (f" Tokens are those of {tokenizer}." if self.measure == "tokens" else ""),
             lengths_table(self.lengths, length_words(self.measure, tokenizer)),
             draw=(lambda: length_boxes(self.measure, self.lengths)) if drawn else None,
             height=step(2.4 * drawn + 5),
@@ -116,42 +114,19 @@ class DataPage(Page):
             yield self.make_panel(
                 "coverage",
                 "How often pairs were rated",
-                f"Of the {content['pairs']:,} pairs of the study, how many have how many ratings by each "
-                "kind of raters. Replies without a rating do not count here."
-                + (f" The figure shows the first {MOST_SERIES} kinds, the table all." if crowded else ""),
+                f"How many of the {content['pairs']:,} pairs have 0, 1, 2 or more ratings."
+                + (f" The figure shows the first {MOST_SERIES} raters, the table all." if crowded else ""),
                 coverage_table(content),
                 draw=lambda: coverage_bars(content),
                 height=15,
             )
             yield self.make_panel(
                 "unscored",
-                "Replies without a rating",
-                "Counted by reason and left out of every ranking: none of them is taken for a tie. Pairs of "
-                "two identical texts are no replies: judges are not asked about them, or only as a test.",
+                "Pairs not rated",
+                "By reason. They count in no score and are never taken for a tie. Pairs of identical answers "
+                "are not asked, or only as a test.",
                 unscored_table(content),
             )
-        yield from self._agreement_panel()
-
-    def _agreement_panel(self) -> Iterator[Panel]:
-        found = dict(self.stored.all("agreement"))
-        agreed = [
-            (label, found[raters])
-            for raters, label in labels(self.snapshot).items()
-            if raters in found and any(row["pairs"] for row in found[raters]["within"]["rows"])
-        ]
-        if agreed:
-            yield self.make_panel(
-                "within",
-                "Do raters of a kind agree?",
-                "Krippendorff’s alpha over pairs that were rated at least twice: 0 is what chance gives, 1 "
-                f"the same rating every time. Low and high are the ends of {self._level} % intervals.",
-                within_table(agreed),
-            )
-
-    @property
-    def _level(self) -> str:
-        found = next((content.get("level") for _, content in self.stored.all("agreement")), None)
-        return f"{found or self.snapshot.parameters['interval']:g}"
 
 
 def _query(measure: str = "words") -> str:
@@ -166,5 +141,5 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         address=reverse("study-data", args=[study.slug]),
         query=_query(measure),
         measure=measure,
-        stored=Stored.read(snapshot, Q(kind="data") | Q(kind="agreement")),
+        stored=Stored.read(snapshot, Q(kind="data")),
     )

@@ -14,7 +14,7 @@ LENGTHS: Final = {
     "characters": "characters",
 }
 
-TEXTS: Final = {"prompt": "Prompts", "completion": "Completions", "demonstration": "Demonstrations"}
+TEXTS: Final = {"prompt": "Prompts", "completion": "Answers", "demonstration": "Demonstrations"}
 
 EVERYTHING: Final = "All prompts"
 
@@ -97,7 +97,7 @@ def text_contestants_table(content: Content) -> DataTable:
         f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
     )
     columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
-    return DataTable(f"Completions of each contestant. Tokens: {content['tokenizer']}", columns, tuple(rows))
+    return DataTable(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
 
 
 def times_named(content: Content) -> list[str]:
@@ -133,7 +133,7 @@ def unscored_table(content: Content) -> DataTable:
         *(one.replace("_", " ").capitalize() for one in reasons),
         "Identical texts",
     )
-    return DataTable("Replies without a rating", columns, tuple(rows))
+    return DataTable("Pairs not rated", columns, tuple(rows))
 
 
 def _rounded(value: float | None) -> Cell:

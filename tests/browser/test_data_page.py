@@ -63,9 +63,9 @@ def test_lengths_are_drawn_by_kind_and_part(page: Page, live_server, made, probl
 def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/small/data/")
     # 2, 4, 4 and 6 words; the shown name is text, not markup.
-    completions = row(page, "lengths", "All prompts", "Completions")
+    completions = row(page, "lengths", "All prompts", "Answers")
     assert completions[2:] == ["4", "0", "4", "1.6", "2", "3.5", "4", "4.5", "6"]
-    assert row(page, "lengths", HOSTILE, "Completions")[4] == "5"
+    assert row(page, "lengths", HOSTILE, "Answers")[4] == "5"
     assert row(page, "contestants", "Heron 70B")[2:6] == ["2", "0", "0", "3"]
     assert row(page, "coverage", "People")[1:] == ["4", "0", "0", "2"]
     assert row(page, "unscored", "STRICT")[1:] == ["2", "2", "100", "2", "0"]

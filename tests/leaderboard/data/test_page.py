@@ -58,7 +58,7 @@ def rows_of(client, panel, query="", address=ADDRESS):
 
 def test_the_page_tables_and_figures_name_everything_and_show_no_text(made, client):
     page = client.get(ADDRESS).content.decode()
-    for words in ("Length in words", "Completions of each contestant", "How often pairs were rated"):
+    for words in ("Length in words", "Answers of each model", "How often pairs were rated"):
         assert words in page
     assert tokenizer_name() in page
     assert SECRET not in page
@@ -82,7 +82,7 @@ def test_the_page_says_what_becomes_of_answers_that_name_their_author(made, clie
 
 def test_lengths_coverage_and_unscored_replies_by_hand(made, client):
     found = {(row["Part"], row["Texts"]): row for row in rows_of(client, "lengths")}
-    everything = found["All prompts", "Completions"]
+    everything = found["All prompts", "Answers"]
     assert {name: everything[name] for name in ("n", "Unknown", "Mean", "Min", "Median", "Max")} == {
         "n": "4",
         "Unknown": "0",
@@ -129,10 +129,10 @@ def test_lengths_that_tell_who_wrote_a_text_are_sealed_while_people_rate(made, c
     for visitor in (client, admin_client):
         assert visitor.get(f"{ADDRESS}tables/contestants.csv").status_code == 404
         for panel in ("lengths", "all-lengths"):
-            assert {row["Texts"] for row in rows_of(visitor, panel)} == {"Prompts", "Completions"}
+            assert {row["Texts"] for row in rows_of(visitor, panel)} == {"Prompts", "Answers"}
         page = visitor.get(ADDRESS).content.decode()
-        assert "it would help to guess who wrote what" in page
-        assert "Demonstrations" not in page.replace("Demonstrations are what people wrote", "")
+        assert "Lengths by model open when rating ends" in page
+        assert "Demonstrations" not in page.replace("Demonstrations are answers", "")
         assert "on average" not in visitor.get("/studies/small/contestants/alpha/").content.decode()
     found = client.get("/api/v1/studies/small/tables/data/").json()["content"]
     assert found["contestants"] == []
@@ -175,16 +175,6 @@ def test_references_are_no_secret_where_no_people_are_compared(made, client):
     assert lengths["All prompts", "Demonstrations"]["Mean"] == "4"
 
 
-def test_agreement_stands_here_where_pairs_were_rated_twice(made, client):
-    page = client.get(ADDRESS).content.decode()
-    assert "Do raters of a kind agree?" in page
-    assert "95 % intervals" in page
-    once = HandMade("alpha", "beta", slug="once")
-    once.rate("alpha", "beta", 1)
-    services.refresh(once.study)
-    assert "Do raters of a kind agree?" not in client.get("/studies/once/data/").content.decode()
-
-
 def test_a_study_without_texts_says_so(client):
     made = HandMade("alpha", "beta", slug="bare")
     address = "/studies/bare/data/"
@@ -195,7 +185,7 @@ def test_a_study_without_texts_says_so(client):
     made.rate("alpha", "beta", 1)
     services.refresh(made.study)
     page = client.get(address).content.decode()
-    assert "The texts of this study are not known here" in page
+    assert "This study was imported without texts" in page
     assert "How often pairs were rated" in page
     assert 'aria-labelledby="choice-measure"' not in page
     assert client.get(f"{address}figures/lengths.json").status_code == 404
@@ -205,12 +195,12 @@ def test_a_study_without_texts_says_so(client):
 def test_unknown_texts_are_counted_and_an_older_snapshot_fills_at_the_next_refresh(made, client):
     prompt = factories.make_prompt(study=made.study, turns=[], category="coding")
     services.refresh(made.study, anew=True)
-    assert "1 text of this study is not known here" in client.get(ADDRESS).content.decode()
+    assert "1 text of this study is unknown" in client.get(ADDRESS).content.decode()
     assert prompt.turns == []
     SnapshotSlice.objects.filter(kind="data").delete()
     response = client.get(ADDRESS)
     assert response.status_code == 200
-    assert "This page fills at the next refresh." in response.content.decode()
+    assert "This page fills at the next update" in response.content.decode()
     assert client.get(f"{ADDRESS}tables/lengths.csv").status_code == 404
 
 
@@ -300,7 +290,7 @@ def test_tables_of_nothing():
 def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
     figure = length_boxes("words", text_lengths(content(), "words"))
     boxes = [trace for trace in figure["data"] if trace["type"] == "box"]
-    assert [trace["name"] for trace in boxes] == ["Prompts", "Completions"]
+    assert [trace["name"] for trace in boxes] == ["Prompts", "Answers"]
     assert boxes[0]["q1"] == [2, 2]
     assert boxes[0]["lowerfence"] == [1, 1]  # 0 has no place on a logarithmic axis
     assert boxes[1]["upperfence"] == [5_000_000, 5_000_000]
