@@ -1,10 +1,11 @@
 """The page of how judges agree with people, people with each other, and judges with judges."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -24,11 +25,13 @@ from leaderboard.agreement.table import (
     stand_in_sentence,
     stand_in_table,
     within_table,
+    without_pools,
 )
+from leaderboard.agreement.verdict import HOW, Verdict, verdict
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.pages.wording import FEWEST_PAIRS, enumerated
 from leaderboard.rater_kinds.flags import Flag, snapshot_flags
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
@@ -42,6 +45,16 @@ from leaderboard.rater_kinds.page import (
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
+
+ORDER_BY: Final = "bradley-terry"
+"""The method of the orders of models that the verdict compares."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    name: str
+    title: str
+    panels: Sequence[Panel]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +70,18 @@ class View(Reading):
     def parts(self) -> list[tuple[str, str]]:
         coefficient = "" if self.coefficient == "pearson" else self.coefficient
         return [*super().parts(), ("coefficient", coefficient)]
+
+    @property
+    def orders(self) -> Q:
+        """The stored standings that the verdict compares; none with unusual ties or by a criterion."""
+        if self.band or self.criterion:
+            return Q(pk__in=())
+        return Q(kind="standings", category=self.category, ties="on", method=ORDER_BY)
+
+    @property
+    def rare_words(self) -> str:
+        coefficient = "" if self.coefficient == "pearson" else COEFFICIENTS[self.coefficient]
+        return "; ".join(filter(None, (self.category, coefficient, super().rare_words)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +107,29 @@ class AgreementPage(AboutRaters):
         """How people correlate with the other people."""
         return self.stored.get("correlation", PEOPLE)
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        raters, category = self.snapshot.counts["raters"], self.view.category
+        return verdict(raters, self.stored, category, method=ORDER_BY)
+
+    @property
+    def how(self) -> str:
+        """What decides the words of the verdict; empty where nobody can be compared with people."""
+        return HOW if self.beside_people else ""
+
     @property
     def beside_people(self) -> list[tuple[str, Content]]:
         """Label and correlations of each judge that is compared with people in their place."""
         return [(label, content) for label, content in self.judges if "ceiling" in content]
+
+    @property
+    def drawn(self) -> list[tuple[str, Content]]:
+        """Of each judge, what the figure shows: in a person's place, else with all people."""
+        placed: list[tuple[str, Content]] = [
+            (label, {"rows": content["ceiling"]}) for label, content in self.beside_people
+        ]
+        known = any(row["pearson"] is not None for _, content in placed for row in content["rows"])
+        return placed if known else self.judges
 
     @property
     def beside_people_sentences(self) -> list[str]:
@@ -99,7 +143,7 @@ class AgreementPage(AboutRaters):
         return COEFFICIENTS[self.view.coefficient]
 
     @property
-    def warnings(self) -> list[str]:
+    def notices(self) -> list[str]:
         found = [flag.sentence for flags in self.flags.values() for flag in flags]
         thin = sorted(
             {
@@ -111,8 +155,8 @@ class AgreementPage(AboutRaters):
         )
         if thin:
             found.append(
-                f"Fewer than {FEWEST_PAIRS} pairs were rated by people and a judge in: {', '.join(thin)}. "
-                "Correlations there say little, whatever their size."
+                f"People and a judge both rated fewer than {FEWEST_PAIRS} pairs in {enumerated(thin)}: "
+                "too few to compare them there."
             )
         return found
 
@@ -122,10 +166,10 @@ class AgreementPage(AboutRaters):
         return not self.pending and (not self.agreements or len(self.beside_people) < len(self.judges))
 
     @property
-    def coefficients(self) -> list[Switch]:
+    def rare_choices(self) -> list[Switch]:
         options = list(COEFFICIENTS.items())
         shown = choices("coefficient", "Coefficient", options, self.view.coefficient, self.view.query)
-        return [*self.criterion_choices, shown]
+        return [*self.category_choices, shown, *super().rare_choices]
 
     @property
     def two_url(self) -> str:
@@ -137,43 +181,51 @@ class AgreementPage(AboutRaters):
         yield from self._tables()
         yield from self._matrices()
 
-    def among(self, *slugs: str) -> list[Panel]:
-        return [panel for panel in self.panels if panel.slug in slugs]
+    @property
+    def figure(self) -> Panel | None:
+        return self.panel("correlation")
 
     @property
-    def correlation(self) -> list[Panel]:
-        return self.among("correlation")
-
-    @property
-    def beside_people_tables(self) -> list[Panel]:
-        return self.among("ceiling", "stand-in")
-
-    @property
-    def coefficient_tables(self) -> list[Panel]:
-        return self.among("kappa", "within")
-
-    @property
-    def matrices(self) -> list[Panel]:
-        return self.among("kappa-matrix", "correlation-matrix")
+    def details(self) -> list[Detail]:
+        """What is shown on demand."""
+        parts = (
+            ("numbers", "Numbers by category", ("correlations", "ceiling")),
+            ("places", "Could a judge take a person’s place?", ("stand-in",)),
+            ("coefficients", "Kappa and alpha: agreement beyond chance", ("kappa", "within")),
+            ("matrices", "Everybody with everybody", ("kappa-matrix", "correlation-matrix")),
+        )
+        found = [
+            Detail(name, title, [panel for panel in self.panels if panel.slug in slugs])
+            for name, title, slugs in parts
+        ]
+        return [detail for detail in found if detail.panels]
 
     def _correlation(self) -> Iterator[Panel]:
         coefficient, ceiling = self.view.coefficient, self.ceiling
-        own = [correlated(label, content, coefficient) for label, content in self.judges]
-        people = correlated("People with each other", ceiling, coefficient) if ceiling else []
         listed_too = [("People with each other", ceiling)] if ceiling else []
-        known = any(row.value is not None for series in (*own, people) for row in series)
-        if not self.judges and not known:
-            return
-        rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
-        yield self.make_panel(
-            "correlation",
-            "Correlation with people by category",
-            f"Dots are {self.coefficient_name}, bars {self.level:g} % intervals from resampling prompts; n "
-            "counts the pairs that both rated. The upright mark is how people agree with the other people.",
-            correlation_table([*self.judges, *listed_too]),
-            draw=(lambda: correlations(coefficient, own, people)) if known else None,
-            height=step(rows + 5),
-        )
+        own = [correlated(label, without_pools(content), coefficient) for label, content in self.drawn]
+        people = [
+            row for each in listed_too for row in correlated(each[0], without_pools(each[1]), coefficient)
+        ]
+        if any(row.value is not None for series in (*own, people) for row in series):
+            rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
+            line = " The upright line shows how people agree with each other." if ceiling else ""
+            yield self.make_panel(
+                "correlation",
+                "Agreement with people by category",
+                f"{self.coefficient_name}: 1 is full agreement, 0 is none. Bars show the {self.level:g}% "
+                f"interval for other prompts of this kind.{line}",
+                correlation_table([*self.drawn, *listed_too]),
+                draw=lambda: correlations(coefficient, own, people),
+                height=step(rows + 5),
+            )
+        if self.judges:
+            yield self.make_panel(
+                "correlations",
+                "With the mean of all people",
+                "The mean of several people is easier to agree with than one person.",
+                correlation_table([*self.judges, *listed_too]),
+            )
 
     def _beside_people(self) -> Iterator[Panel]:
         if self.beside_people:
@@ -181,18 +233,17 @@ class AgreementPage(AboutRaters):
             tests = [(label, content["stand_in"]) for label, content in self.beside_people]
             yield self.make_panel(
                 "ceiling",
-                "Beside what people reach",
-                "Each person is held against the mean of the other people, and so is the judge in that "
-                f"person’s place, on the same pairs. Intervals of {self.level:g} % of the difference draw "
-                "prompts for both at once.",
+                "In a person’s place",
+                "Each person, and the judge in that person’s place, beside the other people on the same "
+                "pairs.",
                 beside_people_table(ceilings, self.view.coefficient),
             )
             yield self.make_panel(
                 "stand-in",
                 "Alternative annotator test",
-                f"Calderon, Reichart and Dror (2025), with ε = {tests[0][1]['epsilon']:g}, over verdicts. "
-                "The winning rate is the share of people in whose place the judge is shown to do well "
-                "enough; the advantage is how often, on average, it matches the others at least as well.",
+                "For each person the test asks whether the judge has the verdict of the other people as "
+                f"often, or less often by at most {tests[0][1]['epsilon']:g} (Calderon, Reichart and Dror "
+                "2025). A judge that wins against half of the people passes.",
                 stand_in_table(tests),
             )
 
@@ -207,8 +258,8 @@ class AgreementPage(AboutRaters):
             yield self.make_panel(
                 "kappa",
                 f"Kappa with {names[PEOPLE]}",
-                f"Cohen's kappa with quadratic weights and {self.level:g} % intervals, by category. "
-                f"{UNMIRRORED}",
+                "Cohen's kappa with quadratic weights: 1 is the same rating every time, 0 what chance "
+                f"gives. {UNMIRRORED}",
                 kappa_table(entries),
             )
         within = [
@@ -219,9 +270,9 @@ class AgreementPage(AboutRaters):
         if within:
             yield self.make_panel(
                 "within",
-                "Agreement among raters of one kind",
-                "Krippendorff's alpha over all ratings, Fleiss' kappa over verdicts (first, tie, second). "
-                f"A judge is compared with itself, in the other order. {UNMIRRORED}",
+                "Raters among themselves",
+                "Krippendorff's alpha of ratings and Fleiss' kappa of verdicts. A judge is compared with "
+                f"itself in the other order. {UNMIRRORED}",
                 within_table(within),
             )
 
@@ -229,16 +280,15 @@ class AgreementPage(AboutRaters):
         category = self.view.category
         listed_kinds = [(one, label) for one, label in self.kinds if not one.startswith("group:")]
         for slug, title, what, name in (
-            ("kappa-matrix", "Every kind against every other: kappa", "kappa", "Weighted kappa"),
-            ("correlation-matrix", "Every kind against every other: correlation", "pearson", "Pearson r"),
+            ("kappa-matrix", "Kappa of every two", "kappa", "Weighted kappa"),
+            ("correlation-matrix", "Correlation of every two", "pearson", "Pearson r"),
         ):
             values, pairs = kind_matrix(self.agreements, listed_kinds, what, category)
             if len(listed_kinds) > 1 and any(value is not None for row in values.values for value in row):
                 yield self.make_panel(
                     slug,
                     title,
-                    "Read across a row: how the raters of the row agree with those of each column, over the "
-                    "pairs that both rated.",
+                    "Over the pairs that both rated.",
                     matrix_table(name, values, pairs),
                     draw=lambda values=values, pairs=pairs, name=name: kinds_map(values, pairs, name),
                     height=step(len(listed_kinds) * 2 + 6),
@@ -250,7 +300,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request.GET, snapshot)
-    found = find(snapshot, view.setting, Scope.RATERS)
+    found = find(snapshot, view.setting, Scope.RATERS, also=view.orders)
     return AgreementPage(
         study=study,
         snapshot=snapshot,

@@ -98,7 +98,7 @@ def as_text(found: Content, *, unmirrored: bool = False) -> str:
     simulated = any(own["simulated"] for own in kinds or found.get("raters", ()))
     parts = [
         f"{found['study']}: agreement in {found['category'] or 'all categories'}, {criterion}{ties}. "
-        f"Intervals of {found['level']:g} % over prompts; {found['rounds']} rounds, seed {found['seed']}."
+        f"Intervals of {found['level']:g}% over prompts; {found['rounds']} rounds, seed {found['seed']}."
         f"{' Simulated votes are among them: a program made them up.' if simulated else ''}"
     ]
     if kinds is None:

@@ -14,10 +14,7 @@ COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kend
 ALL_CATEGORIES: Final = "All"
 _ALL_BUT: Final = "All but "
 _LEVEL: Final = 0.05
-UNMIRRORED: Final = (
-    "Each pair is entered in both orientations; unmirrored values enter it once, as it was imported, to be "
-    "held against published ones."
-)
+UNMIRRORED: Final = "Unmirrored values enter each pair once, as imported, to compare with published ones."
 
 Agreements = Mapping[str, Content]
 
@@ -164,16 +161,14 @@ def stand_in_table(judges: Iterable[tuple[str, Content]]) -> DataTable:
 def stand_in_sentence(label: str, content: Content, coefficient: str, level: float) -> str:
     """Whether a judge may stand in for a person, and how it correlates with the others in that place."""
     found = content["stand_in"]
-    if found["passes"] is None:
-        said = f"Not known: {found['reason']}."
-    else:
-        won, people = sum(each["won"] for each in found["people"]), len(found["people"])
-        said = (
-            f"{'Yes' if found['passes'] else 'Not shown'}: the test finds it good enough in the place of "
-            f"{won} of {people} people (winning rate {found['winning_rate']:.2f}; half is needed)."
-        )
     beside = _beside_people(content["ceiling"][0], coefficient, level)
-    return f"May {label} stand in for a person? {said}{beside}"
+    if found["passes"] is None:
+        return f"{label} cannot be tested: {found['reason']}.{beside}"
+    won, people = sum(each["won"] for each in found["people"]), len(found["people"])
+    return (
+        f"{label} {'passes' if found['passes'] else 'does not pass'} the test: it does well enough in the "
+        f"place of {won} of {people} people, and half are needed.{beside}"
+    )
 
 
 def _beside_people(row: Content, coefficient: str, level: float) -> str:
@@ -184,9 +179,9 @@ def _beside_people(row: Content, coefficient: str, level: float) -> str:
     low, high = row[f"{apart}_low"], row[f"{apart}_high"]
     certain = low is not None and not low <= 0 <= high
     return (
-        f" Its {COEFFICIENTS[coefficient]} with the others is {signed(own)}, a person’s {signed(people)}: a "
-        f"difference of {signed(row[apart])}{_interval(row, apart, level)}, "
-        f"{'more than chance explains' if certain else 'which may be chance'}."
+        f" Its {COEFFICIENTS[coefficient]} with the others is {signed(own)}, a person’s {signed(people)}. "
+        f"The difference of {signed(row[apart])}{_interval(row, apart, level)} "
+        f"{'is more than chance explains' if certain else 'may be chance'}."
     )
 
 
@@ -323,7 +318,7 @@ def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
 
 def _interval(row: Content, name: str, level: float) -> str:
     ends = number_range(row.get(f"{name}_low"), row.get(f"{name}_high"))
-    return f" ({level:g} % interval {ends})" if ends else ""
+    return f" ({level:g}% interval {ends})" if ends else ""
 
 
 def _strength(word: str) -> str:
@@ -354,7 +349,7 @@ def difference_sentence(content: Content) -> str:
     if row is None:
         return ""
     low, high = row["difference_low"], row["difference_high"]
-    ends = "" if low is None else f" ({content['level']:g} % interval {_points(low)} to {_points(high)})"
+    ends = "" if low is None else f" ({content['level']:g}% interval {_points(low)} to {_points(high)})"
     chance = "more than chance explains" if row["p_adjusted"] < _LEVEL else "which may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has the verdict of people "

@@ -147,7 +147,7 @@ class TwoPage(AboutRaters):
             yield self.make_panel(
                 "measures",
                 "How they agree",
-                f"Intervals of {self.level:g} %. {UNMIRRORED}",
+                f"Intervals of {self.level:g}%. {UNMIRRORED}",
                 two_table(content),
             )
         if content.get("differences"):
@@ -155,7 +155,7 @@ class TwoPage(AboutRaters):
                 "differences",
                 "Judges’ agreement with people",
                 "How often each of every two judges has the verdict of people, over the pairs that both and "
-                f"people rated, with {self.level:g} % intervals that resample prompts. p is of McNemar’s "
+                f"people rated, with {self.level:g}% intervals that resample prompts. p is of McNemar’s "
                 "exact test, then adjusted for all rows by Holm’s procedure.",
                 differences_table(content["differences"]),
             )

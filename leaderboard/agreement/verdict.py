@@ -20,6 +20,7 @@ from leaderboard.pages.wording import (
     enumerated,
     number_range,
     number_word,
+    paragraph,
     signed,
     whole_percent,
 )
@@ -46,11 +47,6 @@ class Standing(Enum):
     FEW_PAIRS = "too few pairs"
     UNKNOWN = "unknown"
 
-
-_WORDS: Final = frozenset(
-    ("all", "both", "but", "in", "no", "only", "people", "the", "with", *map(number_word, range(1, 11)))
-)
-"""What begins a sentence and is no name."""
 
 _DECIDED: Final = (Standing.BETTER, Standing.AS_WELL, Standing.SLIGHTLY_LESS, Standing.LESS)
 
@@ -122,30 +118,21 @@ def verdict(
         own = about.row("correlation", _PEOPLE)
         if own is None or own["pearson"] is None:
             return Verdict()
-        return Verdict(long=_text([f"people agree with each other (r {signed(own['pearson'])})"], simulated))
+        return Verdict(
+            long=paragraph([f"people agree with each other (r {signed(own['pearson'])})"], simulated)
+        )
     if people is None:
         unknown = "only judges have rated so far, so nothing shows whether they rate as people would"
-        return Verdict(*[_text([unknown, *_doubt(judges)], simulated)] * 2)
+        return Verdict(*[paragraph([unknown, *_doubt(judges)], simulated)] * 2)
     trusted = any(
         judge.standing in (Standing.BETTER, Standing.AS_WELL) or (judge.order and judge.order.same)
         for judge in judges
     )
     order, doubt = list(_order(judges)), _doubt(judges, but=trusted)
     short, long = (
-        _text([*order, *_agreement(judges, people["raters"], most), *doubt], simulated) for most in (1, 3)
+        paragraph([*order, *_agreement(judges, people["raters"], most), *doubt], simulated) for most in (1, 3)
     )
     return Verdict(short, long)
-
-
-def _text(sentences: Iterable[str], simulated: bool) -> str:
-    first, *others = sentences
-    told = [f"in these simulated ratings, {first}" if simulated else first, *others]
-    return " ".join(f"{_capitalised(each)}." for each in told)
-
-
-def _capitalised(sentence: str) -> str:
-    """A name at the beginning stays as it is."""
-    return sentence[0].upper() + sentence[1:] if sentence.partition(" ")[0] in _WORDS else sentence
 
 
 @dataclass(frozen=True)

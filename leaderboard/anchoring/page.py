@@ -75,8 +75,7 @@ class AnchoredPage(ComputedPage):
         yield self.make_panel(
             "anchored",
             "People alone, the judge alone, and both",
-            "Dots are ratings by Bradley-Terry, bars "
-            f"{self.level:g}\N{NO-BREAK SPACE}% intervals over prompts.",
+            f"Dots are ratings by Bradley-Terry, bars {self.level:g}% intervals over prompts.",
             anchored_table(content),
             draw=lambda: intervals(order, boards(content)),
             height=step(len(order) * 1.2 + 6),

@@ -73,7 +73,7 @@ def _bars(one: Shown, reasons: Sequence[str], number: int) -> Figure:
         x=_places(one.points, reasons),
         y=shares,
         text=[
-            f"{full(one.label)}: {count} of {one.replies} ({share:.1f} %)"
+            f"{full(one.label)}: {count} of {one.replies} ({share:.1f}%)"
             for count, share in zip(counts, shares, strict=True)
         ],
     )
@@ -101,7 +101,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
         x=_places(points, reasons),
         hovertext=[
             [
-                f"{full(one.label)}: {count} of {one.replies} ({100 * count / one.replies:.1f} %)"
+                f"{full(one.label)}: {count} of {one.replies} ({100 * count / one.replies:.1f}%)"
                 for count in row
             ]
             for one, row in zip(shown, counts, strict=True)
@@ -182,7 +182,7 @@ def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
         x=[edge + width / 2 for edge in scores["bins"]],
         y=shares,
         text=[
-            f"{full(name)}: {edge:g} to {edge + width:g}: {count} of {n} ({share:.1f} %)"
+            f"{full(name)}: {edge:g} to {edge + width:g}: {count} of {n} ({share:.1f}%)"
             for edge, count, share in zip(scores["bins"], scores["counts"], shares, strict=True)
         ],
     )

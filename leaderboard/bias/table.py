@@ -221,12 +221,12 @@ def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
         sided = f"{at['sided']:,} of {ratings} take a side" if "sided" in at else ratings
         between = percent_range(at.get("share_first_low"), at.get("share_first_high"))
         yield (
-            f"{sided}: {percent(one.share_first)} prefer the completion shown first"
-            f"{_interval(between, level)}. Without position bias it would be 50 %."
+            f"{sided}: {percent(one.share_first)} prefer the answer shown first"
+            f"{_interval(between, level)}; without position bias it would be 50%."
         )
     if one.mean is not None:
         low, high = at.get("mean_low"), at.get("mean_high")
-        between = "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+        between = number_range(low, high)
         yield (
             f"The mean rating{where} is {one.mean:.2f}{_interval(between, level)}; "
             f"the middle of the scale is {one.neutral:g}."
@@ -236,53 +236,43 @@ def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
 
 
 def _interval(between: str, level: float) -> str:
-    return f" ({level:g} % interval {between})" if between else ""
+    return f" ({level:g}% interval {between})" if between else ""
 
 
 def _mirror_sentence(at: Mapping[str, Any]) -> str:
     test = f"p {equals(at['p'])}"
-    if at.get("chi2") is not None:
-        degrees = counted(at["df"], "degree")
-        test = (
-            f"{test}, ratings of one prompt taken together; each taken by itself, "
-            f"chi-square is {at['chi2']:.1f} on {degrees} of freedom"
-        )
     if at["p"] < 0.05:
-        return (
-            f"The histogram differs from its mirror image by more than chance explains ({test}): "
-            "the order of the two completions matters."
-        )
+        return f"These raters prefer one side: the ratings differ from their mirror image ({test})."
     return (
-        f"The histogram differs from its mirror image by no more than chance explains ({test}). "
-        "That is no proof of no bias: a small one takes many ratings to be seen."
+        f"Nothing shows that these raters prefer one side ({test}). A small preference needs many ratings to "
+        "be seen."
     )
 
 
 def _flip_sentences(flips: Flips | None, level: float) -> Iterator[str]:
     if flips is None:
-        yield "No pair was rated by the same rater in both orders, so there is no flip rate."
+        yield "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."
         return
     between = _interval(percent_range(flips.get("low"), flips.get("high")), level)
     yield (
-        f"{counted(flips['pairs'], 'pair')} rated by the same rater in both orders: "
-        f"the verdict changed in {flips['flipped']:,}, {percent(flips['rate'])}{between}."
+        f"The same rater rated {counted(flips['pairs'], 'pair')} in both orders and changed its verdict in "
+        f"{flips['flipped']:,}, {percent(flips['rate'])}{between}."
     )
     if flips["flipped"]:
         yield (
-            f"Of the changed verdicts {flips['to_first']:,} followed whatever was shown first and "
-            f"{flips['to_second']:,} whatever was shown second; "
-            "a tie in one order follows the side taken in the other."
+            f"Of the changed verdicts {flips['to_first']:,} followed the place shown first and "
+            f"{flips['to_second']:,} the place shown second."
         )
 
 
 def _score_sentences(scores: ScoreDifferences | None) -> Iterator[str]:
     if scores is not None:
         yield (
-            f"Over {counted(scores['n'], 'pair')} of scores the first completion got "
-            f"{signed(scores['mean'])} points more than the second on average. "
-            f"It was higher {counted(scores['first_higher'], 'time')}, "
-            f"the second {counted(scores['second_higher'], 'time')}, "
-            f"and they were equal {counted(scores['equal'], 'time')}."
+            f"Over {counted(scores['n'], 'pair')} the answer shown first got {signed(scores['mean'])} "
+            "points more than the second on average. It was higher "
+            f"{counted(scores['first_higher'], 'time')}, the second "
+            f"{counted(scores['second_higher'], 'time')}, and they were equal "
+            f"{counted(scores['equal'], 'time')}."
         )
 
 
@@ -343,17 +333,17 @@ def length_sentence(measure: LengthEffect, level: float) -> str:
         return ""
     noun = MEASURES.get(measure["name"], measure["name"])
     ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
-    interval = f" ({level:g} % interval {ends})" if ends else ""
-    found = f"The completion with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
+    interval = f" ({level:g}% interval {ends})" if ends else ""
+    found = f"The answer with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
     slope = measure["slope"]
     if slope is None or measure["unit"] != PER_DOUBLING:
         return found
     low, high = measure.get("slope_low"), measure.get("slope_high")
     factors = "" if low is None or high is None else number_range(exp(low), exp(high))
-    between = f" ({level:g} % interval {factors})" if factors else ""
-    return f"{found} Twice as many multiply the odds of winning by {signed(exp(slope))}{between}."
+    between = f" ({level:g}% interval {factors})" if factors else ""
+    return f"{found} Twice as many {noun} multiply the odds of winning by {signed(exp(slope))}{between}."
 
 
 def unknown_sentence(content: Length) -> str:
     unknown = content.get("unknown") or 0
-    return f"{counted(unknown, 'comparison')} left out: a text is not known." if unknown else ""
+    return f"{counted(unknown, 'rating')} left out, because a text is not known." if unknown else ""

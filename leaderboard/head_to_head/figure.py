@@ -12,7 +12,7 @@ def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
     values = [(each.points, *(each.ends or (None, None))) for _, each in found]
     texts = [f"{full(label)}: {each.points:+.0f} points" for label, each in found]
     labels = [label for label, _ in found]
-    figure = by_rater(labels, values, texts, f"Difference in points, {level:g} % interval")
+    figure = by_rater(labels, values, texts, f"Difference in points, {level:g}% interval")
     figure["layout"]["xaxis"] |= {"zeroline": True, "zerolinecolor": "--text"}
     figure["layout"]["shapes"] = [vertical_line(-margin)] if margin else []
     return figure

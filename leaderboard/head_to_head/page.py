@@ -173,7 +173,7 @@ class HeadToHead(ComputedPage):
 
     def _panels(self) -> Iterator[Panel]:
         first, second, level = self.first.name, self.second.name, self.level
-        words = f"{first} less {second}, from all games. Bars are {level:g} % intervals"
+        words = f"{first} less {second}, from all games. Bars are {level:g}% intervals"
         looks = f"{words} that hold at every look." if self.every_look else f"{words}."
         if self.margin:
             looks += f" The coloured line is the margin, \N{MINUS SIGN}{self.margin:g} points."

@@ -98,14 +98,14 @@ class Driver:
 
     def sentence(self, first: str, level: float) -> str:
         """What moves the result, where it does."""
-        one, other = (f"{100 * self.split[part]['value']:.0f} %" for part in ("one", "other"))
+        one, other = (f"{100 * self.split[part]['value']:.0f}%" for part in ("one", "other"))
         where = {
             "position": f"where it is shown first, {other} where it is shown second",
             "length": f"where its text is the longer one, {other} where it is the shorter one",
             "category": f"in {self.one}, {other} elsewhere",
         }[self.what]
         value, low, high = (f"{100 * self.apart[key]:+.0f}" for key in ("value", "low", "high"))
-        apart = f"{value} percentage points ({level:g} % interval: {low} to {high})"
+        apart = f"{value} percentage points ({level:g}% interval: {low} to {high})"
         return f"{first} wins {one} of the points {where}: {apart}."
 
 

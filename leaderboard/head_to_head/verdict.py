@@ -107,7 +107,7 @@ class Decision:
     def sentence(self) -> str:
         if self.ends is None:
             return f"{self._said}: one prompt says nothing about others."
-        interval = f"{self.level:g} % interval{', at every look' if self.every_look else ''}"
+        interval = f"{self.level:g}% interval{', at every look' if self.every_look else ''}"
         low, high = self.ends
         measured = f"{self.points:+.0f} points ({interval}: {low:+.0f} to {high:+.0f})"
         return f"{self._said}: {measured}.{self._what_would_decide}"
@@ -133,7 +133,7 @@ class Decision:
         ratings, prompts = about(self.more_ratings), about(self.more_units)
         more = f"{prompts} more prompts like these ({ratings} ratings)"
         wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
-        return f" About {wanted} would decide, with a chance of {POWER:.0f} %."
+        return f" About {wanted} would decide, with a chance of {POWER:.0f}%."
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

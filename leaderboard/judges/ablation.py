@@ -92,7 +92,7 @@ def _about(report: Content) -> str:
     )
     return (
         f"{report['study']}: {names} on the {report['pairs']} pairs of {report['prompts']} prompts that "
-        f"every judge rated ({both}). Intervals of {report['level']:g} % over prompts; {report['rounds']} "
+        f"every judge rated ({both}). Intervals of {report['level']:g}% over prompts; {report['rounds']} "
         f"rounds, seed {report['seed']}.{note}"
     )
 

@@ -158,8 +158,7 @@ class JudgesPage(Page):
         yield from correlation_panel(
             self,
             "Correlation with people by category",
-            f"Pearson’s r over the pairs both rated, with {self.level:g} % intervals from resampling "
-            "prompts.",
+            f"Pearson’s r over the pairs both rated, with {self.level:g}% intervals from resampling prompts.",
             list(found.values()),
             ceiling,
         )

@@ -1,6 +1,6 @@
 """Numbers about raters in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 FEWEST_PAIRS: Final = 30
@@ -36,7 +36,7 @@ def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 
 def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
+    return "–" if share is None else f"{100 * share:.1f}%"
 
 
 def whole_percent(share: float) -> str:
@@ -44,11 +44,15 @@ def whole_percent(share: float) -> str:
 
 
 def percent_range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f} %"
+    return "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}%"
 
 
 def number_range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+    """ "0.42–0.55"; with "to" where a minus would stand beside the dash."""
+    if low is None or high is None:
+        return ""
+    ends = signed(low), signed(high)
+    return (" to " if any("−" in end for end in ends) else "–").join(ends)
 
 
 def signed(value: float) -> str:
@@ -78,3 +82,21 @@ def enumerated(names: Sequence[str]) -> str:
     """ "A, B and C"; of at least one."""
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+_WORDS: Final = frozenset(
+    ("all", "both", "but", "in", "no", "nobody", "only", "people", "the", "when", "with", *_SMALL[1:])
+)
+"""What begins a sentence and is no name."""
+
+
+def paragraph(sentences: Iterable[str], simulated: bool) -> str:
+    """Sentences without their first capital and their stop as a text, which says whether it is simulated."""
+    first, *others = sentences
+    told = [f"in these simulated ratings, {first}" if simulated else first, *others]
+    return " ".join(f"{_capitalised(each)}." for each in told)
+
+
+def _capitalised(sentence: str) -> str:
+    """A name at the beginning stays as it is."""
+    return sentence[0].upper() + sentence[1:] if sentence.partition(" ")[0] in _WORDS else sentence

@@ -96,8 +96,8 @@ class PlanPage(ComputedPage):
         yield self.make_panel(
             "needs",
             "Other gaps, more raters",
-            f"More prompts to see a gap at {plan['level']:g}\N{NO-BREAK SPACE}% with a chance of "
-            f"{plan['power']:g}\N{NO-BREAK SPACE}%, by how many raters rate every new pair.",
+            f"More prompts to see a gap at {plan['level']:g}% with a chance of "
+            f"{plan['power']:g}%, by how many raters rate every new pair.",
             needs_table(plan),
         )
 

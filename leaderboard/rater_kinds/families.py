@@ -78,10 +78,7 @@ def _words(name: str) -> frozenset[str]:
 def warning(label: str, found: Sequence[str]) -> str:
     if not found:
         return ""
-    return (
-        f"{label} may be of one family with the contestant{'s' if len(found) > 1 else ''} {named(found)}, "
-        "going by their names: a judge may favour its own family."
-    )
+    return f"By its name, {label} may be of the same family as {named(found)}. A judge may favour its family."
 
 
 def named(found: Sequence[str]) -> str:

@@ -45,7 +45,9 @@ def flags(
     found: list[Flag] = []
     if kin.itself:
         found.append(
-            Flag("competes", f"{label} also competes here, as {named(kin.itself)}: it judges itself.")
+            Flag(
+                "competes", f"{label} judges its own answers: it is also ranked here as {named(kin.itself)}."
+            )
         )
     if kin.family:
         found.append(Flag("family", warning(label, kin.family)))
@@ -53,8 +55,8 @@ def flags(
         found.append(
             Flag(
                 "unscored",
-                f"{answers.unscored:,} of {answers.given:,} answers by {label} ({100 * answers.share:.1f} %) "
-                "have no rating. Its numbers are about the others, which may be the easier ones.",
+                f"{label} gave no rating to {answers.unscored:,} of {answers.given:,} pairs "
+                f"({100 * answers.share:.1f}%). The pairs it rated may be the easier ones.",
             )
         )
     if own_family:
@@ -65,16 +67,18 @@ def flags(
 def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
     low, high, apart = measured["low"], measured["high"], measured["difference"]
     between = "" if low is None else f" (interval {_signed(low)} to {_signed(high)})"
-    if low is None or low <= 0 <= high:
-        what = "That may be chance."
-    elif apart > 0:
-        what = "That is more than chance explains, and may be self-preference."
-    else:
-        what = "That is more than chance explains: it is hard on them."
+    chance = low is None or low <= 0 <= high
+    what = (
+        "may be chance"
+        if chance
+        else "may be self-preference"
+        if apart > 0
+        else "is more than chance explains"
+    )
     return (
-        f"{label} rates what may be its own family, going by names ({named(measured['kin'])}), "
-        f"{abs(apart):.2f} {'lower' if apart < 0 else 'higher'} than {measured['against']} do{between} "
-        f"on a scale from −1 to 1, over {measured['n']:,} pairs that both rated. {what}"
+        f"{label} rates models that may be of its own family ({named(measured['kin'])}) {abs(apart):.2f} "
+        f"{'lower' if apart < 0 else 'higher'} than {measured['against']} do{between}, on a scale from −1 "
+        f"to 1 over {measured['n']:,} pairs. This {what}."
     )
 
 

@@ -48,7 +48,7 @@ def one_of(wanted: Mapping[str, str], name: str, known: Sequence[str], default: 
     value = wanted.get(name) or default
     if value not in (*known, default):
         there = ", ".join(entry for entry in known if entry)
-        raise UnknownSettingError(f'There is no {name} "{value[:100]}" here. There is: {there or "none"}.')
+        raise UnknownSettingError(f'This page has no {name} "{value[:100]}". It has: {there or "none"}.')
     return value
 
 
@@ -119,7 +119,7 @@ class Reading:
 
     @property
     def rare_words(self) -> str:
-        level = "" if self.level == USUAL_LEVEL else f"intervals of {self.level} %"
+        level = "" if self.level == USUAL_LEVEL else f"{self.level}% intervals"
         return "; ".join(filter(None, (self.ties_words, level)))
 
     @property

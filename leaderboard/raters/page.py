@@ -43,7 +43,8 @@ from leaderboard.raters.panels import (
     ratings_panel,
     scores_panel,
 )
-from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
+from leaderboard.raters.table import NOT_RATED, Kind, RaterFigure, kinds_table, summary
+from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
@@ -80,6 +81,12 @@ class View(Reading):
         return [*(("with", one) for one in kinds), *super().parts(), ("ties", ties), ("method", method)]
 
     @property
+    def rare_words(self) -> str:
+        ties = "ties off" if self.ties == "off" else ""
+        method = "" if self.method == "elo" else METHOD_NAMES[self.method]
+        return "; ".join(filter(None, (super().rare_words, ties, method)))
+
+    @property
     def standings(self) -> Q:
         """The stored standings by the chosen kinds; none with an unusual band of ties or by a criterion."""
         return Q(
@@ -97,10 +104,8 @@ class Line:
     address: str
     chosen: bool
 
-    @property
-    def cells(self) -> dict[str, RaterFigure]:
-        """Numbers by column: on a phone a row is a card."""
-        return summary(self.kind)
+    cells: Mapping[str, RaterFigure]
+    """Numbers by column: on a phone a row is a card."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,21 +116,27 @@ class RatersPage(AboutRaters):
     tab: ClassVar[str] = "study-raters"
 
     @property
+    def verdict(self) -> str:
+        return verdict(self.kinds)
+
+    @property
     def columns(self) -> list[str]:
-        return list(summary(self.kinds[0]))
+        return list(self.lines[0].cells)
 
     @cached_property
     def kinds(self) -> list[Kind]:
         entries = listed(self.snapshot, *self.view.chosen)
         return [kind(entry, self.stored, self.agreements, self.view.category) for entry in entries]
 
-    @property
+    @cached_property
     def lines(self) -> list[Line]:
+        hidden = set() if any(each.unscored for each in self.kinds) else {NOT_RATED}
         return [
             Line(
                 each,
                 reverse("study-rater", args=[self.study.slug, each.selector]) + self.view.shared,
                 each in self.compared,
+                {name: cell for name, cell in summary(each).items() if name not in hidden},
             )
             for each in self.kinds
         ]
@@ -148,12 +159,16 @@ class RatersPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        view, found = self.view, [*self.criterion_choices, *self.category_choices]
+        return [*self.criterion_choices, *self.category_choices]
+
+    @property
+    def rare_choices(self) -> list[Switch]:
+        view, found = self.view, super().rare_choices
         if view.method != "ordinal":
             ties = [("on", "Count half"), ("off", "Off")]
-            found.append(choices("ties", "Ties in ranks", ties, view.ties, view.query))
+            found.append(choices("ties", "Ties of leaderboards", ties, view.ties, view.query))
         methods = [(name, METHOD_NAMES[name]) for name in STORED_METHODS]
-        return [*found, choices("method", "Method of ranks", methods, view.method, view.query)]
+        return [*found, choices("method", "Method of leaderboards", methods, view.method, view.query)]
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -169,7 +184,7 @@ class RatersPage(AboutRaters):
 
     @property
     def kinds_panel(self) -> Panel:
-        return self.make_panel("kinds", "Every kind of raters", "One row for each.", kinds_table(self.kinds))
+        return self.make_panel("kinds", "Raters", "One row for each.", kinds_table(self.kinds))
 
     def _compared_panels(self) -> Iterator[Panel]:
         yield from self._histograms()
@@ -183,18 +198,23 @@ class RatersPage(AboutRaters):
     def _histograms(self) -> Iterator[Panel]:
         found = [(each.label, each.ratings) for each in self.compared if each.ratings]
         for points, shown in shown_by_scale(found).items():
-            note = f" Unscored replies have bars of their own.{self._alone([one.label for one in shown])}"
+            unrated = (
+                " Replies without a rating have bars of their own."
+                if any(each.unscored for each in shown)
+                else ""
+            )
+            note = f"{unrated}{self._alone([one.label for one in shown])}"
             yield ratings_panel(self, points, shown, note)
 
     def _alone(self, labels: list[str]) -> str:
         """Whose figure it is, where it shows one of several kinds and so has no legend."""
-        return f" Shown: {labels[0]} alone." if len(labels) == 1 < len(self.compared) else ""
+        return f" Shown: only {labels[0]}." if len(labels) == 1 < len(self.compared) else ""
 
     def _scores(self) -> Iterator[Panel]:
         found = [(each.label, each.scores) for each in self.compared if each.scores]
         note = (
-            "For judges that give each completion a score of its own. Without position bias the picture is "
-            f"symmetric about 0.{self._alone([label for label, _ in found])}"
+            "For judges that score each answer by itself. Without position bias the picture is symmetric "
+            f"about 0.{self._alone([label for label, _ in found])}"
         )
         yield from scores_panel(self, found, note)
 
@@ -207,7 +227,7 @@ class RatersPage(AboutRaters):
         boards = [(label, content) for label, content in read if content]
         ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
         method = f"{METHOD_NAMES[view.method]}, {ties}. "
-        yield from boards_panel(self, "ranks", "Standings by each kind", boards, self.level, method)
+        yield from boards_panel(self, "ranks", "Leaderboards by each", boards, self.level, method)
 
     def _correlation(self) -> Iterator[Panel]:
         read = [
@@ -218,7 +238,7 @@ class RatersPage(AboutRaters):
         yield from correlation_panel(
             self,
             "Correlation with people",
-            f"{COEFFICIENTS['pearson']} by category, with {self.level:g} % intervals.",
+            f"{COEFFICIENTS['pearson']} by category, with {self.level:g}% intervals.",
             [(label, content) for label, content in read if content],
             self.stored.get("correlation", PEOPLE),
         )
@@ -230,8 +250,7 @@ class RatersPage(AboutRaters):
             yield self.make_panel(
                 "kappa",
                 "Agreement with each other",
-                "Weighted kappa of every two kinds: 1 is the same rating every time, 0 what chance gives. "
-                "Read across a row.",
+                "Weighted kappa of every two: 1 is the same rating every time, 0 what chance gives.",
                 matrix_table("Weighted kappa", values, pairs),
                 draw=lambda: kinds_map(values, pairs, "kappa"),
                 height=step(len(chosen) * 2 + 6),

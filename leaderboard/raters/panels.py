@@ -20,8 +20,8 @@ def ratings_panel(page: Page, points: int, shown: Sequence[Shown], note: str = "
     return page.make_panel(
         f"ratings-{points}",
         f"Ratings as shown, scale of {points} points",
-        "How often each rating was given, in the order in which the two completions were shown. "
-        f"Raters without position bias give a symmetric picture.{note}",
+        f"How often each rating was given; 1 favours the answer shown first. Without position bias the "
+        f"picture is symmetric.{note}",
         ratings_table(points, shown),
         draw=lambda: histogram(points, shown),
         height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
@@ -33,9 +33,8 @@ def position_panel(page: Page, shown: Sequence[Shown], level: float) -> Iterator
     if found:
         yield page.make_panel(
             "position",
-            "How often the first was preferred",
-            f"Among ratings that take a side. Bars are {level:g} % intervals; the dashed line at 50 % is "
-            "what raters without position bias tend to.",
+            "How often raters prefer the answer shown first",
+            f"Among ratings that take a side, with {level:g}% intervals. The dashed line is 50%: no bias.",
             position_table(found),
             draw=lambda: position_dots(found),
             height=step(len(found) * 1.5 + 5),
@@ -65,7 +64,7 @@ def boards_panel(
     yield page.make_panel(
         slug,
         title,
-        f"{method}Dots are ratings, bars {level:g} % intervals; contestants are in the order of {label}.",
+        f"{method}Dots are scores with {level:g}% intervals, in the order of {label}.",
         raters_table(order, boards),
         draw=lambda: intervals(order, boards),
         height=step(len(order) * max(1, 0.4 * len(boards)) + 5),
@@ -83,7 +82,7 @@ def correlation_panel(
     yield page.make_panel(
         "correlation",
         title,
-        f"{note} The upright mark is how people agree with the other people.",
+        f"{note} The upright line shows how people agree with each other.",
         correlation_table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
         draw=lambda: correlations("pearson", own, people),
         height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),

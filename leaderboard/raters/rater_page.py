@@ -27,7 +27,8 @@ from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.raters.page import kind
 from leaderboard.raters.panels import scores_panel
-from leaderboard.raters.table import Kind, RaterFigure, summary
+from leaderboard.raters.table import NOT_RATED, Kind, RaterFigure, summary
+from leaderboard.raters.verdict import of_one
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
 
@@ -60,8 +61,13 @@ class RaterPage(AboutRaters):
         return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
 
     @property
+    def verdict(self) -> str:
+        return of_one(self.kind)
+
+    @property
     def figures(self) -> dict[str, RaterFigure]:
-        return summary(self.kind)
+        found = summary(self.kind)
+        return {name: cell for name, cell in found.items() if name != NOT_RATED or self.kind.unscored}
 
     @property
     def sentences(self) -> list[str]:
@@ -126,9 +132,9 @@ class RaterPage(AboutRaters):
                 yield self.make_panel(
                     f"mirror-{one.points}",
                     f"Ratings as shown and mirrored, scale of {one.points} points",
-                    "Filled bars say how often each rating was given, frames how often its mirror image was: "
-                    "the same opinion with the completions the other way round. Without position bias they "
-                    "are equal but for chance.",
+                    "Filled bars show how often each rating was given, frames how often its mirror image "
+                    "was: the same preference with the answers swapped. Without position bias they are "
+                    "alike.",
                     mirror_table(one),
                     draw=lambda one=one: mirrored_histogram(one),
                     height=15,
@@ -139,16 +145,13 @@ class RaterPage(AboutRaters):
             yield self.make_panel(
                 "flips",
                 "The same pair in both orders",
-                "What became of the verdict when the same rater saw the same two completions the other way "
-                "round.",
+                "What became of the verdict when the same rater saw the same answers in the other order.",
                 flips_table([(self.kind.label, self.kind.flips)]),
             )
 
     def _scores(self) -> Iterator[Panel]:
         scores = self.kind.scores
-        note = (
-            "Each completion gets a score of its own. Without position bias the picture is symmetric about 0."
-        )
+        note = "Each answer gets a score of its own. Without position bias the picture is symmetric about 0."
         yield from scores_panel(self, [(self.kind.label, scores)] if scores else [], note)
 
     def _lengths(self) -> Iterator[Panel]:
@@ -159,9 +162,8 @@ class RaterPage(AboutRaters):
                 yield self.make_panel(
                     f"length-{measure['name'].replace('_', '-')}",
                     f"Winning and the number of {noun}",
-                    f"Points won against how many more {noun} the completion had than the other, with "
-                    f"{self.level:g} % intervals. Both completions of a pair are entered. A longer "
-                    "completion may also be a better one: the figure does not tell these apart.",
+                    f"Share won by how many more {noun} an answer has than the other, with {self.level:g}% "
+                    "intervals. Longer answers may also be better.",
                     length_table(self.kind.label, measure),
                     draw=lambda measure=measure: length_effect(self.kind.label, measure),
                     height=15,
@@ -187,7 +189,7 @@ class RaterPage(AboutRaters):
             yield self.make_panel(
                 "within",
                 "Agreement among themselves",
-                "Over pairs rated more than once. A judge is compared with itself, in the other order. "
+                "Over pairs rated more than once. A judge is compared with itself in the other order. "
                 f"{UNMIRRORED}",
                 within_table([("", {"within": within})]),
             )

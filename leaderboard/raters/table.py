@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
 from leaderboard.bias.table import Shown, equals, shown, unscored_reasons
@@ -10,7 +10,6 @@ from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     agreement_word,
-    correlation_word,
     counted,
     percent,
     percent_range,
@@ -18,6 +17,9 @@ from leaderboard.pages.wording import (
 )
 
 Values = Mapping[str, Any]
+
+RATINGS: Final = "Ratings"
+NOT_RATED: Final = "Not rated"
 
 
 @dataclass(frozen=True)
@@ -95,40 +97,34 @@ class RaterFigure:
 
 def summary(kind: Kind) -> dict[str, RaterFigure]:
     """The numbers of one kind by the columns of the page."""
-    first, mean, mirrored = _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1)
+    first, sided = _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1)
     agreement, correlation = _with_people(kind)
     return {
-        "Comparisons": RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater")),
-        "Unscored": RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
+        RATINGS: RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater") if kind.raters > 1 else ""),
+        NOT_RATED: RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
         "Prefers the first": first,
-        "Mean rating": mean,
-        "Against its mirror image": mirrored,
-        "Flips": _flips(kind.flips),
+        "Prefers one side": sided,
+        "Changes its verdict": _flips(kind.flips),
         "Ties": RaterFigure(percent(kind.tie_share)),
         "Longer wins": _longer(kind.longer),
         "Agreement with people": agreement,
-        "Correlation with people": correlation,
+        "Correlation": correlation,
     }
 
 
-def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure, RaterFigure]:
+def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure]:
     if main is None or not main.scored:
-        return RaterFigure("–"), RaterFigure("–"), RaterFigure("–")
+        return RaterFigure("–"), RaterFigure("–")
     at = main.position
     share = percent_range(at.get("share_first_low"), at.get("share_first_high"))
     if several:
         share = f"{share}; scale of {main.points} points".removeprefix("; ")
-    mean = f"{main.neutral:g} is neutral"
-    if at.get("mean_low") is not None:
-        mean = f"{signed(at['mean_low'])} to {signed(at['mean_high'])}; {mean}"
     p = at.get("p")
     lopsided = p is not None and p < 0.05
-    word = "" if p is None else "lopsided" if lopsided else "as by chance"
-    return (
-        RaterFigure(percent(main.share_first), share),
-        RaterFigure("–" if main.mean is None else f"{main.mean:.2f}", mean),
-        RaterFigure(f"p {equals(p)}" if p is not None else "–", word, lopsided),
+    sided = (
+        RaterFigure("yes" if lopsided else "not shown", f"p {equals(p)}", lopsided) if p is not None else None
     )
+    return RaterFigure(percent(main.share_first), share), sided or RaterFigure("–")
 
 
 def _flips(flips: Flips | None) -> RaterFigure:
@@ -148,27 +144,26 @@ def _longer(found: Values) -> RaterFigure:
 
 
 def _with_people(kind: Kind) -> tuple[RaterFigure, RaterFigure]:
-    """Agreement with people; of people, among themselves."""
+    """Agreement with people, in a word; of people, among themselves."""
     if kind.selector == "people":
-        alpha, other = _cell(kind.within, "alpha", agreement_word), "with the other people"
-        alone = RaterFigure(alpha.value, f"alpha among themselves; {alpha.note}".rstrip("; "), alpha.warn)
-        with_others = _cell(kind.correlation, "pearson", correlation_word)
-        noted = RaterFigure(with_others.value, f"{other}; {with_others.note}".rstrip("; "), with_others.warn)
-        return alone, noted
-    return (
-        _cell(kind.with_people, "kappa", agreement_word),
-        _cell(kind.correlation or kind.with_people, "pearson", correlation_word),
+        alpha, r = _cell(kind.within, "alpha", agreement_word), _cell(kind.correlation, "pearson")
+        return (
+            RaterFigure(alpha.value, f"with each other; {alpha.note}".rstrip("; "), alpha.warn),
+            RaterFigure(r.value, f"with each other; {r.note}".rstrip("; "), r.warn),
+        )
+    return _cell(kind.with_people, "kappa", agreement_word), _cell(
+        kind.correlation or kind.with_people, "pearson"
     )
 
 
-def _cell(row: Values | None, name: str, word: Callable[[float | None], str]) -> RaterFigure:
+def _cell(row: Values | None, name: str, word: Callable[[float | None], str] | None = None) -> RaterFigure:
     found = row or {}
     value, pairs = found.get(name), found.get("pairs", found.get("n"))
     if value is None:
         return RaterFigure("–", found.get("reason") or "")
     few = pairs is not None and pairs < FEWEST_PAIRS
-    n = "" if pairs is None else f"; {'only ' if few else ''}{counted(pairs, 'pair')}"
-    return RaterFigure(signed(value), f"{word(value)}{n}", few)
+    n = "" if pairs is None else f"{'only ' if few else ''}{counted(pairs, 'pair')}"
+    return RaterFigure(signed(value), "; ".join(filter(None, (word(value) if word else "", n))), few)
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:

@@ -101,7 +101,7 @@ def test_what_must_be_said_of_a_judge_stands_beside_its_verdict(client, made):
     gamma = made.contestants["gamma"]
     gamma.slug = "strict"
     gamma.save()
-    assert "STRICT also competes here, as gamma" in words(
+    assert "STRICT judges its own answers: it is also ranked here as gamma" in words(
         client.get(address(made, query="?raters=judge:strict"))
     )
     assert "competes" not in words(client.get(address(made)))

@@ -39,10 +39,10 @@ class TestSentences:
     def test_competing_relatives_and_the_share_of_unscored_answers_are_named(self):
         assert self.said(answers=Answers(100, 5)) == {}
         found = self.said(Kin(("Acme 7B",), ("Acme 70B",)))
-        assert found["competes"] == "J also competes here, as Acme 7B: it judges itself."
-        assert found["family"].startswith("J may be of one family with the contestant Acme 70B, going by")
+        assert found["competes"] == "J judges its own answers: it is also ranked here as Acme 7B."
+        assert "may be of the same family as Acme 70B." in found["family"]
         text = self.said(answers=Answers(1000, 60))["unscored"]
-        assert text.startswith("60 of 1,000 answers by J (6.0 %) have no rating.")
+        assert text.startswith("J gave no rating to 60 of 1,000 pairs (6.0%).")
 
     @pytest.mark.parametrize(
         ("given", "unscored", "flagged"), [(100, 6, True), (100, 5, False), (19, 19, False), (0, 0, False)]
@@ -56,9 +56,9 @@ class TestSentences:
             (0.2, 0.1, 0.3, "0.20 higher than people do (interval +0.10 to +0.30)"),
             (0.2, 0.1, 0.3, "may be self-preference"),
             (-0.2, -0.3, -0.1, "0.20 lower than people do (interval −0.30 to −0.10)"),
-            (-0.2, -0.3, -0.1, "J rates what may be its own family, going by names (Acme 7B), 0.20 lower"),
-            (0.2, -0.1, 0.5, "That may be chance."),
-            (0.2, None, None, "That may be chance."),
+            (-0.2, -0.3, -0.1, "J rates models that may be of its own family (Acme 7B) 0.20 lower"),
+            (0.2, -0.1, 0.5, "This may be chance."),
+            (0.2, None, None, "This may be chance."),
         ],
     )
     def test_self_preference(self, difference, low, high, words):
@@ -92,7 +92,7 @@ def _first(row):
     return shown.contestant.name.replace("A", "Acme 7B", 1) if shown.contestant.slug == "a" else ""
 
 
-EXPECTED = ("also competes here, as Acme 7B", "12 of 120 answers by Acme judge", "may be self-preference")
+EXPECTED = ("also ranked here as Acme 7B", "no rating to 12 of 120 pairs", "may be self-preference")
 
 
 class TestWhereJudgesAreChosen:
@@ -110,9 +110,9 @@ class TestWhereJudgesAreChosen:
         for words in EXPECTED:
             assert words in text
         text = client.get(reverse("study-rater", args=[study.slug, "judge:fair"])).content.decode()
-        assert "competes" not in text
+        assert "also ranked here" not in text
         text = client.get(reverse("study", args=[study.slug]), {"raters": "judge:fair"}).content.decode()
-        assert "competes" not in text
+        assert "also ranked here" not in text
 
     def test_the_api(self, client, study):
         address = f"/api/v1/studies/{study.slug}/standings/"
@@ -123,7 +123,7 @@ class TestWhereJudgesAreChosen:
     def test_the_command(self, study):
         out = StringIO()
         call_command("ablate", study.slug, "--judges", "acme,fair", "--rounds", "10", stdout=out)
-        assert "Flag: Acme judge also competes here, as Acme 7B" in out.getvalue()
+        assert "Flag: Acme judge judges its own answers" in out.getvalue()
         out = StringIO()
         options = ("--judges", "acme,fair", "--rounds", "10", "--json", "-")
         call_command("ablate", study.slug, *options, stdout=out)

@@ -161,7 +161,7 @@ class TestPages:
         waiting = client.get(f"{address}?category=coding&band=3-6&level=90")
         text = waiting.content.decode()
         assert "no-store" in waiting["Cache-Control"]
-        assert "coding; ratings 3-6 of 8 are ties; intervals of 90 %" in text
+        assert "coding; ratings 3-6 of 8 are ties; 90% intervals" in text
         query = "category=coding&amp;band=3-6&amp;level=90"
         assert f'hx-get="{address}computing/?{query}&amp;shown=wanted"' in text
         assert "<figure" not in text

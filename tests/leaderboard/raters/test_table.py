@@ -73,6 +73,7 @@ def test_ties_are_the_middle_of_each_scale_or_the_band(counts, band, ties):
         (0.0, "none"),
         (0.2, "slight"),
         (0.2000004, "slight"),
+        (0.6049, "moderate"),
         (0.21, "fair"),
         (0.6, "moderate"),
         (0.61, "substantial"),
@@ -116,17 +117,17 @@ def test_what_is_missing_has_dashes_and_says_why():
         counts=[0] * 8, scored=0, share_first=None, mean=None, position=None, unscored={"empty": 3}
     )
     found = cells(kind(ratings=payloads.ratings(empty)))
-    assert found["Unscored"].value == "3"
+    assert found["Not rated"].value == "3"
     assert found["Prefers the first"].value == "–"
     assert found["Ties"].value == "–"
     assert sentences(kind(ratings=payloads.ratings(empty))) == [
-        "No pair was rated by the same rater in both orders, so there is no flip rate."
+        "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."
     ]
     old = payloads.scale()
     del old["position"]
     found = cells(kind(ratings={"comparisons": 1, "swapped": 0, "scales": [old]}))
-    assert (found["Prefers the first"].value, found["Prefers the first"].note) == ("60.0 %", "")
-    assert found["Against its mirror image"].value == "–"
+    assert (found["Prefers the first"].value, found["Prefers the first"].note) == ("60.0%", "")
+    assert found["Prefers one side"].value == "–"
     few = cells(kind(with_people=payloads.kappa_row(pairs=8)))["Agreement with people"]
     assert (few.note, few.warn) == ("moderate; only 8 pairs", True)
     found = cells(kind(with_people=payloads.kappa_row(None, None, reason="no pair was rated by both")))
@@ -139,7 +140,9 @@ def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():
     assert any("on the scale of 8 points" in line for line in lines)
     assert any("on the scale of 3 points" in line for line in lines)
     even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any("That is no proof of no bias" in line for line in sentences(kind(ratings=even)))
+    assert any(
+        "Nothing shows that these raters prefer one side" in line for line in sentences(kind(ratings=even))
+    )
     labels = [one.label for one in told_apart(kind(ratings=both).shown)]
     assert labels == ["Judge A, 8 points", "Judge A, 3 points"]
     assert [one.label for one in told_apart(kind().shown)] == ["Judge A"]
@@ -225,8 +228,8 @@ def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
     both = [{"label": label, "ratings": 90, "pairs": 45} for label in ("A", "B")]
     content = {"raters": both, "level": 90.0, "category": None, "ties": "on"}
     assert two_sentence({**content, "between": payloads.kappa_row(kappa=-0.2)}) == (
-        "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 (90 % interval −0.30 to "
-        "−0.10): no agreement beyond chance. They gave the same verdict in 62.0 % of the ratings compared."
+        "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 (90% interval −0.30 to "
+        "−0.10): no agreement beyond chance. They gave the same verdict in 62.0% of the ratings compared."
     )
     middle = payloads.kappa_row(kappa=None, reason="both gave every pair the middle of the scale")
     said = "A and B: no kappa, both gave every pair the middle of the scale."
@@ -242,12 +245,12 @@ def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
 
 def test_length_is_told_with_its_interval():
     assert length_sentence(payloads.measure(), 95.0) == (
-        "The completion with more words won 65.0 % of the points (95 % interval 58.0 to 72.0 %). "
-        "Twice as many multiply the odds of winning by 1.36 (95 % interval 1.11 to 1.65)."
+        "The answer with more words won 65.0% of the points (95% interval 58.0–72.0%). "
+        "Twice as many words multiply the odds of winning by 1.36 (95% interval 1.11–1.65)."
     )
     assert length_sentence(payloads.measure(longer_wins=None), 95.0) == ""
     flat = length_sentence(payloads.measure(slope=None, longer_low=None), 95.0)
-    assert flat == "The completion with more words won 65.0 % of the points."
+    assert flat == "The answer with more words won 65.0% of the points."
 
 
 @pytest.mark.parametrize(
@@ -270,5 +273,5 @@ def test_a_judge_is_related_to_whom_it_shares_a_telling_word_with(judge, contest
 
 def test_a_warning_names_a_few_and_counts_the_rest():
     assert families.warning("Judge", []) == ""
-    assert "with the contestants A, B, C, D, E and 2 more," in families.warning("Judge", list("ABCDEFG"))
-    assert "with the contestant A, going by" in families.warning("Judge", ["A"])
+    assert "as A, B, C, D, E and 2 more." in families.warning("Judge", list("ABCDEFG"))
+    assert "as A. A judge" in families.warning("Judge", ["A"])

@@ -1,0 +1,44 @@
+"""Tests of the words on places, length and order."""
+
+from leaderboard.raters.table import Kind
+from leaderboard.raters.verdict import of_one, verdict
+from tests.leaderboard import rater_payloads as payloads
+
+
+def kind(label, share, length=None, rate=None, simulated=False):
+    """A share that prefers the first, one won by longer answers, and one of verdicts that change."""
+    scale = payloads.scale(
+        share_first=share,
+        position=payloads.position(share_first_low=share - 0.04, share_first_high=share + 0.04),
+    )
+    flips = {} if rate is None else {"flips": payloads.flips(rate=rate)}
+    words = {"name": "words", "longer_wins": length}
+    ends = {"longer_low": None, "longer_high": None}
+    if length is not None:
+        ends = {"longer_low": length - 0.04, "longer_high": length + 0.04}
+    ratings = payloads.ratings(scale) | flips
+    return Kind(f"judge:{label}", label, 1, 100, simulated, ratings, {"measures": [words | ends]})
+
+
+def test_intervals_decide_who_prefers_what():
+    kinds = [kind("People", 0.53, 0.6), kind("A", 0.7, 0.46, 0.64), kind("B", 0.4, 0.4, 0.1)]
+    assert verdict(kinds) == (
+        "A (70%) prefers the answer shown first; B (60%) prefers the answer shown second. "
+        "People (60%) prefer the longer answer; B (60%) prefers the shorter answer. "
+        "When the order is swapped, the verdict changes in 64% of pairs with A and 10% with B."
+    )
+    assert of_one(kinds[1]) == (
+        "A prefers the answer shown first (70%). When the order is swapped, the verdict changes in 64% of "
+        "pairs."
+    )
+    assert of_one(kinds[0]) == "People prefer the longer answer (60%)."
+    assert of_one(kind("C", 0.5, 0.5)) == "C prefers no place and no length clearly."
+
+
+def test_many_kinds_are_counted():
+    kinds = [kind(name, 0.6 + place / 10, rate=0.2, simulated=True) for place, name in enumerate("abcd")]
+    assert verdict([*kinds, kind("e", 0.5)]) == (
+        "In these simulated ratings, four of five kinds of raters (60–90%) prefer the answer shown first. "
+        "When the order is swapped, the verdict changes in 20–20% of pairs, by judge."
+    )
+    assert verdict([]) == ""
