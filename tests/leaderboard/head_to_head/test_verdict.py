@@ -45,14 +45,14 @@ def test_an_interval_for_every_look_is_wider():
 
 
 def test_the_prompts_that_would_decide_by_hand():
-    # With n prompts the standard error is 10 sqrt(50 / n); 80 % of studies show 10 points if
+    # With n prompts the standard error is 10 sqrt(50 / n); 80% of studies show 10 points if
     # 10 = (2 + 0.8416) 10 sqrt(50 / n), so n = 50 * 2.8416² = 403.7.
     found = decision(10)
     assert norm.ppf(0.8) == pytest.approx(0.8416, abs=1e-4)
     assert (found.more_units, found.more_ratings) == (354, 354 * 400 // 50)
     assert found.sentence == (
-        "Undecided whether A is better than B: +10 points (95 % interval: -10 to +30). "
-        "About 350 more prompts like these (2,800 ratings) would decide, with a chance of 80 %."
+        "Undecided whether A is better than B: +10 points (95% interval: -10 to +30). "
+        "About 350 more prompts like these (2,800 ratings) would decide, with a chance of 80%."
     )
     needed = 10 * sqrt(50 / (50 + found.more_units)) * (2 + norm.ppf(0.8))
     assert 9.9 < needed <= 10
@@ -69,8 +69,8 @@ def test_with_more_prompts_an_interval_reaches_less_far():
 
 
 def test_sentences():
-    assert decision(30).sentence == "A is better than B: +30 points (95 % interval: +10 to +50)."
-    assert decision(-30).sentence == "A is worse than B: -30 points (95 % interval: -50 to -10)."
+    assert decision(30).sentence == "A is better than B: +30 points (95% interval: +10 to +50)."
+    assert decision(-30).sentence == "A is worse than B: -30 points (95% interval: -50 to -10)."
     assert decision(-5, margin=30).sentence.startswith("A is not worse than B by more than 30 points: -5")
     assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: -60")
     assert decision(-20, margin=30).sentence.startswith("Undecided whether A is worse than B by more than 30")
@@ -96,6 +96,6 @@ def test_what_moves_the_result_is_said_with_its_interval():
         "apart": {"value": 0.25, "low": 0.1, "high": 0.4},
     }
     assert Driver("category", "coding", "all others", split).sentence("A", 95.0) == (
-        "A wins 80 % of the points in coding, 55 % elsewhere: "
-        "+25 percentage points (95 % interval: +10 to +40)."
+        "A wins 80% of the points in coding, 55% elsewhere: "
+        "+25 percentage points (95% interval: +10 to +40)."
     )
