@@ -1,4 +1,4 @@
-"""How to cite a board or a release of it. Pure."""
+"""How to cite a leaderboard or a release of it. Pure."""
 
 import json
 import re
@@ -62,7 +62,7 @@ class Author:
 
 @dataclass(frozen=True)
 class Citation:
-    """``version`` and ``authors`` are those of a release, which was made at ``made_at``."""
+    """``version`` is that of a release, which was made at ``made_at``."""
 
     name: str
     slug: str
@@ -80,12 +80,12 @@ class Citation:
     @property
     def about(self) -> str:
         parts = [
-            f"snapshot of {self.snapshot_at:%Y-%m-%d %H:%M} UTC",
+            f"data as of {self.snapshot_at.day} {self.snapshot_at:%b %Y, %H:%M} UTC",
             f"watermark {self.watermark}",
-            f"methodology {self.methodology}",
+            f"method version {self.methodology}",
         ]
         if self.simulated:
-            parts.append("votes simulated, or some of them")
+            parts.append("simulated ratings")
         if self.licence:
             parts.append(f"licence {_one_line(self.licence)}")
         return ", ".join(parts)
@@ -100,7 +100,8 @@ class Citation:
     @property
     def bibtex(self) -> str:
         """An entry for BibTeX, with names escaped for LaTeX."""
-        key = re.sub(r"[^a-z0-9]+", "-", self.slug.lower()).strip("-") or "study"
+        slug = re.sub(r"[^a-z0-9]+", "-", self.slug.lower()).strip("-") or "study"
+        key = "-".join(filter(None, ("likert-arena", slug, self.version or f"{self.made_at:%Y}")))
         fields = {
             "author": " and ".join(map(_bibtex_name, self.authors)),
             "title": f"{{{_latex(self.name)}}}",
@@ -112,7 +113,7 @@ class Citation:
             "url": _in_address(self.address),
         }
         lines = (f"  {name:<12} = {{{value}}}," for name, value in fields.items() if value)
-        return "\n".join((f"@misc{{{key}-{self.version or f'{self.made_at:%Y-%m-%d}'},", *lines, "}"))
+        return "\n".join((f"@misc{{{key},", *lines, "}"))
 
     @property
     def _note(self) -> str:

@@ -14,7 +14,6 @@ from django.http import (
 )
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from arena.data import writing
@@ -28,14 +27,10 @@ from leaderboard.files.views import attachment
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
-from leaderboard.pages.wording import counted
-from leaderboard.results.citation import Citation
+from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 
-OPEN: Final = (
-    "Rating goes on in this study. Single votes and texts can be downloaded once it is closed, so that "
-    "nobody who still rates can look up who wrote what, or what others said."
-)
+OPEN: Final = "Ratings and answers can be downloaded when rating ends, so that raters stay blind."
 
 
 @dataclass(frozen=True)
@@ -65,26 +60,24 @@ class ResultsPage(Page):
         return "" if self.study.is_closed else OPEN
 
     @cached_property
-    def board(self) -> tuple[Offer, ...]:
-        counts = self.snapshot.counts
+    def raters(self) -> dict[str, str]:
+        """Labels of those by whom somebody is ranked."""
         stored = SnapshotSlice.objects.filter(snapshot=self.snapshot, kind="standings")
         ranked = set(stored.order_by().values_list("raters", flat=True).distinct())
-        much = counted(counts["contestants"], "contestant")
-        if counts["categories"]:
-            much += f"; all prompts and {counted(len(counts['categories']), 'category', 'categories')}"
-        return tuple(
-            Offer(
-                f"Leaderboard by {choice['label']}",
-                "Rating, 95 % interval, n and rank of every contestant in every category, ties counted half.",
-                f"up to {much}",
-                tuple(
-                    File(FORM_NAMES[form], self._board_address(form, choice["selector"]))
-                    for form in ("json", "csv")
-                ),
-            )
-            for choice in counts["raters"]
+        return {
+            choice["selector"]: choice["label"]
+            for choice in self.snapshot.counts["raters"]
             if choice["same_as"] is None and choice["selector"] in ranked
-        )
+        }
+
+    @property
+    def leaderboard_files(self) -> list[File]:
+        """The files of all raters, of whom the reader chooses."""
+        slug = self.study.slug
+        return [
+            File(FORM_NAMES[form], reverse("study-leaderboard-file", args=[slug, form]))
+            for form in ("csv", "json")
+        ]
 
     @cached_property
     def votes(self) -> tuple[Offer, ...]:
@@ -102,6 +95,8 @@ class ResultsPage(Page):
 
     @cached_property
     def citation(self) -> Citation:
+        """Its authors are those of the newest release."""
+        newest = next(iter(self.study.releases.all()), None)
         return Citation(
             name=self.study.name,
             slug=self.study.slug,
@@ -112,27 +107,22 @@ class ResultsPage(Page):
             address=f"{self.site}{self.study.get_absolute_url()}",
             simulated=self.simulated,
             licence=self.study.licence,
+            authors=[Author(**author) for author in newest.authors] if newest else (),
         )
-
-    def _board_address(self, form: str, raters: str) -> str:
-        address = reverse("study-leaderboard-file", args=[self.study.slug, form])
-        return f"{address}?{urlencode({'raters': raters})}"
 
     def _votes(self) -> Iterator[Offer]:
         counts = self.snapshot.counts
         scored = counts["comparisons"] - counts["unscored"] - counts.get("identical", 0)
         yield Offer(
-            "Votes in the columns of Chatbot Arena",
-            "Every vote of people and judges, with the rating as given, the order shown, category and "
-            "protocol; those without a rating are left out and counted in the note.",
-            f"up to {scored:,} votes",
+            "Ratings in the columns of Chatbot Arena",
+            "Every rating, with the order shown, category and protocol.",
+            f"{scored:,} ratings",
             (*self._files("arena"), self._note("arena")),
         )
         yield Offer(
             "Preference pairs for reward models",
-            "One row per pair with prompt, chosen and rejected text, margin, number of raters and agreement, "
-            "as texts or as lists of messages. Ties and pairs without a majority are left out and counted.",
-            f"up to {counts['pairs']:,} pairs, {self._usual} alone",
+            "Prompt, chosen and rejected answer, margin, number of raters and agreement. Without ties.",
+            f"up to {counts['pairs']:,} pairs, {self._usual} only",
             (
                 *self._files("preferences"),
                 *(
@@ -144,15 +134,14 @@ class ResultsPage(Page):
         )
         yield Offer(
             "Consensus labels",
-            "One row per pair that people rated: the adjudicated verdict, else the one that more than half "
-            "share, how it came about, and how many said what. Our import takes them as gold labels.",
-            "people alone",
+            "One verdict per pair: the adjudicated one, else that of more than half of the people.",
+            "people only",
             (*self._files("consensus"), self._note("consensus")),
         )
         yield Offer(
             "Games for evalica",
-            "left, right and winner of each game of the ranking; our command rank reads it too.",
-            f"games of {self._usual} alone",
+            "Left, right and winner.",
+            f"{self._usual} only",
             (*self._files("evalica", ("csv",)), self._note("evalica")),
         )
 

@@ -70,8 +70,8 @@ def test_the_cff_file_says_what_the_release_is():
         "doi": "10.5281/zenodo.7",
         "url": "https://arena.example/studies/study/releases/1/",
         "license": "CC-BY-4.0",
-        "abstract": "Likert Arena leaderboard, snapshot of 2026-05-02 09:30 UTC, watermark 1.2.3, "
-        "methodology 4, licence CC-BY-4.0.",
+        "abstract": "Likert Arena leaderboard, data as of 2 May 2026, 09:30 UTC, watermark 1.2.3, "
+        "method version 4, licence CC-BY-4.0.",
     }
 
 
@@ -92,11 +92,11 @@ def test_hostile_names_stay_names_in_cff_and_braces_balance_in_bibtex():
 def test_bibtex_and_text_name_authors_version_and_doi():
     citation = make_citation()
     assert citation.bibtex.splitlines()[:3] == [
-        "@misc{study-1.0,",
+        "@misc{likert-arena-study-1.0,",
         "  author       = {Lovelace, Ada and Plato},",
         "  title        = {{Study}},",
     ]
     assert "  doi          = {10.5281/zenodo.7}," in citation.bibtex
-    assert "note         = {Version 1.0, snapshot of 2026-05-02" in citation.bibtex
+    assert "note         = {Version 1.0, data as of 2 May 2026" in citation.bibtex
     assert citation.text.startswith("Ada Lovelace, Plato. Study, version 1.0. Likert Arena leaderboard, ")
     assert citation.text.endswith(". https://doi.org/10.5281/zenodo.7")

@@ -64,7 +64,7 @@ def test_votes_wait_until_the_study_is_closed(made, client, address, staff):
         client.force_login(make.make_user(is_staff=True))
     answer = client.get(address)
     assert answer.status_code == 403
-    assert "once it is closed" in answer.content.decode()
+    assert "when rating ends" in answer.content.decode()
     close(made)
     answer = client.get(address)
     assert answer.status_code == 200
@@ -73,17 +73,17 @@ def test_votes_wait_until_the_study_is_closed(made, client, address, staff):
 
 def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
     page = client.get(PAGE).content.decode()
-    assert "up to 3 contestants; all prompts and 2 categories" in page
-    assert "Rating goes on in this study." in page
+    assert '<option value="judge:judy">JUDY</option>' in page
+    assert "Ratings and answers can be downloaded when rating ends" in page
     assert "bundle.zip&quot;" not in page
     assert PAGE + "arena.jsonl" not in page
     close(made)
     page = client.get(PAGE).content.decode()
-    for address in (*VOTES, "/studies/made/leaderboard.json?raters=people"):
+    for address in (*VOTES, "/studies/made/leaderboard.json"):
         assert address in page, address
     assert client.get("/studies/made/leaderboard.json?raters=judge%3Ajudy").status_code == 200
-    assert "up to 9 votes" in page
-    assert "states no licence" in page
+    assert "9 ratings" in page
+    assert "No licence is stated" in page
 
 
 def test_a_private_study_does_not_exist_for_the_public(made, client):
@@ -123,8 +123,8 @@ def test_wrong_addresses_and_raters_without_a_ranked_game_are_404(made, client):
     made.rate("Alpha", "Beta", None, reason="refused", rater=silent)
     services.refresh(made.study)
     page = client.get(PAGE).content.decode()
-    assert "Leaderboard by JUDY" in page
-    assert "Leaderboard by SILENT" not in page
+    assert ">JUDY</option>" in page
+    assert ">SILENT</option>" not in page
     assert client.get("/studies/made/leaderboard.json?raters=judge:silent").status_code == 404
 
 
@@ -187,14 +187,14 @@ def test_the_citation_names_what_makes_numbers_findable(made, client):
     snapshot = Snapshot.objects.get()
     for text in (citation.bibtex, citation.text):
         assert snapshot.watermark in text
-        assert f"methodology {snapshot.methodology}" in text
+        assert f"method version {snapshot.methodology}" in text
         assert "http://testserver/studies/made/" in text
     assert r"Of \textbraceleft{}mice\textbraceright{} \& men" in citation.bibtex
     assert citation.bibtex.count("{") == citation.bibtex.count("}")
     assert "simulated" not in citation.text
 
 
-def test_the_number_of_queries_does_not_grow_and_simulated_votes_are_named(
+def test_the_number_of_queries_does_not_grow_and_simulated_ratings_are_named(
     made, client, django_assert_max_num_queries
 ):
     close(made)
@@ -206,6 +206,6 @@ def test_the_number_of_queries_does_not_grow_and_simulated_votes_are_named(
     made.person.simulated = True
     made.person.save()
     services.refresh(made.study)
-    assert "votes simulated, or some of them" in client.get(PAGE).context["page"].citation.text
+    assert "simulated ratings" in client.get(PAGE).context["page"].citation.text
     rows = [json.loads(line) for line in body(client.get(f"{PAGE}arena.jsonl")).splitlines()]
     assert {row["simulated"] for row in rows if row["rater_kind"] == "person"} == {True}
