@@ -1,13 +1,16 @@
+import os
 from typing import Final
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.text import slugify
 
 from arena.models import Rater
-from judging.endpoints.keys import KeyVariableError, check_key_variable
+from judging.endpoints.costs import Prices
+from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key
 from judging.endpoints.simulated import Simulation
-from judging.models import Judge, JudgeCall, Panel
+from judging.models import Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
@@ -55,9 +58,9 @@ def store_with_rater(owner: Judge | Panel) -> None:
 @transaction.atomic
 def create_judge(slug: str, name: str, judge: Judge) -> Judge:
     """Store a new judge, all set but for its rater; raises JudgeError."""
-    _check(judge)
+    check(judge)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'There is a judge "{slug}" already.')
+        raise JudgeError(f'Another judge has the slug "{slug}".')
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
     store_with_rater(judge)
     return judge
@@ -66,12 +69,12 @@ def create_judge(slug: str, name: str, judge: Judge) -> Judge:
 @transaction.atomic
 def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
     """Give a judge the settings of ``wanted``; raises JudgeError. Once it has replied, IDENTITY is fixed."""
-    _check(wanted)
+    check(wanted)
     changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(wanted, part)]
     if changed and JudgeCall.objects.filter(run__judge=judge, state__in=["replied", "in_flight"]).exists():
         raise JudgeError(
-            f"{judge.name} was asked already, so its {', '.join(changed)} cannot change; make a new judge, "
-            "so that answers to different questions never mix."
+            f"{judge.name} has replied already, so you cannot change its {', '.join(changed)}. "
+            "Add a new judge."
         )
     for part in SETTINGS:
         setattr(judge, part, getattr(wanted, part))
@@ -83,7 +86,7 @@ def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
     return judge
 
 
-def _check(judge: Judge) -> None:
+def check(judge: Judge) -> None:
     """Raise JudgeError for settings that no judge can have; an alias of a protocol becomes its name."""
     judge.protocol = _check_protocol(judge).name
     reserved = RESERVED & set(judge.options)
@@ -130,6 +133,49 @@ def _check_protocol(judge: Judge) -> Protocol:
     return protocol
 
 
+UNNAMED: Final = "judge"
+ROOM: Final = 10  # characters kept free for a number
+
+
+def free_slug(name: str) -> str:
+    """A slug that no judge has, made of the name."""
+    longest = (Rater._meta.get_field("slug").max_length or 0) - ROOM
+    base = slugify(name)[:longest].strip("-_") or UNNAMED
+    judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None, slug__startswith=base)
+    taken = set(judges.values_list("slug", flat=True))
+    return next(
+        slug for slug in (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3))) if slug not in taken
+    )
+
+
+def missing_key(judge: Judge) -> str:
+    """Why the judge's key cannot be read where the arena runs; "" if it can, or none is needed."""
+    if judge.is_simulated:
+        return ""
+    try:
+        key = read_key(judge.api_key_env, os.environ)
+    except KeyVariableError as error:
+        return str(error)
+    return "" if key else f"The environment variable {judge.api_key_env} is not set where the arena runs."
+
+
+def price_of(model: str, base_url: str) -> Price | None:
+    """The price of a model at its endpoint, or else wherever it is asked."""
+    places = Price.objects.filter(model=model, base_url__in=["", base_url.rstrip("/")])
+    return places.order_by("-base_url").first()
+
+
+def enter_price(judge: Judge, prices: Prices | None) -> None:
+    """Set or remove what the judge's model costs at its endpoint, for all judges that ask it there."""
+    known, place = price_of(judge.model, judge.base_url), judge.base_url.rstrip("/")
+    if judge.is_simulated:
+        return
+    if prices is None:
+        Price.objects.filter(model=judge.model, base_url=place).delete()
+    elif known is None or Prices(known.prompt, known.completion, known.currency) != prices:
+        Price.objects.update_or_create(model=judge.model, base_url=place, defaults=vars(prices))
+
+
 def check_url(url: str) -> None:
     """Raise JudgeError unless a client can ask this address; it is shown, so it must hold no password."""
     try:
@@ -139,6 +185,6 @@ def check_url(url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise JudgeError("The base URL must be like https://api.example.com/v1.")
+        raise JudgeError("Enter an address like https://api.example.com/v1.")
     if "@" in parts.netloc:
-        raise JudgeError("Leave user name and password out of the base URL; name a key variable instead.")
+        raise JudgeError("Leave the user name and password out of the address. Use a key variable.")

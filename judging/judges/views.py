@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -9,22 +10,35 @@ from django.db import transaction
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.json_input import JSONInput
-from arena.models import Rater
 from arena.people.permissions import staff_only
-from judging.judges.services import JudgeError, configure_judge, create_judge
+from judging.endpoints.costs import Prices
+from judging.judges.services import (
+    SETTINGS,
+    JudgeError,
+    configure_judge,
+    create_judge,
+    enter_price,
+    free_slug,
+    missing_key,
+    price_of,
+)
 from judging.models import Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import text_name
 from judging.protocols.description import calls, described
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "The model": ("provider", "model", "base_url", "api_key_env"),
+MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price", "protocol")
+"""What a judge needs; all else has a default."""
+
+ADVANCED: dict[str, tuple[str, ...]] = {
+    "Name and price": ("slug", "currency"),
     "How it is asked": (
-        "protocol",
         "form",
         "points",
         "parameters",
@@ -36,13 +50,29 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Sampling": ("temperature", "max_tokens", "timeout", "options", "logprobs"),
     "Pace": ("concurrency", "requests_per_minute", "tokens_per_minute"),
     "Runs": ("both_orders", "active"),
-    "Simulation": ("simulation",),
+    "Simulation": ("provider", "simulation"),
 }
 
-NOT_OF_THE_MODEL = {"wording_files", "own_wording"}
-CONFIG_FIELDS = [name for names in GROUPS.values() for name in names if name not in NOT_OF_THE_MODEL]
+OF_ALL = [*MAIN, *(name for names in ADVANCED.values() for name in names)]
+CONFIG_FIELDS = [name for name in SETTINGS if name in OF_ALL]
+NOT_COPIED = {"protocol", "form", "points", "parameters", "active"}
+"""What another judge of the same model sets anew."""
+
+RECOMMENDED = "likert"
+WHY_RECOMMENDED = "likert is recommended: the judge gives the same rating from 1 to 8 as people, in one call."
 
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
+
+
+class AmountField(forms.DecimalField):
+    """Of money, or nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, max_digits=12, decimal_places=6, min_value=0, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Without the zeros that its column adds."""
+        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
 
 
 class ManyFiles(forms.FileField):
@@ -58,43 +88,57 @@ class ManyFiles(forms.FileField):
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     """Rules live in judging.judges.services; this only shows them."""
 
-    name = forms.CharField(max_length=200)
-    slug = forms.SlugField(max_length=120, help_text="Used in commands and in judge:SLUG. It never changes.")
-    protocol = forms.ChoiceField(initial="likert")
+    name = forms.CharField(max_length=200, help_text="Readers see it on the leaderboard.")
+    slug = forms.SlugField(
+        max_length=120, required=False, help_text="Leave empty to use the name. It cannot be changed later."
+    )
+    prompt_price = AmountField(label="Input price", help_text="Per million tokens. Optional.")
+    reply_price = AmountField(label="Output price", help_text="Per million tokens. Optional.")
+    currency = forms.RegexField(
+        r"^[A-Z]{3}$",
+        initial="USD",
+        required=False,
+        help_text="Of the prices, such as USD or EUR.",
+        error_messages={"invalid": "Enter three capital letters, such as USD."},
+    )
+    protocol = forms.ChoiceField(initial=RECOMMENDED, help_text=WHY_RECOMMENDED)
     api_key_env = forms.RegexField(
         r"^[A-Za-z_][A-Za-z0-9_]*$",
         label="Key variable",
         max_length=100,
         required=False,
-        help_text="Name of the environment variable that holds the key, e.g. OPENAI_API_KEY. Never the key "
-        "itself. Leave empty where no key is needed.",
+        help_text="The environment variable that holds the key, e.g. OPENAI_API_KEY. Never the key itself. "
+        "Leave empty if the endpoint needs no key.",
         error_messages={
-            "invalid": "Give the name of an environment variable (letters, digits, underscores)."
+            "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
         },
     )
     wording_files = ManyFiles(
         label="Own wording",
         required=False,
-        help_text="Text files that replace prompt texts of the protocol, each named like its text, "
-        'e.g. rate.txt. Write "__" for the slash of a text such as prepair/compare.',
+        help_text="Text files that replace texts of the protocol, each named like its text, e.g. rate.txt. "
+        'Write "__" for the slash of a text such as prepair/compare.',
     )
     own_wording = forms.MultipleChoiceField(
-        label="Texts with a wording of their own",
+        label="Texts with your own wording",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Untick one to go back to the protocol's text.",
+        help_text="Untick a text to use the protocol's again.",
     )
 
-    field_order = ["name", "slug", *(name for names in GROUPS.values() for name in names)]
+    field_order = OF_ALL
 
     class Meta:
         model = Judge
         fields = CONFIG_FIELDS
         field_classes = {"options": JSONInput, "simulation": JSONInput, "parameters": JSONInput}
+        labels = {"base_url": "Address", "provider": "Kind"}
         help_texts = {
-            "parameters": 'Where they differ from the defaults above, e.g. {"rules": false}.',
-            "points": "Of a verdict that is one number; the other answer scales have their own.",
-            "simulation": "Strengths in Elo points by the slugs of all contestants, noise and position bias, "
+            "model": "As the endpoint names it.",
+            "base_url": "Of an OpenAI-compatible endpoint, e.g. https://api.example.com/v1.",
+            "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',
+            "points": "For a verdict that is one number. Other answer scales have their own.",
+            "simulation": "Strengths in Elo points by the slugs of all models, noise and position bias, "
             'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
         }
 
@@ -112,7 +156,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if self.instance.pk:
             self.fields["slug"].disabled = True
-            self.initial.update({"name": self.instance.name, "slug": self.instance.slug})
+            known = {"name": self.instance.name, "slug": self.instance.slug, **_prices(self.instance)}
+            self.initial.update(known)
         if self.instance.wording:
             own.choices = [(name, name) for name in self.instance.wording]
             self.initial["own_wording"] = list(self.instance.wording)
@@ -127,16 +172,22 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         scales.widget.attrs["hx-swap-oob"] = "true"
 
     @property
+    def main(self) -> list[BoundField]:
+        return [self[name] for name in MAIN]
+
+    @property
     def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
-        for title, names in GROUPS.items():
+        for title, names in ADVANCED.items():
             yield title, [self[name] for name in names if name in self.fields]
 
+    @property
+    def has_advanced_errors(self) -> bool:
+        return any(name not in MAIN for name in self.errors)
+
     def clean_slug(self) -> str:
+        """The given one; for a new judge without one, made of the name."""
         slug: str = self.cleaned_data["slug"]
-        taken = Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None)
-        if not self.instance.pk and taken.exists():
-            raise forms.ValidationError(f'There is a judge "{slug}" already.')
-        return slug
+        return slug if slug or self.instance.pk else free_slug(self.cleaned_data.get("name", ""))
 
     def clean_points(self) -> int:
         """The only choice where the answer scale leaves one."""
@@ -150,6 +201,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             cleaned[name] = cleaned.get(name) or {}
             if not isinstance(cleaned[name], dict):
                 self.add_error(name, 'Enter a JSON object such as {"top_p": 0.9}.')
+        if (cleaned.get("prompt_price") is None) != (cleaned.get("reply_price") is None):
+            self.add_error("reply_price", "Enter both prices, or none.")
         return cleaned
 
     def clean_wording_files(self) -> dict[str, str]:
@@ -167,36 +220,85 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def _post_clean(self) -> None:
         """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
 
-    def store(self) -> Judge | None:
-        """The stored judge; None, with an error of the form, if that cannot be."""
+    @property
+    def prices(self) -> Prices | None:
+        given = self.cleaned_data
+        if given["prompt_price"] is None:
+            return None
+        return Prices(given["prompt_price"], given["reply_price"], given["currency"] or "USD")
+
+    def wanted(self) -> Judge:
+        """The judge as the valid form describes it, not stored."""
         kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
-        wanted = Judge(
+        return Judge(
             **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},
             wording=kept | self.cleaned_data["wording_files"],
         )
+
+    def store(self) -> Judge | None:
+        """The stored judge; None, with an error of the form, if that cannot be."""
+        given = self.cleaned_data
         try:
             with transaction.atomic():
-                if self.instance.pk:
-                    fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
-                    return configure_judge(fresh, self.cleaned_data["name"], wanted)
-                return create_judge(self.cleaned_data["slug"], self.cleaned_data["name"], wanted)
+                stored = self._stored(given["slug"], given["name"])
+                enter_price(stored, self.prices)
+                return stored
         except JudgeError as error:
             self.add_error(None, str(error))
             return None
+
+    def _stored(self, slug: str, name: str) -> Judge:
+        if not self.instance.pk:
+            return create_judge(slug, name, self.wanted())
+        fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
+        return configure_judge(fresh, name, self.wanted())
+
+
+def _prices(judge: Judge) -> dict[str, Any]:
+    price = price_of(judge.model, judge.base_url)
+    if price is None:
+        return {}
+    return {"prompt_price": price.prompt, "reply_price": price.completion, "currency": price.currency}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    judge = get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug) if slug else None
-    form = JudgeForm(request.POST or None, request.FILES or None, instance=judge)
-    if request.method == "POST" and form.is_valid():
-        stored = form.store()
-        if stored:
-            messages.success(request, f"{stored.name} is saved.")
-            return redirect("judging")
-    context = {"form": form, "judge": judge, **_about(str(form["protocol"].value()))}
+    """A new judge, or the settings of one. ``?like=`` copies a judge; ``?study=`` is who wants a new one."""
+    judge = get_judge(slug) if slug else None
+    form = JudgeForm(
+        request.POST or None, request.FILES or None, instance=judge, initial=_like(request.GET.get("like"))
+    )
+    if request.method == "POST" and form.is_valid() and (stored := form.store()):
+        messages.success(request, f"{stored.name} is saved.")
+        if why := missing_key(stored):
+            messages.warning(request, f"{why} Set it and restart the arena before you start a run.")
+        study = request.GET.get("study")
+        if study and not judge:
+            chosen = {"study": study, "judge": str(stored.pk)}
+            return redirect(f"{reverse('judge_run_new')}?{urlencode(chosen)}")
+        return redirect("judging")
+    return show_form(request, form)
+
+
+def get_judge(slug: str) -> Judge:
+    return get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug)
+
+
+def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpResponse:
+    judge = form.instance if form.instance.pk else None
+    context |= {"form": form, "judge": judge, "query": request.GET.urlencode()}
+    context |= _about(str(form["protocol"].value()))
     return render(request, "judging/judge_form.html", context, status=422 if form.errors else 200)
+
+
+def _like(slug: str | None) -> dict[str, object]:
+    """What a new judge takes over from another."""
+    other = Judge.objects.select_related("rater").filter(rater__slug=slug).first() if slug else None
+    if other is None:
+        return {}
+    copied = {name: getattr(other, name) for name in CONFIG_FIELDS if name not in NOT_COPIED}
+    return {"name": f"{other.name} (2)", **copied, **_prices(other)}
 
 
 @require_safe

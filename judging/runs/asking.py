@@ -167,14 +167,18 @@ def _client(work: Work, asked: PreparedCall) -> Client:
         raise NoReplyError("configuration", asked.problem, retryable=False)
     if work.judge.is_simulated:
         return _simulated(work, asked.question)
-    endpoint = asked.endpoint
+    return client_of(asked.endpoint)
+
+
+def client_of(endpoint: Endpoint) -> Client:
+    """Raises NoReplyError if there is no key that can be sent."""
     try:
         key = read_key(endpoint.api_key_env, os.environ)
     except KeyVariableError as error:
         raise NoReplyError("configuration", str(error), retryable=False) from error
     if not key:
         raise NoReplyError(
-            "configuration", f"the environment variable {endpoint.api_key_env} is not set", retryable=False
+            "configuration", f"The environment variable {endpoint.api_key_env} is not set", retryable=False
         )
     return OpenAIClient(endpoint.base_url, key)
 

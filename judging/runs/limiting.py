@@ -80,6 +80,20 @@ def outage_of(judge: Judge) -> Outage | None:
     return None if judge.is_simulated else limiter().outage(judge.base_url)
 
 
+TRIALS: Final = Limits(concurrency=1, requests_per_minute=10)
+"""Of one operator, who tests judges before saving them."""
+
+
+def start_trial(who: str) -> tuple[StartingCall, float]:
+    """A test of a judge, and the seconds until it may be made; 0 for now."""
+    trial = StartingCall(f"trial by {who}", "trials", "trial", TRIALS, tokens=0, lease=60.0)
+    return trial, limiter().start([trial])[0]
+
+
+def end_trial(trial: StartingCall) -> None:
+    limiter().end([EndedCall(trial)])
+
+
 def _starting(call: JudgeCall, asked: PreparedCall) -> StartingCall:
     judge = call.run.judge
     tokens = 0

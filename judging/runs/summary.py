@@ -20,7 +20,7 @@ JsonObject = Mapping[str, Any]
 
 
 def label(found: JsonObject) -> str:
-    return " (simulated: no model is asked)" if found["simulated"] else ""
+    return " (simulated, asks no model)" if found["simulated"] else ""
 
 
 def progress(run: JsonObject) -> str:
@@ -59,13 +59,11 @@ def summary(run: JsonObject) -> str:
     lines += [
         f"Calls      {run['calls']:,}: {run['retried']:,} retried, {run['attempts_failed']:,} failed, "
         f"{run['abandoned']:,} abandoned; {run['cached']:,} more answered from the cache",
-        f"Tokens     {run['prompt_tokens']:,} in prompts, {run['completion_tokens']:,} in replies"
+        f"Tokens     {run['prompt_tokens']:,} input, {run['completion_tokens']:,} output"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
     ]
     if not run["simulated"]:
-        lines.append(
-            f"Cost       {_spent(run) if run['cost'] is not None else 'not known: there is no price'}"
-        )
+        lines.append(f"Cost       {_spent(run) if run['cost'] is not None else 'unknown, no price'}")
     return "\n".join(lines)
 
 
@@ -89,16 +87,16 @@ def estimate(found: JsonObject, budget: str | None = None) -> str:
 
 
 def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, str]]:
-    """Pairs of a label and a value in words."""
+    """Pairs of a label and a value in words, without what is 0."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
-        ("Pairs to judge", f"{found['pairs']:,}"),
-        ("Assignments", f"{found['assignments']:,}"),
+        ("Pairs", f"{found['pairs']:,}"),
+        ("Questions", f"{found['assignments']:,}" if found["assignments"] != found["pairs"] else ""),
         ("Identical pairs", f"{found['identical']:,}, recorded without asking" if found["identical"] else ""),
         ("Calls", _range(found["calls"], sampled=sampled)),
-        ("In the cache", _cached(found, sampled=sampled)),
-        ("Tokens in prompts", _range(found["prompt_tokens"], sampled=sampled)),
-        ("Tokens in replies", _range(found["reply_tokens"], sampled=sampled)),
+        ("From the cache", _cached(found, sampled=sampled)),
+        ("Input tokens", "" if found["simulated"] else _range(found["prompt_tokens"], sampled=sampled)),
+        ("Output tokens", "" if found["simulated"] else _range(found["reply_tokens"], sampled=sampled)),
         ("Cost", _cost(found, sampled=sampled)),
         ("Prices", "; ".join(_price(price) for price in found["prices"])),
         ("Time", _time(found)),
@@ -110,16 +108,15 @@ def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, s
 
 
 def notes(found: JsonObject) -> list[str]:
-    lines = ["Calls that fail and are repeated come on top."]
+    if found["simulated"]:
+        return []
+    lines = []
     if found["looked_at"] < found["assignments"]:
-        lines.append(
-            f"{found['looked_at']:,} of {found['assignments']:,} assignments were looked at; the rest is "
-            "taken to be like them."
-        )
+        lines.append(f"Estimated from {found['looked_at']:,} of {found['assignments']:,} questions.")
     if found["habits_from"]:
-        lines.append(f"What to expect is learnt from {found['habits_from']:,} earlier replies of the model.")
+        lines.append(f"Based on {found['habits_from']:,} earlier replies of the model.")
     else:
-        lines.append("The model has not replied yet: what to expect is a guess by the length of the texts.")
+        lines.append("The model has not replied yet, so this is a guess from the length of the texts.")
     return lines
 
 
@@ -152,7 +149,7 @@ def _range(numbers: JsonObject, *, sampled: bool = False) -> str:
     if low == high:
         return f"{'about ' if sampled else ''}{low:,}"
     if high is None:
-        return f"about {low:,}, nobody knows how many at most"
+        return f"about {low:,}, no upper limit known"
     return f"about {low:,}, {_at_most(sampled)} {high:,}"
 
 
@@ -161,21 +158,20 @@ def _at_most(sampled: bool) -> str:
 
 
 def _cached(found: JsonObject, *, sampled: bool) -> str:
-    about = "about " if sampled and found["cached"] else ""
-    later = "; of later questions nobody can know yet" if found["later_steps"] else ""
-    return f"{about}{found['cached']:,}{' that are not asked again' if found['cached'] else ''}{later}"
+    about = "about " if sampled else ""
+    return f"{about}{found['cached']:,} that are not asked again" if found["cached"] else ""
 
 
 def _cost(found: JsonObject, *, sampled: bool) -> str:
     if found["simulated"]:
-        return "nothing: no model is asked"
+        return "nothing, because a simulated judge asks no model"
     if found["unpriced"]:
-        return f"not known: no price of {', '.join(found['unpriced'])}"
+        return f"unknown, no price for {', '.join(found['unpriced'])}"
     if found["cost"] is None:
-        return "not known: prices are in different currencies" if found["assignments"] else "nothing"
+        return "unknown, prices are in different currencies" if found["assignments"] else "nothing"
     low = in_words(Decimal(found["cost"]["about"]), found["currency"])
     if found["cost"]["at_most"] is None:
-        return f"about {low}, nobody knows how much at most: no longest reply is set"
+        return f"about {low}, no upper limit because the judge has no max tokens"
     return (
         f"about {low}, {_at_most(sampled)} {in_words(Decimal(found['cost']['at_most']), found['currency'])}"
     )
@@ -184,12 +180,12 @@ def _cost(found: JsonObject, *, sampled: bool) -> str:
 def _price(price: JsonObject) -> str:
     prompt = in_words(Decimal(price["prompt"]), price["currency"])
     replies = in_words(Decimal(price["completion"]))
-    return f"{price['model']}: {prompt} for a million tokens of prompts, {replies} of replies"
+    return f"{price['model']}: {prompt} per million input tokens, {replies} per million output tokens"
 
 
 def _time(found: JsonObject) -> str:
     if found["seconds"] is None:
-        return "not known until the model has replied"
+        return "unknown until the model has replied"
     low, high = (found["seconds"][end] for end in ("about", "at_most"))
     least = duration(float(low))
     most = None if high is None else duration(float(high))
@@ -198,5 +194,5 @@ def _time(found: JsonObject) -> str:
 
 def _covered(found: JsonObject) -> str:
     if found["covered"] >= found["assignments"]:
-        return "about enough for all"
-    return f"enough for about {found['covered']:,} of {found['assignments']:,} assignments"
+        return "probably enough for all"
+    return f"enough for about {found['covered']:,} of {found['assignments']:,} questions"

@@ -1,10 +1,12 @@
+from collections import defaultdict
 from collections.abc import Callable
-from decimal import Decimal
 from time import time
 from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Max, Sum
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,60 +16,66 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arena.models import Study
 from arena.people.permissions import staff_only
 from arena.rating import planning
-from judging.judges.services import JudgeError
+from judging.endpoints.costs import in_words
+from judging.judges.services import JudgeError, missing_key
+from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
-from judging.runs import lifecycle, spending, summary
+from judging.runs import lifecycle, limiting, spending, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
 from judging.runs.limiting import outage_of
-
-
-class BudgetField(forms.DecimalField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            **{"required": False, "max_digits": 12, "decimal_places": 6, "min_value": 0, **options}
-        )
-
-    def prepare_value(self, value: Any) -> Any:
-        """Without the zeros that its column adds."""
-        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
+from judging.runs.trial import try_out
 
 
 class RunForm(forms.Form):
     study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
     judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
-    kind = forms.ChoiceField(label="What is asked", choices=JudgeRun.Kind, required=False)
+    kind = forms.ChoiceField(label="Pairs to ask about", choices=JudgeRun.Kind, required=False)
     limit = forms.IntegerField(
-        label="At most this many pairs",
+        label="Number of pairs",
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text="Empty: all.",
+        help_text="At most. Leave empty to ask about all.",
     )
     both_orders = forms.ChoiceField(
         label="Orders",
         choices=[
-            ("", "as the judge is configured"),
-            ("on", "every pair in both"),
-            ("off", "every pair in one"),
+            ("", "As set for the judge"),
+            ("on", "Both orders of every pair"),
+            ("off", "One order of every pair"),
         ],
         required=False,
-        help_text="Both orders are twice the calls; they show how much the judge is swayed by the order.",
+        help_text="Both orders take twice the calls and show how much the order sways the judge.",
     )
-    budget = BudgetField(
-        help_text="The run pauses before it would pass it. In the currency of the prices; empty: no budget."
+    budget = AmountField(
+        help_text="The run pauses before it spends more. In the currency of the prices. Optional."
     )
     controls = forms.BooleanField(
-        label="Ask about identical completions too",
+        label="Ask about identical answers too",
         required=False,
-        help_text="A test of the judge: which side does it take where both are the same? Never a game.",
+        help_text="Shows which side the judge prefers when both are the same. Not counted as ratings.",
     )
     remote = forms.ChoiceField(
-        label="Asked by",
-        choices=[("", "this arena's workers"), ("elsewhere", "judge workers on other machines")],
+        label="Who asks",
+        choices=[("", "This arena"), ("elsewhere", "Judge workers on other machines")],
         required=False,
-        help_text="On the other machine: python manage.py judge_worker --judge SLUG --arena-url URL.",
+        help_text="Start them with python manage.py judge_worker --judge SLUG --arena-url URL.",
     )
+
+    MAIN: Final = ("study", "judge", "limit", "budget")
+
+    @property
+    def main(self) -> list[BoundField]:
+        return [self[name] for name in self.MAIN]
+
+    @property
+    def advanced(self) -> list[BoundField]:
+        return [field for field in self if field.name not in self.MAIN]
+
+    @property
+    def has_advanced_values(self) -> bool:
+        return any(field.errors or field.value() not in (None, False, "", "all") for field in self.advanced)
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or JudgeRun.Kind.ALL
@@ -83,8 +91,9 @@ class RunForm(forms.Form):
 
 
 class ChangeBudgetForm(forms.Form):
-    budget = BudgetField(
-        label="Budget", help_text="In all, what is spent already included. Empty: no budget."
+    budget = AmountField(
+        label="Budget",
+        help_text="Of the whole run, including what is spent already. Leave empty for no budget.",
     )
 
 
@@ -93,7 +102,7 @@ LAST_RUNS = 30
 
 ENDED: Final = {
     JudgeRun.Kind.FAILURES: "Retry what failed",
-    JudgeRun.Kind.UNSCORED: "Ask again what has no rating",
+    JudgeRun.Kind.UNSCORED: "Ask again about pairs not rated",
     JudgeRun.Kind.EXTEND: "Rate new pairs",
 }
 
@@ -107,11 +116,57 @@ def overview(request: HttpRequest) -> HttpResponse:
         request,
         "judging/overview.html",
         {
-            "judges": Judge.objects.select_related("rater"),
+            "judges": _judges(),
             "panels": Panel.objects.select_related("rater").prefetch_related("members__rater"),
             "runs": [(run, progress[run.pk]) for run in runs],
         },
     )
+
+
+def _judges() -> list[dict[str, object]]:
+    """Each judge with its last run, what all of its runs cost, and whether its key is missing."""
+    judges = list(Judge.objects.select_related("rater").annotate(last=Max("runs__pk")))
+    last = JudgeRun.objects.select_related("study").in_bulk([each.last for each in judges if each.last])
+    paid = JudgeRun.objects.exclude(currency="").values_list("judge", "currency").annotate(sum=Sum("spent"))
+    costs: dict[int, list[str]] = defaultdict(list)
+    for judge, currency, spent in paid.order_by("currency"):
+        costs[judge].append(in_words(spent, currency))
+    return [
+        {
+            "judge": judge,
+            "run": last.get(judge.last),
+            "cost": ", ".join(costs[judge.pk]),
+            "missing_key": missing_key(judge),
+        }
+        for judge in judges
+    ]
+
+
+@require_POST
+@staff_only
+def try_judge(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Test the judge that the form describes, stored or not; the form stays as it was filled in."""
+    form = JudgeForm(request.POST, request.FILES, instance=get_judge(slug) if slug else None)
+    form.fields["name"].required = False
+    context = _tried(form, str(request.user.pk)) if form.is_valid() else {"errors": form.errors.items()}
+    if request.headers.get("HX-Request"):
+        return render(request, "judging/_trial.html", {**context, "form": form})
+    return show_form(request, form, **context)
+
+
+def _tried(form: JudgeForm, who: str) -> dict[str, object]:
+    trial, wait = limiting.start_trial(who)
+    if wait:
+        return {"problem": f"Wait {max(1, round(wait))} s before you test again."}
+    try:
+        return {
+            "trial": try_out(form.wanted(), form.prices),
+            "currency": form.cleaned_data["currency"] or "USD",
+        }
+    except JudgeError as error:
+        return {"problem": str(error)}
+    finally:
+        limiting.end_trial(trial)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -127,8 +182,8 @@ def start_run(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("judge_run", run.pk)
-    status = 422 if form.errors else 200
-    return render(request, "judging/run_form.html", {"form": form}, status=status)
+    context = {"form": form, "has_judges": bool(judges), "study": form["study"].value()}
+    return render(request, "judging/run_form.html", context, status=422 if form.errors else 200)
 
 
 @require_safe
@@ -155,7 +210,12 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
         return {"nothing": lifecycle.nothing_to_do(study, judge, chosen["kind"])}
     said = EstimateOut.of(asked, judge.is_simulated, found).model_dump()
     amount = None if budget is None else str(budget)
-    return {"judge": judge, "rows": summary.estimated(said, amount), "notes": summary.notes(said)}
+    return {
+        "judge": judge,
+        "rows": summary.estimated(said, amount),
+        "notes": summary.notes(said),
+        "unpriced": judge.model in said["unpriced"] and not judge.is_simulated,
+    }
 
 
 @require_safe

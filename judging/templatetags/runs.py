@@ -1,6 +1,7 @@
 from decimal import Decimal
 
 from django import template
+from django.forms import Form
 
 from arena.models import Study
 from judging.endpoints.costs import in_words
@@ -26,3 +27,8 @@ def outcome(reason: str) -> str:
 @register.filter
 def money(amount: Decimal, currency: str) -> str:
     return in_words(amount, currency)
+
+
+@register.filter
+def field_label(name: str, form: Form) -> str:
+    return str(form[name].label)

@@ -37,13 +37,13 @@ def test_a_judge_is_a_rater_of_its_own_kind() -> None:
     [
         ({"protocol": "magic"}, 'There is no protocol "magic"; choose one of likert.'),
         ({"points": 7}, "The answer scale likert has no 7 points; it has 2, 3, 5, 8"),
-        ({"base_url": "ftp://x/v1"}, "The base URL must be like"),
-        ({"base_url": "not a url"}, "The base URL must be like"),
-        ({"base_url": "http://x\n.example/v1"}, "The base URL must be like"),
+        ({"base_url": "ftp://x/v1"}, "Enter an address like"),
+        ({"base_url": "not a url"}, "Enter an address like"),
+        ({"base_url": "http://x\n.example/v1"}, "Enter an address like"),
         ({"max_tokens": 0}, "Max tokens must be from 1"),
         ({"concurrency": 10**9}, "Concurrency must be from 1 to 10,000"),
         ({"options": {"best_of": 5}}, "must not set best_of"),
-        ({"base_url": "http://u:p@x/v1"}, "Leave user name and password out"),
+        ({"base_url": "http://u:p@x/v1"}, "Leave the user name and password out"),
         ({"options": {"messages": []}}, "must not set messages"),
         ({"timeout": -1}, "timeout"),
         ({"api_key_env": "SECRET_KEY"}, "SECRET_KEY holds a secret of the arena itself"),
@@ -63,7 +63,7 @@ def test_judges_that_replied_stay_the_same(arena: Any, model: ChatServer, drain:
     configure_judge(judge, "Renamed", config_of(judge, temperature=0.5))
     start_run(make_small_study(prompts=1, contestants=2), judge)
     drain()
-    with pytest.raises(JudgeError, match="was asked already, so its model, temperature cannot change"):
+    with pytest.raises(JudgeError, match="you cannot change its model, temperature"):
         configure_judge(judge, "Renamed", config_of(judge, model="other", temperature=1.0))
     configure_judge(judge, "Renamed again", config_of(judge, timeout=9.0, active=False))
     assert Judge.objects.get().timeout == 9.0

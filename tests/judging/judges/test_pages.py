@@ -48,7 +48,7 @@ def test_pages_are_for_operators(place: str, client: Client) -> None:
 
 
 def test_configuring_a_judge(staff: Client) -> None:
-    assert "No judge is configured yet" in staff.get("/judging/").content.decode()
+    assert "No judge yet" in staff.get("/judging/").content.decode()
     assert staff.post("/judging/judges/new/", FORM).status_code == 302
     judge = Judge.objects.get()
     assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == ("loop", "Loop", 512, "LOOP_KEY")
@@ -63,9 +63,9 @@ def test_configuring_a_judge(staff: Client) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"base_url": ""}, "The base URL must be like"),
-        ({"base_url": "http://user:secret@host/v1"}, "Leave user name and password out of"),
-        ({"api_key_env": "sk-abc"}, "Give the name of an environment variable"),
+        ({"base_url": ""}, "Enter an address like"),
+        ({"base_url": "http://user:secret@host/v1"}, "Leave the user name and password out of"),
+        ({"api_key_env": "sk-abc"}, "Enter the name of an environment variable"),
         ({"options": "[1]"}, "Enter a JSON object"),
         ({"options": '{"model": "x"}'}, "must not set model"),
         ({"options": "{"}, "valid JSON"),
@@ -78,7 +78,7 @@ def test_configuring_a_judge(staff: Client) -> None:
         ({"provider": "simulated", "simulation": '{"noise": -1}'}, "noise must not be negative"),
         ({"provider": "simulated", "simulation": '{"loudness": 1}'}, "unknown option loudness"),
         ({"timeout": "0"}, "The timeout must be more than 0"),
-        ({"slug": "taken"}, "There is a judge &quot;taken&quot; already."),
+        ({"slug": "taken"}, "Another judge has the slug &quot;taken&quot;"),
     ],
 )
 def test_bad_configurations_are_explained(change: dict[str, str], sentence: str, staff: Client) -> None:
@@ -93,7 +93,7 @@ def test_preview_says_how_many_pairs_and_who_has_no_workers_elsewhere(staff: Cli
     study, judge = make_small_study(prompts=2, contestants=3), make_judge()
     asked = {"study": study.slug, "judge": judge.pk, "both_orders": "on"}
     page = staff.get("/judging/runs/preview/", asked).content.decode()
-    assert "<dt>Pairs to judge</dt><dd>6</dd>" in page
+    assert "<dt>Pairs</dt><dd>6</dd>" in page
     assert "<dt>Calls</dt><dd>12</dd>" in page
     study = make_small_study(simulated=True)
     judge = make_judge(provider="simulated", base_url="")
@@ -169,7 +169,7 @@ def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) 
     here = staff.get("/judging/runs/preview/", {**chosen, "remote": ""}).content.decode()
     assert "is not set where the arena runs" in here
     elsewhere = staff.get("/judging/runs/preview/", {**chosen, "remote": "elsewhere"}).content.decode()
-    assert "<dt>Pairs to judge</dt><dd>6</dd>" in elsewhere
+    assert "<dt>Pairs</dt><dd>6</dd>" in elsewhere
     reply = staff.post("/judging/runs/new/", {**chosen, "remote": "elsewhere"}, follow=True)
     assert JudgeRun.objects.get().remote
     page = reply.content.decode()

@@ -133,7 +133,7 @@ def test_the_command_starts_a_run_and_shows_its_end(
     text = output.getvalue()
     assert "8/8 done: 8 rated, 0 not rated; 0 failed; 0 in flight; 0 cached, 0 retried" in text
     assert "is finished." in text
-    assert "Tokens     800 in prompts, 80 in replies" in text
+    assert "Tokens     800 input, 80 output" in text
     model.script = lambda body: Answer(status=401, raw=b'{"error": "Bad key"}')
     output = StringIO()
     with pytest.raises(SystemExit, match="1"):

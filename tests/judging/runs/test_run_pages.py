@@ -89,7 +89,7 @@ def test_the_preview_says_what_it_costs_and_when_a_budget_cannot_be_kept(staff: 
     assert "No price is known" in text(staff, "/judging/runs/preview/", **asked)
     Price.objects.create(model="loopback", prompt=1, completion=2)
     page = text(staff, "/judging/runs/preview/", **asked)
-    assert "<dt>Budget 1.00 USD</dt><dd>about enough for all</dd>" in page
+    assert "<dt>Budget 1.00 USD</dt><dd>probably enough for all</dd>" in page
     assert "<dt>Cost</dt>" in page
     nothing = text(staff, "/judging/runs/preview/", study=study.slug, judge=judge.pk, kind="failures")
     assert "No question to Loop about Small failed or was left over." in nothing

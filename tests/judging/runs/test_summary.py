@@ -86,10 +86,10 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
         "Put aside  2: their answers were excluded meanwhile",
         "Not asked  190",
         "Calls      1,030: 20 retried, 19 failed, 1 abandoned; 12 more answered from the cache",
-        "Tokens     500,000 in prompts, 40,000 in replies, 30,000 of them thinking",
+        "Tokens     500,000 input, 40,000 output, 30,000 of them thinking",
         "Cost       1.50 of 5.00 USD",
     ]
-    assert "Cost       not known: there is no price" in runs_text.summary(run(cost=None, budget=None))
+    assert "Cost       unknown, no price" in runs_text.summary(run(cost=None, budget=None))
     assert "Cost" not in runs_text.summary(run(simulated=True, cost=None))
 
 
@@ -107,25 +107,24 @@ def test_what_can_be_done_next(changes: dict[str, Any], hint: str) -> None:
 
 def test_an_estimate_with_open_ends() -> None:
     assert runs_text.estimate(estimate(), "0.1").splitlines() == [
-        "Pairs to judge     10",
-        "Assignments        20",
-        "Calls              about 40, at most 60",
-        "In the cache       0; of later questions nobody can know yet",
-        "Tokens in prompts  about 1,000, at most 4,000",
-        "Tokens in replies  about 100, nobody knows how many at most",
-        "Cost               about 0.25 USD, nobody knows how much at most: no longest reply is set",
-        "Prices             m: 1.00 USD for a million tokens of prompts, 2.00 of replies",
-        "Time               about 30 s, at most 67 min",
-        "Budget 0.10 USD    enough for about 8 of 20 assignments",
+        "Pairs            10",
+        "Questions        20",
+        "Calls            about 40, at most 60",
+        "Input tokens     about 1,000, at most 4,000",
+        "Output tokens    about 100, no upper limit known",
+        "Cost             about 0.25 USD, no upper limit because the judge has no max tokens",
+        "Prices           m: 1.00 USD per million input tokens, 2.00 per million output tokens",
+        "Time             about 30 s, at most 67 min",
+        "Budget 0.10 USD  enough for about 8 of 20 questions",
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"simulated": True, "cost": None}, "nothing: no model is asked"),
-        ({"unpriced": ["m", "n"], "cost": None}, "not known: no price of m, n"),
-        ({"cost": None}, "not known: prices are in different currencies"),
+        ({"simulated": True, "cost": None}, "nothing, because a simulated judge asks no model"),
+        ({"unpriced": ["m", "n"], "cost": None}, "unknown, no price for m, n"),
+        ({"cost": None}, "unknown, prices are in different currencies"),
         ({"cost": {"about": "1", "at_most": "2.5"}}, "about 1.00 USD, at most 2.50 USD"),
     ],
 )
@@ -140,10 +139,10 @@ def test_a_sampled_estimate_says_so() -> None:
     sampled = estimate(looked_at=5, cached=3, calls={"about": "40", "at_most": "40"}, habits_from=9)
     rows = dict(runs_text.estimated(sampled))
     assert rows["Calls"] == "about 40"
-    assert rows["Tokens in prompts"] == "about 1,000, at most about 4,000"
-    assert rows["In the cache"].startswith("about 3 that are not asked again")
-    assert "5 of 20 assignments were looked at" in runs_text.notes(sampled)[1]
-    assert "learnt from 9 earlier replies" in runs_text.notes(sampled)[2]
+    assert rows["Input tokens"] == "about 1,000, at most about 4,000"
+    assert rows["From the cache"] == "about 3 that are not asked again"
+    assert "from 5 of 20 questions" in runs_text.notes(sampled)[0]
+    assert "9 earlier replies" in runs_text.notes(sampled)[1]
 
 
 def test_times_in_words() -> None:

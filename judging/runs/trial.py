@@ -1,0 +1,110 @@
+"""Asking a judge that may not be stored yet one question about a built-in pair. Nothing is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from arena.rating import scales
+from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
+from judging.endpoints.costs import Prices, reply_tokens
+from judging.judges.services import JudgeError, check
+from judging.models import Judge
+from judging.protocols import conversation
+from judging.protocols.conversation import Question
+from judging.protocols.parsing import read_verdict
+from judging.protocols.rendering import PairTexts
+from judging.protocols.replies import Verdict, mirrored, side_of
+from judging.runs.asking import client_of, endpoint_of, request_to
+from judging.runs.work import boundary_secret
+
+LONGEST_WAIT: Final = 30.0  # seconds that a page waits for the reply
+
+PROMPT: Final = "What is the capital of France?"
+GOOD: Final = "The capital of France is Paris."
+BAD: Final = "I like trains."
+"""The first answer shown is the good one, which no judge should get wrong."""
+
+WHY: Final[Mapping[str, str]] = {
+    "timeout": "The endpoint gave no reply in time ({}).",
+    "unreachable": "The endpoint cannot be reached. Check the address. ({})",
+    "connection": "The connection broke ({}).",
+    "malformed": "The address answers, but not like an OpenAI-compatible endpoint ({}).",
+    "rate_limited": "The endpoint asks you to wait (429: {}).",
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one call; ``problem`` says why there is no reply."""
+
+    problem: str = ""
+    reply: Reply | None = None
+    verdict: Verdict | None = None  # None if the question asks for no rating
+    read: str = ""  # the verdict in words
+    is_odd: bool = False  # it prefers the bad answer
+    calls: int = 1  # that the protocol makes about a pair, at most
+    seconds: float = 0.0
+    cost: Decimal | None = None
+
+
+def try_out(judge: Judge, prices: Prices | None) -> Trial:
+    """Ask once, which costs one call. Raises JudgeError for settings that no judge can have."""
+    check(judge)
+    if judge.is_simulated:
+        raise JudgeError("A simulated judge asks no model, so there is nothing to test.")
+    configured = judge.configured_protocol
+    pair = PairTexts([PROMPT], "", [GOOD], [BAD], boundary_secret())
+    question = conversation.next_questions(configured, pair, {})[0]
+    endpoint = endpoint_of(judge, question.author)
+    request = request_to(endpoint, question, logprobs=judge.logprobs)
+    request = replace(request, timeout=min(request.timeout, LONGEST_WAIT))
+    reply, seconds = attempt(lambda: client_of(endpoint).ask(request), f"a test of {endpoint.model}")
+    if isinstance(reply, NoReplyError):
+        return Trial(_why(reply), seconds=seconds)
+    verdict = _verdict(question, reply)
+    return Trial(
+        reply=reply,
+        verdict=verdict,
+        read=_in_words(verdict, question) if verdict else "",
+        is_odd=_is_odd(verdict, question),
+        calls=len(conversation.keys(configured)),
+        seconds=seconds,
+        cost=_cost(reply, prices),
+    )
+
+
+def _why(error: NoReplyError) -> str:
+    if words := refusal(error):
+        return words
+    if error.kind.startswith("http_"):
+        return f"The endpoint rejects the request ({error.kind.removeprefix('http_')}: {error})."
+    return WHY.get(error.kind, "{}").format(error)
+
+
+def _verdict(question: Question, reply: Reply) -> Verdict | None:
+    if question.scale is None or question.place is None:
+        return None
+    read = read_verdict(reply.as_text, question.scale, question.place)
+    return mirrored(read, question.scale.points) if question.other_order else read
+
+
+def _in_words(verdict: Verdict, question: Question) -> str:
+    if verdict.rating is None or question.scale is None:
+        return ""
+    if question.side:
+        return f"{verdict.rating} of {question.scale.highest} for the {question.side} answer"
+    points = question.scale.points
+    return f"{verdict.rating} of {points}: {scales.CAPTIONS[points][verdict.rating - 1]}"
+
+
+def _is_odd(verdict: Verdict | None, question: Question) -> bool:
+    if verdict is None or question.scale is None or question.side:
+        return False
+    return side_of(verdict, question.scale.points) == "second"
+
+
+def _cost(reply: Reply, prices: Prices | None) -> Decimal | None:
+    if prices is None or reply.prompt_tokens is None or reply.completion_tokens is None:
+        return None
+    return prices.of(reply.prompt_tokens, reply_tokens(reply.completion_tokens, reply.reasoning_tokens))

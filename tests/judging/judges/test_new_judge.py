@@ -1,0 +1,133 @@
+"""A new judge: what it needs, its price, its key, and the test before it is saved."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.html import strip_tags
+
+from judging.models import Judge, JudgeCall, Price
+from tests.factories import make_judge, make_price, make_study, make_user
+from tests.judging.endpoints.server import Answer, ChatServer
+
+pytestmark = pytest.mark.django_db
+
+NEW, TRY = "/judging/judges/new/", "/judging/judges/try/"
+
+
+@pytest.fixture
+def filled(staff: Client, model: ChatServer) -> dict[str, Any]:
+    """The form as it opens, with what a new judge needs."""
+    form = staff.get(NEW).context["form"]
+    as_opened = {each.html_name: each.value() for each in form if each.value() not in (None, False)}
+    return as_opened | {"name": "Loop 8B", "model": "loop-8b", "base_url": model.url}
+
+
+def messages_of(reply: Any) -> str:
+    return " ".join(str(message) for message in reply.context["messages"])
+
+
+def test_four_fields_make_a_judge_and_its_set_up_goes_on(staff: Client, filled: dict[str, Any]) -> None:
+    study = make_study()
+    make_judge(slug="loop-8b")
+    reply = staff.post(f"{NEW}?study={study.slug}", filled | {"api_key_env": "NOT_SET_HERE"}, follow=True)
+    judge = Judge.objects.get(rater__name="Loop 8B")
+    assert (judge.slug, judge.protocol, judge.points) == ("loop-8b-2", "likert", 8)
+    assert reply.redirect_chain[0][0] == f"/judging/runs/new/?study={study.slug}&judge={judge.pk}"
+    assert "The environment variable NOT_SET_HERE is not set where the arena runs." in messages_of(reply)
+    assert "key missing" in staff.get("/judging/").content.decode()
+
+
+def test_prices_are_kept_beside_the_model(staff: Client, filled: dict[str, Any]) -> None:
+    one = staff.post(NEW, filled | {"prompt_price": "2.5"})
+    assert "Enter both prices, or none." in one.content.decode()
+    staff.post(NEW, filled | {"prompt_price": "2.5", "reply_price": "10", "currency": "EUR"})
+    price = Price.objects.get()
+    assert (price.model, price.prompt, price.completion, price.currency) == (
+        "loop-8b",
+        Decimal("2.5"),
+        10,
+        "EUR",
+    )
+    page = staff.get("/judging/judges/loop-8b/edit/").content.decode()
+    assert 'value="2.5"' in page
+    staff.post("/judging/judges/loop-8b/edit/", filled)
+    assert not Price.objects.exists()
+
+
+def test_a_price_for_all_places_is_shown_and_stays_one_price(staff: Client, filled: dict[str, Any]) -> None:
+    make_price(model="loop-8b")
+    staff.post(NEW, filled | {"prompt_price": "2", "reply_price": "8", "currency": "USD"})
+    assert Price.objects.get().base_url == ""
+
+
+def test_another_judge_can_be_copied(staff: Client) -> None:
+    other = make_judge(name="First", base_url="http://127.0.0.1:9/v1", protocol="cot", timeout=7.0)
+    form = staff.get(f"{NEW}?like={other.slug}").context["form"]
+    taken = {name: form[name].value() for name in ("name", "base_url", "timeout", "protocol")}
+    wanted = {"name": "First (2)", "base_url": other.base_url, "timeout": 7.0, "protocol": "likert"}
+    assert taken == wanted
+
+
+def test_a_test_shows_one_reply_and_how_it_was_read(
+    staff: Client, filled: dict[str, Any], model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOP_KEY", "sk-very-secret")
+    model.script = lambda body: Answer("2\n<b>A</b> is right, sk-very-secret.", tokens=(1000, 500))
+    prices = {"prompt_price": "2", "reply_price": "8", "api_key_env": "LOOP_KEY", "name": ""}
+    reply = staff.post(TRY, filled | prices)
+    page = strip_tags(reply.content.decode())
+    assert "Read as 2 of 8: A is better." in page
+    assert "&lt;b&gt;A&lt;/b&gt; is right, [key]." in page
+    assert "0.006 USD" in page
+    assert "sk-very-secret" not in page
+    assert reply.context["form"]["model"].value() == "loop-8b", "what was typed stays"
+    assert len(model.requests) == 1
+    assert not Judge.objects.exists()
+    assert not JudgeCall.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "change", "words"),
+    [
+        (Answer("Both are lovely!"), {}, "No rating could be read: unreadable. Try another protocol."),
+        (Answer("7"), {}, "so this judge prefers the wrong one"),
+        (Answer("Ask yourself"), {"protocol": "metrics"}, "asks for no rating"),
+        (Answer("7"), {"protocol": "rating", "form": "scores"}, "Read as 7 of 9 for the first answer."),
+        (Answer(status=401, raw=b'{"error": "Bad"}'), {}, "The endpoint refuses the key (401: Bad)."),
+        (Answer(status=400, raw=b'{"error": "Odd"}'), {}, "The endpoint rejects the request (400: Odd)."),
+        (Answer(raw=b"<html>"), {}, "not like an OpenAI-compatible endpoint"),
+        (Answer(delay=1), {"timeout": "0.1"}, "The endpoint gave no reply in time"),
+        (Answer(), {"base_url": "http://127.0.0.1:9/v1"}, "The endpoint cannot be reached."),
+        (Answer(), {"base_url": "ftp://x"}, "Enter an address like"),
+        (Answer(), {"model": ""}, "Model: This field is required."),
+        (Answer(), {"api_key_env": "NOT_SET_HERE"}, "NOT_SET_HERE is not set"),
+        (Answer(), {"api_key_env": "SECRET_KEY"}, "a secret of the arena"),
+    ],
+)
+def test_what_a_test_says(
+    answer: Answer,
+    change: dict[str, str],
+    words: str,
+    staff: Client,
+    filled: dict[str, Any],
+    model: ChatServer,
+) -> None:
+    model.script = lambda body: answer
+    page = strip_tags(staff.post(TRY, filled | change, headers={"HX-Request": "true"}).content.decode())
+    assert words in page
+
+
+def test_tests_are_limited(staff: Client, filled: dict[str, Any], model: ChatServer) -> None:
+    for _ in range(3):
+        page = staff.post(TRY, filled).content.decode()
+    assert "before you test again" in page
+    assert len(model.requests) == 1
+
+
+def test_a_test_is_for_operators(client: Client, filled: dict[str, Any], model: ChatServer) -> None:
+    client.force_login(make_user())
+    assert client.post(TRY, filled).status_code == 403
+    assert client.get(TRY).status_code == 405
+    assert model.requests == []
