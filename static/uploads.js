@@ -25,7 +25,7 @@ function refuse(text) {
 function isTooMuch() {
   const total = chosenFiles().reduce((sum, file) => sum + file.size, 0);
   const limit = Number(upload.dataset.limit);
-  refuse(total > limit ? `These files have ${megabytes(total)} together; at most ${megabytes(limit)} can be uploaded at a time. Please send larger files gzipped or in parts, or use: python manage.py import_data STUDY PATH` : "");
+  refuse(total > limit ? `These files have ${megabytes(total)} together. You can upload at most ${megabytes(limit)} at a time. Send larger files gzipped or in parts, or run: python manage.py import_data STUDY PATH` : "");
   return total > limit;
 }
 
@@ -87,7 +87,7 @@ function arrived(request) {
   showSending(false);
   const page = new DOMParser().parseFromString(request.responseText, "text/html");
   const said = [...page.querySelectorAll("#import-errors .notice")].map((note) => note.textContent);
-  refuse(said.join(" ") || `The upload failed (${request.status}). Please try again.`);
+  refuse(said.join(" ") || `The upload failed (${request.status}). Try again.`);
 }
 
 function send(event) {
@@ -100,12 +100,12 @@ function send(event) {
   const text = document.getElementById("import-sent");
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     bar.value = (100 * loaded) / total;
-    text.textContent = loaded < total ? `Uploading: ${megabytes(loaded)} of ${megabytes(total)}` : "Uploaded; storing the files";
+    text.textContent = loaded < total ? `Uploading: ${megabytes(loaded)} of ${megabytes(total)}` : "Uploaded, storing the files";
   });
   request.addEventListener("load", () => arrived(request));
   request.addEventListener("error", () => {
     showSending(false);
-    refuse("The upload broke off. Please try again.");
+    refuse("The upload broke off. Try again.");
   });
   request.addEventListener("abort", () => showSending(false));
   document.getElementById("import-abort").onclick = () => request.abort();
@@ -133,7 +133,32 @@ function showMapping() {
   }
 }
 
+const optionOf = ([value, label]) => new Option(label, value);
+
+function optionsOf([value, label]) {
+  if (!Array.isArray(label)) {
+    return optionOf([value, label]);
+  }
+  const group = document.createElement("optgroup");
+  group.label = value;
+  group.append(...label.map(optionOf));
+  return group;
+}
+
+/* Another kind of rows has other fields; what a column is stays where both have it. */
+function offerFields({ target }) {
+  const columns = document.querySelector(`[data-columns-of="${target.id}"]`);
+  const fields = JSON.parse(document.getElementById("import-fields-by-kind")?.textContent ?? "{}")[target.value];
+  for (const select of (columns && fields && columns.querySelectorAll("select")) || []) {
+    const chosen = select.value;
+    select.replaceChildren(...fields.map(optionsOf));
+    select.value = chosen;
+    select.selectedIndex = Math.max(select.selectedIndex, 0);
+  }
+}
+
 document.addEventListener("change", showMapping);
+document.addEventListener("change", offerFields);
 showMapping();
 
 /* --- One click is enough ----------------------------------------------------------------------------------- */

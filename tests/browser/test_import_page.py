@@ -93,7 +93,7 @@ def check(page: Page) -> None:
 
 def apply(page: Page) -> None:
     page.get_by_role("button", name="Apply").click()
-    page.get_by_role("link", name="Look at the board").wait_for()
+    page.get_by_role("link", name="Next: invite raters").wait_for()
 
 
 def test_upload_check_apply(
@@ -125,12 +125,12 @@ def test_upload_check_apply(
     assert violations(page, complaints) == []
     assert fits_a_phone(page)
     second_tab.get_by_role("button", name="Apply").click()
-    second_tab.get_by_role("link", name="Look at the board").wait_for()
+    second_tab.get_by_role("link", name="Next: invite raters").wait_for()
     assert Completion.objects.filter(prompt__study=study).count() == 2
     worker.submit(int).result()  # it has thrown the files away when it is free again
     assert not ImportChunk.objects.exists()
     page.goto(address)
-    assert "Imported" in page.inner_text("main table")
+    assert "Imported" in page.get_by_role("table", name="Recent imports").inner_text()
     assert violations(page, complaints) == []
     assert fits_a_phone(page)
     assert complaints == []
@@ -143,18 +143,24 @@ def test_columns_of_a_foreign_table(
     page.goto(address)
     page.get_by_label("Files").set_input_files(votes)
     check(page)
-    assert "Not recognised. Its columns: gauche, droite, gagnant." in page.inner_text("main")
-    chosen = page.get_by_label("A row is one of")
+    assert "We could not match the columns gauche, droite and gagnant. Say what they are:" in page.inner_text(
+        "main"
+    )
+    chosen = page.get_by_label("A row is")
+    page.get_by_label("Format").select_option("Detect")
     assert not chosen.is_visible()
-    page.get_by_label("Read it as").select_option("table")
+    page.get_by_label("Format").select_option("Spreadsheet")
+    page.get_by_label("What gauche is").select_option("The prompt")
     chosen.select_option("comparisons")
+    assert page.get_by_label("What gauche is").input_value() == "instruction"
     assert violations(page, complaints) == []
     assert fits_a_phone(page)
-    shown = page.locator(".import-kind:visible")
     for field, column in {"first": "gauche", "second": "droite", "winner": "gagnant"}.items():
-        shown.get_by_label(f"column for {field}", exact=True).select_option(column)
-    shown.get_by_label("value of rater in every row", exact=True).fill("crowd")
-    page.get_by_role("button", name="Check again").click()
+        page.get_by_label(f"What {column} is").select_option(field)
+    page.get_by_text("Values that hold for every row").click()
+    page.get_by_label("Rater", exact=True).fill("crowd")
+    assert violations(page, complaints) == []
+    page.get_by_role("button", name="Check the files").click()
     page.get_by_label("meaning of gauche").select_option("the first is better")
     page.get_by_label("meaning of nul").select_option("a tie")
     assert violations(page, complaints) == []
@@ -214,7 +220,7 @@ def test_dropped_files(page: Page, address: str, worker: Any, complaints: list[s
     )
     assert "dropped.jsonl (1 KB)" in page.inner_text("#import-chosen")
     check(page)
-    assert "1 record can be imported" in page.inner_text("main")
+    assert "You can import 1 record." in page.inner_text("main")
     assert complaints == []
 
 
@@ -226,7 +232,7 @@ def test_too_much_is_refused_before_it_is_sent(
     large = tmp_path / "large.csv"
     large.write_bytes(b"x" * 1024 * 1024 * 2)
     page.get_by_label("Files").set_input_files(large)
-    page.get_by_text("These files have 2.0 MB together; at most 1.0 MB can be uploaded at a time.").wait_for()
+    page.get_by_text("These files have 2.0 MB together. You can upload at most 1.0 MB at a time.").wait_for()
     page.get_by_role("button", name="Check the files").click()
     assert not ImportJob.objects.exists()
 
@@ -237,5 +243,5 @@ def test_without_scripts(plain_page: Page, address: str, page: Page, worker: Any
     plain_page.get_by_role("button", name="Check the files").click()
     plain_page.get_by_role("button", name="Apply").wait_for()
     plain_page.get_by_role("button", name="Apply").click()
-    plain_page.get_by_role("link", name="Look at the board").wait_for()
+    plain_page.get_by_role("link", name="Next: invite raters").wait_for()
     assert study.prompts.count() == 1

@@ -99,6 +99,7 @@ class Sources:
 class Choice(NamedTuple):
     format_name: str
     mapping: ColumnMapping | None = None
+    sheet: str = ""
 
 
 def gather(
@@ -106,18 +107,20 @@ def gather(
     format_name: str = "",
     *,
     mapping: ColumnMapping | None = None,
+    sheet: str = "",
     choices: Mapping[str, Choice] = MappingProxyType({}),
 ) -> Sources:
     """The sources in files and folders, recognised by content unless a format is named.
 
-    ``mapping`` belongs to the format ``table``; ``choices`` are for single files, by name. Raises
+    ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks; ``choices`` are for single files, by
+    name. Raises
     UnknownFormatError; what else is wrong is a Problem in the result. If a path has no file, none is read.
     """
-    general = Choice(format_name, mapping)
+    general = Choice(format_name, mapping, sheet)
     for choice in (general, *choices.values()):
         if choice.format_name and choice.format_name not in CATALOGUE:
             known = ", ".join(CATALOGUE)
-            raise UnknownFormatError(f'there is no format "{choice.format_name}"; the formats are {known}')
+            raise UnknownFormatError(f'"{choice.format_name}" is no format; choose one of {known}')
     found = Sources()
     files: dict[Path, InputFile] = {}
     for path in paths:
@@ -126,12 +129,28 @@ def gather(
     if found.problems:
         return found
     for file in files.values():
-        outcome = _recognised(file, choices.get(file.name, general))
+        choice = choices.get(file.name, general)
+        file.sheet = choice.sheet
+        outcome = _recognised(file, choice)
         if isinstance(outcome, Source):
             found.sources.append(outcome)
+            if wide := wide_table(outcome) if not choice.format_name else None:
+                reason = "if the columns that are not used are models, import it with"
+                found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
     return found
+
+
+def wide_table(source: Source) -> ColumnMapping | None:
+    """How to read a file of prompts whose further columns look like answers, one column for each model."""
+    if source.kind is not Kind.PROMPTS or source.format not in ours.FORMATS:
+        return None
+    try:
+        found = suggest(source.file.columns(), source.file.samples())
+    except BrokenFileError:
+        return None  # reading the file reports it
+    return found if found and found.further else None
 
 
 def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
@@ -200,10 +219,10 @@ def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
         kind = entry.recognise(head)
         if kind is not None:
             return Source(file, entry, kind)
-    fields = ", ".join(sorted(head.fields)) or "none"
-    reason = f"cannot tell what the file holds. Its fields: {fields}. Needed: {_needs(formats)}"
-    if guess := suggest(file.columns()):
-        reason += f". As a table it may be read with {guess.as_options()}"
+    columns = ", ".join(sorted(head.fields)) or "none"
+    reason = f"no format has these columns: {columns}. Needed: {_needs(formats)}"
+    if found := suggest(file.columns(), file.samples()):
+        reason += f". Try {found.as_options()}"
     return [file.problem(1, reason)]
 
 
@@ -217,7 +236,7 @@ def _needs(formats: list[Format]) -> str:
 
 def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:
     if mapping is None:
-        return [file.problem(0, "the format table needs a mapping of its columns")]
+        return [file.problem(0, "say what each column means: --kind and --map")]
     faults = mapping.faults() or mapping.missing_from(file.columns())
     if faults:
         return [file.problem(0, fault) for fault in faults]

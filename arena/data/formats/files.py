@@ -309,7 +309,9 @@ MAX_LINE: Final = 16 * 1024 * 1024  # bytes of a line, or characters of an objec
 MAX_FILE: Final = 2 * 1024 * 1024 * 1024  # unpacked bytes: a small gzip file can hold endless zeros
 MAX_COLUMNS: Final = 16_384  # as many as a spreadsheet has
 MAX_BLANK: Final = 10_000  # blank lines in a row: a small gzip file can hold millions
-HEAD: Final = 64
+HEAD: Final = 64  # rows by which a file is known
+SAMPLES: Final = 3  # values that show what a column holds
+SAMPLE: Final = 120  # characters of each
 
 GZIP: Final = b"\x1f\x8b"
 
@@ -335,16 +337,17 @@ class BrokenFileError(Exception):
 class InputFile:
     """A file to import.
 
-    ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count, and
-    ``unread`` names the sheets of a workbook that were left out.
+    ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count. Of a
+    workbook one ``sheet`` is read, the first unless one is named; ``sheets`` are the names of all.
     """
 
     path: Path
     name: str = ""
+    sheet: str = ""
     size: int = field(init=False, default=0)
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
-    unread: list[str] = field(init=False, default_factory=list)
+    sheets: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
@@ -528,6 +531,20 @@ class InputFile:
         rows = (row[1] for row in islice(self.json_objects(), HEAD) if not isinstance(row, Problem))
         return tuple(dict.fromkeys(chain.from_iterable(rows)))
 
+    def samples(self) -> dict[str, list[str]]:
+        """The first different values of each column, shortened. Raises BrokenFileError for the header."""
+        found: dict[str, list[str]] = {column: [] for column in self.columns()}
+        try:
+            for row in islice(self.rows(), HEAD):
+                for column, value in () if isinstance(row, Problem) else row[1].items():
+                    text = json.dumps(value) if isinstance(value, list | dict) else workbooks.cell_text(value)
+                    text, seen = text.strip()[:SAMPLE], found.setdefault(column, [])
+                    if text and len(seen) < SAMPLES and text not in seen:
+                        seen.append(text)
+        except BrokenFileError:
+            pass  # reading the file reports it
+        return found
+
     def rows(self) -> Iterator[Row | Problem]:
         """Objects or rows of any form. Raises BrokenFileError."""
         if self.form is Form.PARQUET:
@@ -610,10 +627,10 @@ def _csv_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
-    """Each row of a workbook's first sheet with its number. Raises BrokenFileError."""
-    file.unit, file.unread, number = "row", [], 0
+    """Each row of a workbook's sheet with its number. Raises BrokenFileError."""
+    file.unit, number = "row", 0
     try:
-        for number, cells, share in workbooks.rows(file.path, MAX_FILE, file.unread):
+        for number, cells, share in workbooks.rows(file.path, MAX_FILE, file.sheets, file.sheet):
             file.position = int(share * file.size)
             if sum(map(len, cells)) > MAX_LINE:
                 raise BrokenFileError(file.problem(number, f"the row is longer than {MAX_LINE // 2**20} MiB"))

@@ -30,6 +30,7 @@ from arena.data.formats.records import (
     RaterRecord,
     Record,
     ReferenceRecord,
+    Unused,
 )
 from arena.rating import scales
 from arena.rating.subsets import TRAINING_SUBSET
@@ -116,9 +117,9 @@ GOLD: Final = ("first", "tie", "second")
 SIDES: Final = ("first", "second")
 
 NEEDS: Final = (
-    "prompts: id and instruction or turns; contestants: name; "
-    "completions: prompt and text or turns; raters: rater and rater_kind; "
-    "pairs: prompt, first, second and gold; comparisons: prompt, first, second, rater, rating and points"
+    "for prompts id and instruction or turns; for models name; "
+    "for answers prompt and text or turns; for raters rater and rater_kind; for gold labels prompt, first, "
+    "second and gold; for ratings prompt, first, second, rater, rating and points"
 )
 
 
@@ -151,11 +152,24 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         return [] if is_open else [BUILDERS[kind](fields)]
 
     if file.form is Form.CELLS:
-        return read_rows(file, lambda fields: built(fields.unguarded()))
-    if file.form is Form.PARQUET:
+        yield from read_rows(file, lambda fields: built(fields.unguarded()))
+    elif file.form is Form.PARQUET:
         # A column has one type, and what has no fixed shape fits none.
-        return read_rows(file, lambda fields: built(fields.with_json_texts()))
-    return read_rows(file, built)
+        yield from read_rows(file, lambda fields: built(fields.with_json_texts()))
+    else:
+        yield from read_rows(file, built)
+    if found := unused(file, kind):
+        yield Unused(file.place(), found)
+
+
+def unused(file: InputFile, kind: Kind) -> tuple[str, ...]:
+    """The columns that are no fields of this kind, and are kept as they are."""
+    if kind in (Kind.RATERS, Kind.PAIRS):
+        return ()  # there they are errors
+    known = {entry.name for entry in FIELDS[kind.name.lower()]}
+    return tuple(
+        column for column in file.columns() if column not in known and not column.startswith(BENCHMARK_PREFIX)
+    )
 
 
 def _contestant(fields: Fields) -> ContestantRecord:

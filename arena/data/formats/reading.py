@@ -389,9 +389,10 @@ def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterat
         yield from fields.problems or items
     if formulas and formulas.count:
         yield formulas.note(file)
-    if file.unread:
-        names = ", ".join(f'"{name}"' for name in file.unread)
-        yield Note(file.place(), f"only the first sheet is read, not {names}")
+    if len(file.sheets) > 1:
+        read = file.sheet or file.sheets[0]
+        names = ", ".join(f'"{name}"' for name in file.sheets if name != read)
+        yield Note(file.place(), f'the sheet "{read}" is read, not {names}')
 
 
 class _Formulas:

@@ -54,6 +54,30 @@ class VerdictValues(NamedTuple):
     rows: Mapping[str, int]
 
 
+class Unused(NamedTuple):
+    """Columns of a file that no field is read from."""
+
+    place: Place
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names, many = ", ".join(self.columns), len(self.columns) > 1
+        return (
+            f"{self.place}: {f'{len(self.columns)} columns are' if many else '1 column is'} not used: {names}"
+        )
+
+
+_IN_WORDS: Final = {
+    **{"contestant": "model", "completion": "answer", "comparison": "rating"},
+    **{"contestants": "models", "completions": "answers", "comparisons": "ratings", "golds": "gold labels"},
+}
+
+
+def in_words(name: str) -> str:
+    """The word of a reader for a kind of records or a field."""
+    return _IN_WORDS.get(name, name.replace("_", " "))
+
+
 Extra: TypeAlias = Mapping[str, Any]  # fields without a column of their own
 
 
@@ -177,7 +201,7 @@ class GoldRecord:
 Record: TypeAlias = (
     ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | GoldRecord | ComparisonRecord
 )
-Item: TypeAlias = Record | Problem | Note | VerdictValues
+Item: TypeAlias = Record | Problem | Note | VerdictValues | Unused
 
 
 # --- The fields of our own records, declared once: for reading, mapping, exports and docs/data-formats.md.
@@ -189,84 +213,82 @@ class Field(NamedTuple):
     meaning: str = ""
 
 
-_EXTRA: Final = Field("extra", Type.JSON, "what has no field of its own, as a JSON object")
-_SUBSET: Final = Field("subset", Type.TEXT, "subset of the prompts")
+_EXTRA: Final = Field("extra", Type.JSON, "anything else (JSON object)")
+_SUBSET: Final = Field("subset", Type.TEXT, "the subset of prompts")
 _SIDES: Final = (
-    Field("first", Type.TEXT, "name of the contestant shown first"),
-    Field("second", Type.TEXT, "name of the contestant shown second"),
-    Field("first_id", Type.TEXT, "id of the completion shown first, instead of a name"),
-    Field("second_id", Type.TEXT, "id of the completion shown second, instead of a name"),
+    Field("first", Type.TEXT, "the model whose answer was shown first"),
+    Field("second", Type.TEXT, "the model whose answer was shown second"),
+    Field("first_id", Type.TEXT, "the id of the answer shown first"),
+    Field("second_id", Type.TEXT, "the id of the answer shown second"),
 )
 
 FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
     "contestants": (
-        Field("name", Type.TEXT, "the contestant's name"),
+        Field("name", Type.TEXT, "the model's name"),
         Field("slug", Type.TEXT, "its short name in addresses"),
-        Field("kind", Type.TEXT, "model or people"),
-        Field("family", Type.TEXT, "model family"),
+        Field("kind", Type.TEXT, "whether it is a model or people"),
+        Field("family", Type.TEXT, "its family"),
         Field("organisation", Type.TEXT, "who made it"),
-        Field("licence", Type.TEXT, "licence"),
-        Field("size", Type.TEXT, "size"),
-        Field("generation", Type.JSON, "generation parameters as a JSON object"),
-        Field("benchmarks", Type.JSON, "scores on other benchmarks as a JSON object of names and numbers"),
-        Field("retired_at", Type.MOMENT, "since when it gets no new pairs and stands in no ranking"),
+        Field("licence", Type.TEXT, "its licence"),
+        Field("size", Type.TEXT, "its size"),
+        Field("generation", Type.JSON, "generation parameters (JSON object)"),
+        Field("benchmarks", Type.JSON, "scores on other benchmarks (JSON object)"),
+        Field("retired_at", Type.MOMENT, "when it was retired"),
         _EXTRA,
     ),
     "raters": (
         Field("rater", Type.TEXT, "the rater's short name"),
-        Field("rater_kind", Type.TEXT, "person or judge"),
-        Field("name", Type.TEXT, "name to show"),
-        Field("simulated", Type.FLAG, "true or false"),
-        Field("groups", Type.TEXTS, "groups as a JSON list"),
+        Field("rater_kind", Type.TEXT, "whether it is a person or a judge"),
+        Field("name", Type.TEXT, "the name to show"),
+        Field("simulated", Type.FLAG, "whether the ratings are simulated"),
+        Field("groups", Type.TEXTS, "groups (JSON list)"),
     ),
     "prompts": (
-        Field("id", Type.TEXT, "the prompt's id; made from its text where there is none"),
+        Field("id", Type.TEXT, "the prompt's id"),
         _SUBSET,
-        Field("category", Type.TEXT, "category"),
-        Field("domain", Type.TEXT, "domain"),
-        Field("instruction", Type.TEXT, "the prompt's text"),
-        Field("turns", Type.TEXTS, "the user's turns as a JSON list, instead of an instruction"),
-        Field("input", Type.TEXT, "material the instruction works on"),
-        Field("references", Type.JSON, "reference answers as a JSON list of objects with author and text"),
+        Field("category", Type.TEXT, "the prompt's category"),
+        Field("domain", Type.TEXT, "the prompt's domain"),
+        Field("instruction", Type.TEXT, "the prompt"),
+        Field("turns", Type.TEXTS, "the user's turns (JSON list)"),
+        Field("input", Type.TEXT, "material for the prompt"),
+        Field("references", Type.JSON, "reference answers (JSON list)"),
         _EXTRA,
     ),
     "completions": (
-        Field("prompt", Type.TEXT, "the prompt's id; made from its text where there is none"),
+        Field("prompt", Type.TEXT, "the prompt's id"),
         _SUBSET,
-        Field("contestant", Type.TEXT, "name of the contestant who wrote the completion"),
-        Field("id", Type.TEXT, "the completion's own id"),
-        Field("text", Type.TEXT, "the completion"),
-        Field("turns", Type.TEXTS, "its turns as a JSON list, instead of a text"),
+        Field("contestant", Type.TEXT, "the model that wrote the answer"),
+        Field("id", Type.TEXT, "the answer's own id"),
+        Field("text", Type.TEXT, "the answer"),
+        Field("turns", Type.TEXTS, "the answer's turns (JSON list)"),
         _EXTRA,
     ),
     "pairs": (
         Field("prompt", Type.TEXT, "the prompt's id"),
         _SUBSET,
         *_SIDES,
-        Field("gold", Type.TEXT, "which is better: first, tie or second"),
+        Field("gold", Type.TEXT, "the better answer: first, tie or second"),
         Field("gold_source", Type.TEXT, "who says so"),
     ),
     "comparisons": (
-        Field("id", Type.TEXT, "the comparison's own id"),
-        Field("prompt", Type.TEXT, "the prompt's id; one common prompt where there is none"),
+        Field("id", Type.TEXT, "the rating's own id"),
+        Field("prompt", Type.TEXT, "the prompt's id"),
         _SUBSET,
         *_SIDES,
-        Field("rater", Type.TEXT, "the rater's name"),
-        Field("rater_kind", Type.TEXT, "person or judge; person where nothing is said"),
-        Field(
-            "points", Type.INTEGER, "points of the scale: 2, 3, 5 or 8; 3 for a winner where nothing is said"
-        ),
-        Field("rating", Type.INTEGER, "the rating, from 1 (first much better), instead of a winner"),
+        Field("rater", Type.TEXT, "the rater"),
+        Field("rater_kind", Type.TEXT, "whether the rater is a person or a judge"),
+        Field("points", Type.INTEGER, "the points of the scale: 2, 3, 5 or 8"),
+        Field("rating", Type.INTEGER, "the rating, from 1 (first much better)"),
         Field("reason", Type.TEXT, "why there is no rating"),
-        Field("identical", Type.FLAG, "whether a judge had the same text before it twice"),
-        Field("first_score", Type.NUMBER, "score of the completion shown first"),
-        Field("second_score", Type.NUMBER, "score of the completion shown second"),
-        Field("repeat", Type.INTEGER, "number of a deliberate repeat, from 0"),
-        Field("seconds", Type.NUMBER, "seconds it took"),
-        Field("created_at", Type.MOMENT, "when: ISO 8601, or seconds since 1970"),
-        Field("rationale", Type.TEXT, "why the rater thinks so"),
-        Field("raw_reply", Type.TEXT, "a judge's reply as it came"),
-        Field("criteria", Type.JSON, "ratings by criterion, or the reason for none, as a JSON object"),
+        Field("identical", Type.FLAG, "whether both answers are the same"),
+        Field("first_score", Type.NUMBER, "the score of the answer shown first"),
+        Field("second_score", Type.NUMBER, "the score of the answer shown second"),
+        Field("repeat", Type.INTEGER, "the number of a repeat, from 0"),
+        Field("seconds", Type.NUMBER, "how many seconds it took"),
+        Field("created_at", Type.MOMENT, "the time of the rating"),
+        Field("rationale", Type.TEXT, "the rater's comment"),
+        Field("raw_reply", Type.TEXT, "the judge's whole reply"),
+        Field("criteria", Type.JSON, "ratings by criterion (JSON object)"),
         _EXTRA,
     ),
 }

@@ -6,9 +6,10 @@ What a row names in passing becomes a record; unmapped columns are kept.
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 from arena.data.formats import ours
 from arena.data.formats.files import InputFile
@@ -26,6 +27,7 @@ from arena.data.formats.records import (
     FIELDS,
     ComparisonRecord,
     CompletionRecord,
+    ContestantRecord,
     Field,
     GoldRecord,
     Item,
@@ -34,7 +36,9 @@ from arena.data.formats.records import (
     Problem,
     PromptRecord,
     RaterRecord,
+    Unused,
     VerdictValues,
+    in_words,
 )
 from arena.data.formats.workbooks import cell_text
 from arena.data.writing import Type
@@ -42,35 +46,35 @@ from arena.rating import scales
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
 _TEXT_OF_PROMPT: Final = (
-    Field("instruction", Type.TEXT, "the prompt's text, where the prompt is not imported on its own"),
-    Field("input", Type.TEXT, "material the instruction works on"),
+    Field("instruction", Type.TEXT, "the prompt"),
+    Field("input", Type.TEXT, "material for the prompt"),
     Field("category", Type.TEXT, "the prompt's category"),
 )
 _TEXTS: Final = (
     *_TEXT_OF_PROMPT,
-    Field("first_text", Type.TEXT, "the completion shown first, where it is not imported on its own"),
-    Field("second_text", Type.TEXT, "the completion shown second, where it is not imported on its own"),
+    Field("first_text", Type.TEXT, "the answer shown first"),
+    Field("second_text", Type.TEXT, "the answer shown second"),
 )
 _ONLY_IN_TABLES: Final[Mapping[Kind, tuple[Field, ...]]] = {
     Kind.COMPLETIONS: _TEXT_OF_PROMPT,
     Kind.PAIRS: _TEXTS,
-    Kind.COMPARISONS: (*_TEXTS, Field("winner", Type.TEXT, "who won, in a word: left, right, tie, ...")),
+    Kind.COMPARISONS: (*_TEXTS, Field("winner", Type.TEXT, "the better answer, in a word: left, right, tie")),
 }
 """Fields beyond those of our own records."""
 
 _ORDER: Final[Mapping[Kind, str]] = {
-    Kind.PROMPTS: "id instruction turns input category domain subset references",
+    Kind.PROMPTS: "instruction id category input domain subset turns references",
     Kind.CONTESTANTS: ("name slug kind family organisation licence size generation benchmarks retired_at"),
-    Kind.COMPLETIONS: "prompt instruction input category contestant text turns id subset",
+    Kind.COMPLETIONS: "instruction contestant text prompt category input turns id subset",
     Kind.RATERS: "rater rater_kind name groups simulated",
     Kind.PAIRS: (
-        "prompt instruction input category first second first_id second_id first_text second_text "
-        "gold gold_source subset"
+        "instruction first_text second_text first second gold gold_source prompt input category "
+        "first_id second_id subset"
     ),
     Kind.COMPARISONS: (
-        "prompt instruction input category first second first_id second_id first_text second_text "
-        "rater rater_kind winner rating points reason first_score second_score raw_reply rationale "
-        "seconds created_at id repeat criteria subset"
+        "first second winner rater instruction first_text second_text rating points prompt input category "
+        "first_id second_id rater_kind reason first_score second_score raw_reply rationale seconds "
+        "created_at id repeat criteria subset"
     ),
 }
 
@@ -114,6 +118,7 @@ WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
 _VERDICTS: Final = ("winner", "rating", "gold")
+Samples: TypeAlias = Mapping[str, Sequence[str]]  # the first values by column
 MOST_VALUES: Final = 20  # different values that a column of verdicts may have
 _LONGEST_VALUE: Final = 200
 _RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
@@ -134,8 +139,9 @@ class MappingError(ValueError):
 class ColumnMapping:
     """The kind of a table's rows, a column or constant for each field, and what the values of a verdict mean.
 
-    Where ``values`` are given, no other value has a meaning. With ``further`` columns of the verdict, each
-    column of it is a rater. A column may be several joined by plus signs: ``dataset+id``.
+    Where ``values`` are given, no other value has a meaning. With ``further`` columns of the verdict or of
+    the text, each of its columns is a rater or a contestant. A column may be several joined by plus signs:
+    ``dataset+id``.
     """
 
     kind: Kind
@@ -145,7 +151,22 @@ class ColumnMapping:
     further: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.columns or name in self.constants or (name == "rater" and bool(self.further))
+        return name in self.columns or name in self.constants or (name == self.owner and bool(self.further))
+
+    @property
+    def owner(self) -> str:
+        """What each column is where the mapping has further ones."""
+        return "contestant" if self.kind is Kind.COMPLETIONS else "rater"
+
+    @property
+    def spread(self) -> str:
+        """The field that may have further columns; empty without one."""
+        return "text" if self.kind is Kind.COMPLETIONS else self.verdict
+
+    @property
+    def spread_columns(self) -> tuple[str, ...]:
+        """The columns that are raters or contestants."""
+        return (self.columns[self.spread], *self.further) if self.further else ()
 
     @property
     def verdict(self) -> str:
@@ -189,42 +210,45 @@ class ColumnMapping:
 
     def as_options(self) -> str:
         """The mapping as command line options."""
-        pairs = [*self.columns.items(), *((self.verdict, column) for column in self.further)]
+        pairs = [*self.columns.items(), *((self.spread, column) for column in self.further)]
         maps = [shlex.quote(f"{name}={column}") for name, column in pairs]
         sets = [shlex.quote(f"{name}={value}") for name, value in self.constants.items()]
         options = [f"--map {text}" for text in maps] + [f"--set {text}" for text in sets]
         options += [_value_option(value, meaning) for value, meaning in self.values.items()]
         return " ".join(["--format table", f"--kind {self.kind.name.lower()}", *options])
 
-    def faults(self) -> list[str]:
-        """All faults of the mapping itself."""
-        kind, known = self.kind.name.lower(), names(self.kind)
+    def faults(self, shown: Callable[[str], str] = str) -> list[str]:
+        """All faults of the mapping itself, with fields as they are ``shown``."""
+        kind, known = in_words(self.kind.name.lower()), names(self.kind)
         found = [
-            f'{kind} have no field "{name}"; their fields are {", ".join(known)}'
+            f'{kind} have no field "{shown(name)}"; their fields are {", ".join(map(shown, known))}'
             for name in (*self.columns, *self.constants)
             if name not in known
         ]
         found += [
-            f'"{name}" is mapped and set; do one of both' for name in self.columns if name in self.constants
+            f'"{shown(name)}" has a column and a value for every row; give one of them'
+            for name in self.columns
+            if name in self.constants
         ]
         found += [f'"{name}" is mapped to no column' for name, column in self.columns.items() if not column]
         for group in NEEDED[self.kind]:
             if not any(name in self for name in group):
-                found.append(f"{kind} need {' or '.join(group)}; map a column to it or set it")
+                found.append(f"{kind} need {' or '.join(map(shown, group))}; give it a column or one value")
         if "winner" in self and "rating" in self:
-            found.append("winner and rating are both given; one stands for the other")
+            found.append(f"{shown('winner')} and {shown('rating')} are both given; give one of them")
         if "rating" in self and "points" not in self:
-            found.append("a rating needs points: on how many points it was given")
-        if self.further and ("rater" in self.columns or "rater" in self.constants):
+            found.append(f"a rating needs {shown('points')}: on how many points it was given")
+        if self.further and self.owner in {**self.columns, **self.constants}:
             found.append(
-                f"each column of {self.verdict} is a rater of its own, so rater is neither mapped nor set"
+                f"each of {len(self.further) + 1} columns is a {in_words(self.owner)} of its own; "
+                f"give no other {shown(self.owner)}"
             )
-        if self.further and self.verdict not in self.columns:
-            found.append("a column for each rater needs winner or rating; map a column to one of them")
         if self.values and not self.verdict:
-            found.append(f"values have a meaning for {', '.join(_VERDICTS)} only; map one of them")
+            found.append(
+                f"only values of {', '.join(map(shown, _VERDICTS))} have a meaning; give one of them"
+            )
         found += [
-            f'"{value}" cannot mean "{meaning}", but {", ".join(self.meanings())}'
+            f'"{value}" cannot mean "{meaning}"; choose one of {", ".join(self.meanings())}'
             for value, meaning in self.values.items()
             if self.verdict and self.meaning_of(value) not in self.meanings()
         ]
@@ -235,12 +259,12 @@ class ColumnMapping:
         there = list(columns)
         listed = ", ".join(there)
         found = []
-        for name, column in (*self.columns.items(), *((self.verdict, column) for column in self.further)):
+        for name, column in (*self.columns.items(), *((self.spread, column) for column in self.further)):
             parts = parts_of(column, there)
             missing = [part for part in parts if part not in there]
             # If no part is there, the plus sign belongs to a misspelt name.
             found += [
-                f'"{name}" is mapped to the column "{one}", which is not there; the columns are {listed}'
+                f'the file has no column "{one}" for {name}; its columns are {listed}'
                 for one in (missing if len(missing) < len(parts) else [column])
             ]
         return found
@@ -259,7 +283,7 @@ def _value_option(value: str, meaning: str) -> str:
 def kind_named(name: str) -> Kind:
     """The kind of this name. Raises MappingError."""
     if name not in KINDS:
-        raise MappingError(f'there is no kind "{name}"; a table holds one of {", ".join(KINDS)}')
+        raise MappingError(f'"{name}" is no kind of rows; choose one of {", ".join(KINDS)}')
     return KINDS[name]
 
 
@@ -285,7 +309,7 @@ def _pairs(texts: Iterable[str], form: str, further: list[str] | None = None) ->
         name, equals, value = text.rpartition("=") if form == "VALUE=MEANING" else text.partition("=")
         if not equals or not name:
             raise MappingError(f'"{text}" is not of the form {form}')
-        if name in found and further is not None and name in ("winner", "rating"):
+        if name in found and further is not None and name in ("winner", "rating", "text"):
             further.append(value)
             continue
         if name in found:
@@ -349,9 +373,62 @@ _ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMP
 _BY_RATER: Final = re.compile(r"(label|preference|vote|verdict|winner|annotator|rater|worker)_?\d+")
 ANONYMOUS: Final = "anonymous"  # rater of a table that names none
 
+_NO_MODEL: Final = frozenset(
+    (
+        *("comments", "created", "difficulty", "domain", "expected", "extra", "gold", "gold_answer"),
+        *("ground_truth", "ideal", "lang", "language", "length", "link", "note", "notes", "points", "rank"),
+        *(
+            "rating",
+            "reference",
+            "references",
+            "score",
+            "seconds",
+            "source",
+            "tag",
+            "tags",
+            "target",
+            "title",
+        ),
+        *("tokens", "turn", "turns", "updated", "url", "version"),
+        *(
+            word
+            for name, words in _WORDS.items()
+            if name not in ours.SIDES and "_text" not in name
+            for word in words
+        ),
+    )
+)
+"""Names of columns that are hardly models."""
 
-def suggest(columns: Sequence[str]) -> ColumnMapping | None:
-    """The mapping that the column names suggest, or None."""
+_QUESTION: Final = 12  # characters of a text that may be a prompt, where no name says so
+_NO_ANSWER: Final = re.compile(
+    r"[-+]?[\d.,:/ T%-]+Z?|true|false|https?://\S+|[\[{].*", re.IGNORECASE | re.DOTALL
+)
+"""Numbers, times, addresses and JSON."""
+
+
+def suggest(columns: Sequence[str], samples: Samples = MappingProxyType({})) -> ColumnMapping | None:
+    """The mapping that the names of the columns and their first values suggest, or None."""
+    return next((mapping for mapping in _readings(columns, samples) if not mapping.faults()), None)
+
+
+def guess(columns: Sequence[str], samples: Samples) -> ColumnMapping:
+    """What is suggested, or else the best guess, which may lack something."""
+    if found := suggest(columns, samples):
+        return found
+    texts = _texts_of(columns, samples)
+    if len(texts) > 2 and max(map(len, samples[texts[0]])) >= _QUESTION:
+        question, first, *further = texts
+        return ColumnMapping(
+            Kind.COMPLETIONS, {"instruction": question, "text": first}, further=tuple(further)
+        )
+    readings = sorted(_readings(columns, samples), key=lambda mapping: mapping.kind is not Kind.COMPLETIONS)
+    best = max(readings, key=lambda mapping: len(mapping.columns))
+    return best if len(best.columns) > 1 else readings[0]
+
+
+def _readings(columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:
+    """What the columns may mean, by kind; a table with a column per model comes before one of prompts."""
     plain = {_plain(column): column for column in reversed(columns)}
     for kind, names in _GUESSED.items():
         found: dict[str, str] = {}
@@ -368,10 +445,22 @@ def suggest(columns: Sequence[str]) -> ColumnMapping | None:
                 found["winner"], *further = by_rater
             else:
                 constants["rater"] = ANONYMOUS
-        mapping = ColumnMapping(kind, found, constants, further=tuple(further))
-        if not mapping.faults():
-            return mapping
-    return None
+        yield ColumnMapping(kind, found, constants, further=tuple(further))
+        if kind is Kind.COMPLETIONS and "instruction" in found:
+            models = _texts_of([column for column in columns if column not in found.values()], samples)
+            if len(models) > 1 and not found.keys() & {"text", "contestant"}:
+                yield ColumnMapping(kind, {**found, "text": models[0]}, further=tuple(models[1:]))
+
+
+def _texts_of(columns: Sequence[str], samples: Samples) -> list[str]:
+    """The columns that may hold the answers of a model each."""
+    return [
+        column
+        for column in columns
+        if (values := samples.get(column))
+        and not (_plain(column) in _NO_MODEL or _BY_RATER.fullmatch(_plain(column)))
+        and not all(_NO_ANSWER.fullmatch(value.strip()) for value in values)
+    ]
 
 
 def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:
@@ -412,18 +501,18 @@ class _Reader:
         self._parts = {name: parts_of(column, there) for name, column in self._mapping.columns.items()}
         used = (*self._mapping.further, *(part for parts in self._parts.values() for part in parts))
         self._used = {column: column for column in used}
-        left_out = set(there) - self._used.keys()
-        if left_out and self._mapping.kind in (Kind.RATERS, Kind.PAIRS):
-            yield Note(
-                file.place(), f"columns that are not mapped are left out: {', '.join(sorted(left_out))}"
-            )
+        if self._mapping.kind is Kind.COMPLETIONS:
+            for column in self._mapping.spread_columns:
+                yield ContestantRecord(name=column, implied=True, place=file.place())
         yield from read_rows(file, self._row, lenient=True)
         if self._unrated:
             rows = "1 row is" if self._unrated == 1 else f"{self._unrated:,} rows are"
-            yield Note(file.place(), f"{rows} left out, because nobody rated there")
+            yield Note(file.place(), f"{rows} left out because nobody rated the pair")
         yield from self._unknown_values()
         if self._unknown or self._mapping.values:
             yield VerdictValues(file.place(), dict(self._values.most_common()))
+        if unused := tuple(column for column in there if column not in self._used):
+            yield Unused(file.place(), unused)
 
     def _unknown_values(self) -> Iterator[Problem]:
         for value, (place, name) in self._unknown.items():
@@ -445,15 +534,19 @@ class _Reader:
         if not mapping.further:
             yield from self._records(row.under_other_names(values, mapping.columns), rest)
             return
-        by_rater = {mapping.columns[mapping.verdict]: values.get(mapping.verdict)}
-        by_rater |= {column: cells.get(column) for column in mapping.further}
-        rated = {column: value for column, value in by_rater.items() if cell_text(value).strip()}
-        self._unrated += not rated
-        for column, value in rated.items():
-            said = {**values, mapping.verdict: value, "rater": column}
-            fields = row.under_other_names(said, {**mapping.columns, mapping.verdict: column})
+        said = {mapping.columns[mapping.spread]: values.get(mapping.spread)}
+        said |= {column: cells.get(column) for column in mapping.further}
+        said = {column: value for column, value in said.items() if cell_text(value).strip()}
+        if not said and mapping.kind is Kind.COMPLETIONS:
+            fields = row.under_other_names(values, mapping.columns)
+            if prompt := self._prompt(fields, {}):
+                yield from self._mentions.prompt(fields, prompt)
+        self._unrated += not said and mapping.kind is Kind.COMPARISONS
+        for column, value in said.items():
+            theirs = {**values, mapping.spread: value, mapping.owner: column}
+            fields = row.under_other_names(theirs, {**mapping.columns, mapping.spread: column})
             yield from self._records(fields, rest)
-        row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for every rater
+        row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for each of them
 
     def _records(self, fields: Fields, rest: Mapping[str, Any]) -> Iterator[Item]:
         texts = self._texts(fields) if self._mapping.kind in (Kind.PAIRS, Kind.COMPARISONS) else {}
@@ -586,6 +679,6 @@ def _put_winner(fields: Fields, side: str) -> None:
 
 
 FORMAT: Final = Format(
-    NAME, "a table with a mapping", "any columns, with a mapping", lambda head: None, lambda *_: iter(())
+    NAME, "Spreadsheet", "any columns, with a mapping", lambda head: None, lambda *_: iter(())
 )
 """The catalogue's entry; ``format_of`` gives the format of one table."""

@@ -1,4 +1,4 @@
-"""Reads the first sheet of an Excel workbook (.xlsx) as CSV would hold it. Pure."""
+"""Reads a sheet of an Excel workbook (.xlsx) as CSV would hold it. Pure."""
 
 import zipfile
 from collections.abc import Iterator
@@ -36,8 +36,8 @@ def is_workbook(path: Path) -> bool:
             return "xl/workbook.xml" in archive.namelist()
 
 
-def rows(path: Path, limit: int, unread: list[str]) -> Iterator[SheetRow]:
-    """The rows of the first sheet, without empty cells at their end; ``unread`` gets the names of the others.
+def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterator[SheetRow]:
+    """The rows of the wanted or first sheet, without empty cells at their end; ``sheets`` gets all names.
 
     ``limit`` is the most that the file may unpack to, in bytes. Raises WorkbookError.
     """
@@ -46,7 +46,7 @@ def rows(path: Path, limit: int, unread: list[str]) -> Iterator[SheetRow]:
         # A path would have to end in .xlsx.
         with path.open("rb") as file:
             yield from _rows(
-                openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False), unread
+                openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False), sheets, wanted
             )
     except WorkbookError:
         raise
@@ -55,15 +55,18 @@ def rows(path: Path, limit: int, unread: list[str]) -> Iterator[SheetRow]:
         raise WorkbookError(_damage(error)) from error
 
 
-def _rows(book: Any, unread: list[str]) -> Iterator[SheetRow]:
+def _rows(book: Any, sheets: list[str], wanted: str) -> Iterator[SheetRow]:
     if not book.worksheets:
         raise WorkbookError("the workbook has no sheet")
-    first, *others = book.worksheets
-    unread += [sheet.title for sheet in others]
-    last = first.max_row or 0
+    found = {sheet.title: sheet for sheet in book.worksheets}
+    sheets[:] = found
+    if wanted and wanted not in found:
+        raise WorkbookError(f'the workbook has no sheet "{wanted}"; its sheets are {", ".join(found)}')
+    sheet = found[wanted or sheets[0]]
+    last = sheet.max_row or 0
     # The size that a file claims for its sheet may be wrong.
-    first.reset_dimensions()
-    for number, values in enumerate(first.iter_rows(values_only=True), start=1):
+    sheet.reset_dimensions()
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > MAX_ROWS:
             raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
         cells = [_text(value) for value in values]
@@ -91,7 +94,7 @@ def _check_size(path: Path, limit: int) -> None:
 def _damage(error: BaseException) -> str:
     while error.__context__:
         error = error.__context__
-    return f"the workbook is damaged, was cut off or is none ({type(error).__name__}); please save it anew"
+    return f"the workbook is damaged, was cut off or is none ({type(error).__name__}); please save it again"
 
 
 def cell_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Count, QuerySet
 
 from arena.data.formats.reading import DISTURBING
-from arena.data.formats.records import Note, Place, Problem, Record
+from arena.data.formats.records import Note, Place, Problem, Record, Unused, in_words
 from arena.models import Completion, Contestant, Prompt, Study
 from arena.texts.self_naming import SelfNaming
 
@@ -135,7 +135,7 @@ MORE_PLACES: Final = 3
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 20
 PREVIEW_CHARACTERS: Final = 200  # a text may be megabytes long
-_NOT_SHOWN: Final = {"place", "implied", "rater_from_path"}
+_NOT_SHOWN: Final = {"place", "implied", "rater_from_path", "extra"}
 
 
 @dataclass
@@ -201,6 +201,10 @@ class ImportReport:
     values: dict[str, dict[str, int]] = field(default_factory=dict)
     """By file: rows by value of the verdict, where some value has a meaning to be chosen or was given one."""
 
+    unused: list[Unused] = field(default_factory=list)
+    looks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By file, what helps to say how it is to be read: ``samples`` by column, and ``sheets``."""
+
     @property
     def ok(self) -> bool:
         return self.error_count == 0
@@ -209,6 +213,12 @@ class ImportReport:
     def written(self) -> int:
         """Rows added or changed."""
         return sum(counts.written for counts in self.counts.values())
+
+    @property
+    def counts_in_words(self) -> list[tuple[str, Counts]]:
+        """The counts of each kind with records."""
+        counts = {kind: one for kind, one in self.counts.items() if one.written or one.unchanged}
+        return [(in_words(kind).capitalize(), one) for kind, one in counts.items()]
 
     @property
     def ungrouped(self) -> int:
@@ -259,6 +269,7 @@ class ImportReport:
                 for key, group in values.get("groups", {}).items()
             },
             "notes": [Note(Place(*place), text) for place, text in values["notes"]],
+            "unused": [Unused(Place(*place), tuple(names)) for place, names in values.get("unused", ())],
             "missing": Missing.from_dict(values["missing"]),
             "self_naming": SelfNaming.from_dict(values["self_naming"]),
         }

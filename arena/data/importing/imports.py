@@ -20,6 +20,7 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
     Record,
+    Unused,
     VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping
@@ -46,7 +47,7 @@ def check_slug(slug: str) -> str:
     """The slug, if a study can have it. Raises InvalidStudyError."""
     limit = Study._meta.get_field("slug").max_length or 0
     if not is_slug(slug):
-        reason = "use letters, digits, hyphens and underscores only"
+        reason = "use only letters, digits, hyphens and underscores"
         raise InvalidStudyError(f'"{slug}" cannot name a study; {reason}')
     if len(slug) > limit:
         raise InvalidStudyError(f"the study's name has {len(slug)} characters; at most {limit} fit")
@@ -59,6 +60,7 @@ def import_files(
     *,
     format_name: str = "",
     mapping: ColumnMapping | None = None,
+    sheet: str = "",
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
@@ -67,7 +69,7 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    sources = catalogue.gather(paths, format_name, mapping=mapping)
+    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet)
     return import_records(
         study_slug, sources.items(), dry_run=dry_run, progress=progress, share=lambda: sources.progress
     )
@@ -119,6 +121,8 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
             report.error(item)
         elif isinstance(item, Note):
             report.note(item.place, item.text)
+        elif isinstance(item, Unused):
+            report.unused.append(item)
         elif isinstance(item, VerdictValues):
             report.values[item.place.file] = dict(item.rows)
         else:
@@ -168,7 +172,7 @@ class _Run:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
         if report.records == 0 and report.ok:
-            report.refuse(Place(report.study), "", "there is nothing to import")
+            report.refuse(Place(report.study), "", "the files hold nothing to import")
         report.missing = find_missing(self.study)
         if not report.ok or report.dry_run:
             return

@@ -312,7 +312,7 @@ class Completions:
         )
         for name, record in named.items():
             if not record.implied:
-                self._report.note(record.place, f'new contestant "{name}", named by a completion only')
+                self._report.note(record.place, f'new model "{name}", named only by its answers')
 
     def _cells(self, records: list[CompletionRecord]) -> dict[Cell, CompletionRecord]:
         """The records that are valid and say something new, by cell."""

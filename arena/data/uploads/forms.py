@@ -1,9 +1,9 @@
 """The forms that take files to import, and the limit of their size."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from django import forms
 from django.conf import settings
@@ -15,7 +15,9 @@ from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.ours import REASONS
 from arena.data.formats.reading import Kind
-from arena.data.formats.table import KINDS, MAPPABLE, NEEDED, ColumnMapping, MappingError, parts_of, suggest
+from arena.data.formats.records import in_words
+from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, Samples, guess, parts_of
+from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload
 from arena.models import ImportFile
 
@@ -28,8 +30,8 @@ def max_bytes() -> int:
 
 def too_much() -> str:
     return (
-        f"At most {settings.IMPORT_MAX_MB} MB can be uploaded at a time. "
-        "Please send larger files gzipped or in parts, or use: python manage.py import_data STUDY PATH"
+        f"You can upload at most {settings.IMPORT_MAX_MB} MB at a time. "
+        "Send larger files gzipped or in parts, or run: python manage.py import_data STUDY PATH"
     )
 
 
@@ -95,23 +97,30 @@ def _as_file(text: str) -> Upload:
 
 
 TABLE: Final = table.NAME
-JOINED: Final = ("prompt", "id")  # fields for which the page offers a second column
-MAPPED: Final = 5  # files whose columns can be mapped: each has up to 170 inputs, a form at most 1,000
+JOINED: Final = ("prompt", "id")  # fields that several columns make up
+OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
+INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
+USUAL: Final = 7  # fields of a kind that a list of them begins with
+_SETTABLE: Final = (
+    *("contestant", "rater", "rater_kind", "points", "gold_source", "category", "subset", "domain"),
+    *("kind", "family", "organisation", "licence"),
+)
+"""Fields that may have one value for all rows."""
+
+ROWS: Final = {
+    Kind.COMPLETIONS: "a prompt with answers",
+    Kind.COMPARISONS: "a rating of two answers",
+    Kind.PROMPTS: "a prompt without answers",
+    Kind.CONTESTANTS: "a model",
+    Kind.PAIRS: "a pair and the better answer (gold label)",
+    Kind.RATERS: "a rater",
+}
 
 
-class MappingRow(NamedTuple):
+class ColumnRow(NamedTuple):
     name: str
-    meaning: str
-    needed: bool
-    column: BoundField
-    second: BoundField | None
-    constant: BoundField
-
-
-class MappingPart(NamedTuple):
-    kind: str
-    chosen: bool
-    rows: list[MappingRow]
+    samples: Sequence[str]
+    meaning: BoundField
 
 
 class MeaningRow(NamedTuple):
@@ -121,57 +130,82 @@ class MeaningRow(NamedTuple):
 
 
 class FileForm(forms.Form):
-    """The choices for one file, with a mapping if it may be a foreign table."""
+    """The choices for one file, with what its columns mean if it may be a spreadsheet of any form."""
 
     format_name = forms.ChoiceField(
         label="Format",
         required=False,
-        choices=[("", "Told by content"), *((entry.name, entry.title) for entry in CATALOGUE.values())],
+        choices=[
+            ("", "Detect"),
+            (TABLE, CATALOGUE[TABLE].title),
+            ("Formats", [(entry.name, entry.title) for entry in CATALOGUE.values() if entry.name != TABLE]),
+        ],
     )
 
-    def __init__(self, row: ImportFile, data: Any = None, values: Mapping[str, int] | None = None) -> None:
-        """``values``: rows by value of the verdict, where meanings are to be chosen."""
+    def __init__(self, row: ImportFile, report: ImportReport | None, data: Any = None) -> None:
         self.row = row
-        self._values = values or {}
+        look = (report.looks if report else {}).get(row.name, {})
+        self.samples: Samples = look.get("samples", {})
+        self.sheets: list[str] = look.get("sheets", [])
+        self.unused = [one for one in report.unused if one.place.file == row.name] if report else []
+        self._values = (report.values if report else {}).get(row.name, {})
         self.recognised = bool(row.found_format)
-        mapping = _mapping(row)
-        self._unasked = mapping if row.number >= MAPPED else suggest(row.columns)
-        super().__init__(data, prefix=f"file{row.number}", initial={"format_name": row.format_name})
-        self.is_guess = row.format_name == TABLE and mapping == suggest(row.columns)
-        wants_mapping = bool(row.columns) and (
-            not self.recognised or TABLE in (row.format_name, self["format_name"].value())
+        guessed = guess(row.columns, self.samples)
+        self._mapping = _mapping(row) or guessed
+        format_name = row.format_name or ("" if self.recognised or not row.columns else TABLE)
+        super().__init__(data, prefix=f"file{row.number}", initial={"format_name": format_name})
+        self.is_guess = row.format_name == TABLE and self._mapping == guessed
+        self.wants_mapping = bool(row.columns) and (
+            not self.recognised
+            or bool(self.unused)
+            or TABLE in (row.format_name, self["format_name"].value())
         )
-        self.takes_mapping = wants_mapping and row.number < MAPPED
-        self.is_beyond_mapping = wants_mapping and not self.takes_mapping
-        if self.takes_mapping:
-            self._add_mapping(mapping)
-            self._add_meanings(mapping)
+        self.takes_mapping = False
+        if len(self.sheets) > 1:
+            self.fields["sheet"] = forms.ChoiceField(
+                label="Sheet",
+                choices=[(name, name) for name in self.sheets],
+                required=False,
+                initial=(row.mapping or {}).get("sheet") or self.sheets[0],
+            )
+
+    def take_mapping(self) -> None:
+        """Offer the columns to be mapped."""
+        self.takes_mapping = True
+        self._add_columns()
+        self._add_meanings()
 
     @property
     def found(self) -> str:
-        return f"{CATALOGUE[self.row.found_format].title}: {self.row.found_kind}" if self.recognised else ""
+        return (
+            f"{CATALOGUE[self.row.found_format].title}: {in_words(self.row.found_kind)}"
+            if self.recognised
+            else ""
+        )
 
     @property
-    def is_table(self) -> bool:
-        return bool(self["format_name"].value() == TABLE)
+    def models(self) -> Sequence[str]:
+        """The columns that are read as models because their names and values suggest it."""
+        mapping = self._mapping
+        return mapping.spread_columns if self.is_guess and mapping.kind is Kind.COMPLETIONS else ()
 
-    def mapping_parts(self) -> Iterator[MappingPart]:
-        chosen = self["kind"].value()
-        for kind, entries in MAPPABLE.items():
-            name = kind.name.lower()
-            needed = {field for group in NEEDED[kind] for field in group if len(group) == 1}
-            rows = [
-                MappingRow(
-                    entry.name,
-                    entry.meaning,
-                    entry.name in needed,
-                    self[_column(kind, entry.name)],
-                    self[_second(kind, entry.name)] if entry.name in JOINED else None,
-                    self[_constant(kind, entry.name)],
-                )
-                for entry in entries
-            ]
-            yield MappingPart(name, name == chosen, rows)
+    @property
+    def unmatched(self) -> list[str]:
+        """The columns of an unknown file whose meaning nobody could guess."""
+        return [row.name for row in self.column_rows() if not row.meaning.value()]
+
+    def column_rows(self) -> list[ColumnRow]:
+        return [
+            ColumnRow(name, self.samples.get(name, ()), self[f"column-{number}"])
+            for number, name in enumerate(self.row.columns)
+        ]
+
+    def constant_rows(self) -> list[BoundField]:
+        return [self[f"value-{name}"] for name in _SETTABLE]
+
+    @property
+    def has_constants(self) -> bool:
+        return any(row.value() for row in self.constant_rows())
 
     def meaning_rows(self) -> list[MeaningRow]:
         rows = enumerate(self._values.items()) if "meaning-0" in self.fields else ()
@@ -180,15 +214,19 @@ class FileForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Adds ``mapping`` for a table."""
         data = self.cleaned_data
-        mapping = None
+        sheet, chosen = data.get("sheet"), None
+        if sheet and sheet != self["sheet"].initial:
+            return {**data, "format_name": "", "mapping": {"sheet": sheet}}  # it has other columns
         if data.get("format_name") == TABLE:
-            chosen = self._mapped() if data.get("kind") else self._unasked
-            if chosen is None:
-                raise forms.ValidationError("Say what the file's columns mean.")
-            for fault in [*chosen.faults(), *chosen.missing_from(self.row.columns)]:
+            chosen = self._mapped() if data.get("kind") else self._mapping
+            labels = {entry.name: entry.meaning for entry in MAPPABLE[chosen.kind]}
+            for fault in [
+                *chosen.faults(lambda name: labels.get(name, name)),
+                *chosen.missing_from(self.row.columns),
+            ]:
                 self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
-            mapping = chosen.to_dict()
-        return {**data, "mapping": mapping}
+        mapping = {**(chosen.to_dict() if chosen else {}), **({"sheet": sheet} if sheet else {})}
+        return {**data, "mapping": mapping or None}
 
     def chosen(self) -> ImportFile:
         """The file with the operator's choices, not saved."""
@@ -198,65 +236,79 @@ class FileForm(forms.Form):
 
     def _mapped(self) -> ColumnMapping:
         kind = KINDS[self.cleaned_data["kind"]]
-        columns, constants = {}, {}
-        for entry in MAPPABLE[kind]:
-            parts = [self.cleaned_data.get(name(kind, entry.name)) for name in (_column, _second)]
-            if column := "+".join(filter(None, parts)):
-                columns[entry.name] = column
-            if all(parts) and column in self.row.columns:
-                self.add_error(None, f'These columns cannot be joined, because another is called "{column}".')
-            if constant := self.cleaned_data.get(_constant(kind, entry.name)):
-                constants[entry.name] = constant
-        chosen = ColumnMapping(kind, columns, constants)
-        if kind is Kind.COMPARISONS:
-            verdict = columns.get(chosen.verdict)
-            further = tuple(column for column in self.cleaned_data.get("further", ()) if column != verdict)
-            chosen = replace(chosen, further=further)
-        if self._verdict != _verdict(chosen):
+        known = {entry.name: entry.meaning for entry in MAPPABLE[kind]}
+        by_field: dict[str, list[str]] = {}
+        for number, column in enumerate(self.row.columns):
+            if name := self.cleaned_data.get(f"column-{number}"):
+                by_field.setdefault(name, []).append(column)
+        own = by_field.pop(OWN_COLUMN, []) if kind is Kind.COMPLETIONS else []
+        constants: dict[str, str] = {
+            name: value
+            for name in _SETTABLE
+            if name in known and (value := self.cleaned_data.get(f"value-{name}"))
+        }
+        columns, further = {}, tuple(own[1:])
+        for name, found in by_field.items():
+            if name not in known:
+                continue  # of another kind of rows, chosen before
+            columns[name] = "+".join(found) if name in JOINED else found[0]
+            if len(found) == 1:
+                continue
+            if name in JOINED and columns[name] in self.row.columns:
+                self.add_error(
+                    None, f'You cannot join these columns: another one is called "{columns[name]}".'
+                )
+            elif kind is Kind.COMPARISONS and name in ("winner", "rating"):
+                further = tuple(found[1:])
+            elif name not in JOINED:
+                self.add_error(None, f"Choose one column for {known[name]}: {' or '.join(found)}.")
+        if own:
+            if "text" in columns:
+                self.add_error(
+                    None, "Answers are in one column, or in one column for each model, not in both."
+                )
+            columns["text"] = own[0]
+            if not further:
+                constants["contestant"] = own[0]
+        chosen = ColumnMapping(kind, columns, constants, {}, further)
+        if _verdict(self._mapping) != _verdict(chosen):
             return chosen
         meanings = [self.cleaned_data.get(f"meaning-{number}") for number in range(len(self._values))]
         said = {value: meaning for value, meaning in zip(self._values, meanings, strict=True) if meaning}
         return replace(chosen, values=said)
 
-    def _add_mapping(self, mapping: ColumnMapping | None) -> None:
-        columns = [("", "–"), *((name, name) for name in self.row.columns)]
-        kinds = [(name, name.capitalize() if name != "pairs" else "Gold labels of pairs") for name in KINDS]
+    def _add_columns(self) -> None:
+        mapping, columns = self._mapping, self.row.columns
         self.fields["kind"] = forms.ChoiceField(
-            label="A row is one of", choices=kinds, required=False, initial=_name(mapping)
-        )
-        self.fields["further"] = forms.MultipleChoiceField(
-            label="Further columns with verdicts",
+            label="A row is",
+            choices=[(kind.name.lower(), label) for kind, label in ROWS.items()],
             required=False,
-            choices=columns[1:],
-            widget=forms.CheckboxSelectMultiple,
-            initial=mapping.further if mapping else (),
+            initial=mapping.kind.name.lower(),
         )
-        for kind, entries in MAPPABLE.items():
-            known = mapping if mapping and mapping.kind is kind else ColumnMapping(kind)
-            for entry in entries:
-                parts = [*parts_of(known.columns.get(entry.name, ""), self.row.columns), ""]
-                self.fields[_column(kind, entry.name)] = forms.ChoiceField(
-                    label=f"column for {entry.name}", required=False, choices=columns, initial=parts[0]
-                )
-                if entry.name in JOINED:
-                    self.fields[_second(kind, entry.name)] = forms.ChoiceField(
-                        label=f"second column for {entry.name}",
-                        required=False,
-                        choices=[("", "+ a second column"), *columns[1:]],
-                        initial=parts[1],
-                    )
-                self.fields[_constant(kind, entry.name)] = forms.CharField(
-                    label=f"value of {entry.name} in every row",
-                    required=False,
-                    initial=known.constants.get(entry.name, ""),
-                )
+        initial = {
+            part: name for name, column in mapping.columns.items() for part in parts_of(column, columns)
+        }
+        own = mapping.kind is Kind.COMPLETIONS and mapping.spread_columns
+        initial |= dict.fromkeys(mapping.spread_columns, OWN_COLUMN if own else mapping.spread)
+        shown = KINDS.get(self["kind"].value(), mapping.kind)
+        for number, column in enumerate(columns):
+            self.fields[f"column-{number}"] = _FieldOfColumn(
+                label=f"What {column} is", required=False, choices=_fields(shown), initial=initial.get(column)
+            )
+        for name in _SETTABLE:
+            self.fields[f"value-{name}"] = forms.CharField(
+                label=in_words(name).capitalize(), required=False, initial=mapping.constants.get(name, "")
+            )
 
-    def _add_meanings(self, mapping: ColumnMapping | None) -> None:
+    def _add_meanings(self) -> None:
         """Fields for the meanings of values; a word that is known has its meaning."""
-        self._verdict = _verdict(mapping)
-        if mapping is None or not mapping.verdict:
+        mapping = self._mapping
+        if not mapping.verdict:
             return
-        meanings = [("", "–"), *((meaning, _in_words(meaning, mapping)) for meaning in mapping.meanings())]
+        meanings = [
+            ("", "–"),
+            *((meaning, _meaning_in_words(meaning, mapping)) for meaning in mapping.meanings()),
+        ]
         for number, value in enumerate(self._values):
             # Of numbers nobody knows where they begin: in 0 and 1 the 1 is the second.
             known = None if value.isdigit() else mapping.meaning_of(value)
@@ -268,7 +320,44 @@ class FileForm(forms.Form):
             )
 
 
-def _in_words(meaning: str, mapping: ColumnMapping) -> str:
+class _FieldOfColumn(forms.ChoiceField):
+    """What a column is: one of the fields shown, or of another kind of rows."""
+
+    def valid_value(self, value: Any) -> bool:
+        return value == OWN_COLUMN or any(value == entry.name for kind in MAPPABLE.values() for entry in kind)
+
+
+def file_forms(rows: Iterable[ImportFile], report: ImportReport | None, data: Any = None) -> list[FileForm]:
+    """A form for each file; the columns can be mapped of as many as a form has room for."""
+    made, room = [], INPUTS
+    for row in rows:
+        form = FileForm(row, report, data)
+        room -= len(form.fields)
+        needed = len(row.columns) + len(_SETTABLE) + 1 + table.MOST_VALUES
+        if form.wants_mapping and needed <= room:
+            form.take_mapping()
+            room -= needed
+        made.append(form)
+    return made
+
+
+Choices: TypeAlias = list[tuple[str, str | list[tuple[str, str]]]]
+
+
+def _fields(kind: Kind) -> Choices:
+    """What a column may be where rows are of this kind, the usual fields first."""
+    fields = [(entry.name, f"{entry.meaning[:1].upper()}{entry.meaning[1:]}") for entry in MAPPABLE[kind]]
+    own = [(OWN_COLUMN, "A model: its answers")] if kind is Kind.COMPLETIONS else []
+    usual: Choices = [("", "Not used"), *own, *fields[:USUAL]]
+    return [*usual, ("More", fields[USUAL:])] if len(fields) > USUAL else usual
+
+
+def fields_by_kind() -> dict[str, Choices]:
+    """What a column may be, by kind of rows, for the page's script."""
+    return {name: _fields(kind) for name, kind in KINDS.items()}
+
+
+def _meaning_in_words(meaning: str, mapping: ColumnMapping) -> str:
     if meaning in REASONS:
         return f"no rating: {meaning.replace('_', ' ')}"
     if mapping.verdict != "rating":
@@ -279,32 +368,14 @@ def _in_words(meaning: str, mapping: ColumnMapping) -> str:
     )
 
 
-def _verdict(mapping: ColumnMapping | None) -> tuple[str, ...]:
+def _verdict(mapping: ColumnMapping) -> tuple[str, ...]:
     """Field and columns of the verdict."""
-    return (mapping.verdict, mapping.columns.get(mapping.verdict, ""), *mapping.further) if mapping else ()
+    return (mapping.verdict, mapping.columns.get(mapping.verdict, ""), *mapping.further)
 
 
 def _mapping(row: ImportFile) -> ColumnMapping | None:
-    """The chosen mapping, or the one that the column names suggest."""
-    if row.mapping is None:
-        return suggest(row.columns)
+    """The chosen mapping."""
     try:
-        return ColumnMapping.from_dict(row.mapping)
+        return ColumnMapping.from_dict(row.mapping) if row.mapping and "kind" in row.mapping else None
     except MappingError:
         return None
-
-
-def _name(mapping: ColumnMapping | None) -> str:
-    return (mapping.kind if mapping else Kind.COMPLETIONS).name.lower()
-
-
-def _column(kind: Kind, name: str) -> str:
-    return f"column-{kind.name.lower()}-{name}"
-
-
-def _second(kind: Kind, name: str) -> str:
-    return f"second-{kind.name.lower()}-{name}"
-
-
-def _constant(kind: Kind, name: str) -> str:
-    return f"value-{kind.name.lower()}-{name}"

@@ -22,7 +22,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from arena.data.formats import table
-from arena.data.formats.catalogue import Choice, Source, Sources, gather
+from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.records import Item
 from arena.data.formats.table import ColumnMapping, suggest
@@ -287,31 +287,40 @@ COLUMNS: Final = 200
 
 def sources_of(files: list[tuple[ImportFile, InputFile]]) -> Sources:
     """The sources in the files, each in the format chosen for it or recognised."""
-    choices = {
-        row.name: Choice(row.format_name, ColumnMapping.from_dict(row.mapping) if row.mapping else None)
-        for row, _ in files
-        if row.format_name
-    }
-    return gather([file for _, file in files], choices=choices)
+    return gather([file for _, file in files], choices={row.name: choice_of(row) for row, _ in files})
+
+
+def choice_of(row: ImportFile) -> Choice:
+    """How the file is to be read."""
+    chosen = row.mapping or {}
+    mapping = ColumnMapping.from_dict(chosen) if row.format_name == table.NAME and chosen else None
+    return Choice(row.format_name, mapping, chosen.get("sheet", ""))
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:
-    """The sources; unrecognised files are read as their column names suggest, which is stored."""
+    """The sources; stores what the columns suggest of files that are unknown or have a column per model."""
     sources = sources_of(files)
-    unknown = [(row, file) for row, file in files if not row.format_name and not _source(file, sources)]
-    suggested = [(row, mapping) for row, file in unknown if (mapping := suggest(_columns(file)))]
-    for row, mapping in suggested:
-        row.format_name, row.mapping = table.NAME, mapping.to_dict()
+    suggested = False
+    for row, file in files:
+        source = None if row.format_name else _source(file, sources)
+        if row.format_name or not (
+            mapping := wide_table(source) if source else suggest(_columns(file), _samples(file))
+        ):
+            continue
+        row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
         row.save(update_fields=["format_name", "mapping"])
+        suggested = True
     return sources_of(files) if suggested else sources
 
 
-def describe(row: ImportFile, file: InputFile, sources: Sources) -> None:
+def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, Any]:
+    """Store what the file was taken for; its look, for the report."""
     source = _source(file, sources)
     row.found_format = source.format.name if source else ""
     row.found_kind = source.kind.name.lower() if source else ""
     row.columns = storable(_columns(file))
     row.save(update_fields=["found_format", "found_kind", "columns"])
+    return {"samples": _samples(file), "sheets": file.sheets}
 
 
 def _source(file: InputFile, sources: Sources) -> Source | None:
@@ -324,6 +333,14 @@ def _columns(file: InputFile) -> list[str]:
         return list(file.columns()[:COLUMNS])
     except BrokenFileError:
         return []
+
+
+def _samples(file: InputFile) -> dict[str, list[str]]:
+    try:
+        samples = file.samples()
+        return {column: samples[column] for column in _columns(file)}
+    except BrokenFileError:
+        return {}
 
 
 ATTEMPTS: Final = 3  # a job begun so often without an end is given up: it may be what kills the workers
@@ -386,9 +403,9 @@ def _check(job: ImportJob) -> None:
     started = time.monotonic()
     with unpacked(job) as files:
         sources = sources_with_suggestions(files)
-        for row, file in files:
-            describe(row, file, sources)
+        looks = {row.name: describe(row, file, sources) for row, file in files}
         report = import_records(job.study.slug, _watched(job, sources), dry_run=True)
+        report.looks = looks
     ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
         state=State.CHECKED, report=report.to_dict(), check_seconds=time.monotonic() - started
     )

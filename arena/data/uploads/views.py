@@ -16,10 +16,19 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
 from arena.data import writing
-from arena.data.formats.records import Problem
+from arena.data.formats.records import Problem, in_words
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
-from arena.data.uploads.forms import MIB, FileForm, QuotaHandler, UploadForm, max_bytes, too_much
+from arena.data.uploads.forms import (
+    MIB,
+    FileForm,
+    QuotaHandler,
+    UploadForm,
+    fields_by_kind,
+    file_forms,
+    max_bytes,
+    too_much,
+)
 from arena.data.writing import Table, Type
 from arena.models import ImportJob, Study
 from arena.people.permissions import OperatorRequest, operator
@@ -38,10 +47,11 @@ def previews(report: ImportReport) -> list[Preview]:
     found = []
     for kind, rows in report.preview.items():
         names = list(dict.fromkeys(name for row in rows for name in row))
-        # What stands under "turns" is nearly always one text.
-        columns = ["text" if name == "turns" else name.replace("_", " ") for name in names]
+        # What is under "turns" is nearly always one text.
+        text = {"prompts": "prompt", "completions": "answer"}.get(kind, "turns")
+        columns = [(text if name == "turns" else in_words(name)).capitalize() for name in names]
         cells = [[row.get(name, "") for name in names] for row in rows]
-        found.append(Preview(kind.capitalize(), columns, cells))
+        found.append(Preview(in_words(kind).capitalize(), columns, cells))
     return found
 
 
@@ -82,7 +92,7 @@ def _upload(request: OperatorRequest) -> HttpResponseBase:
         form = UploadForm({})
         form.errors.clear()
         reason = "too many files" if isinstance(error, TooManyFilesSent) else "too much text"
-        form.add_error(None, f"This is {reason} for one form; please put it into one file.")
+        form.add_error(None, f"This is {reason} for one form. Put it into one file.")
         return _upload_page(request, form)
 
 
@@ -120,7 +130,7 @@ def job_progress(request: OperatorRequest, job: int) -> HttpResponse:
 @operator
 def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
     found = _job(request.study, job)
-    report = ImportReport.from_dict(found.report) if found.report else None
+    report = _report(found)
     name = f"{request.study.slug}-import-{found.pk}-errors.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     content = b"".join(error_list(report.errors if report else []))
@@ -130,7 +140,9 @@ def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
 def _apply(request: HttpRequest, job: ImportJob) -> None:
     """Request the import if the operator saw the last check."""
     if job.state == ImportJob.State.CHECKED and request.POST.get("seen") != job.touched_at.isoformat():
-        messages.warning(request, "The files were checked again meanwhile. Look at the new report first.")
+        messages.warning(
+            request, "The files were checked again in the meantime. Look at the new report first."
+        )
     else:
         jobs.request_apply(job)
 
@@ -158,12 +170,15 @@ def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse
 
 
 def _forms(job: ImportJob, data: Any = None) -> list[FileForm]:
-    values = (job.report or {}).get("values", {})
-    return [FileForm(row, data, values.get(row.name)) for row in job.files.all()]
+    return file_forms(job.files.all(), _report(job), data)
+
+
+def _report(job: ImportJob) -> ImportReport | None:
+    return ImportReport.from_dict(job.report) if job.report else None
 
 
 def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
-    report = ImportReport.from_dict(job.report) if job.report else None
+    report = _report(job)
     applied = job.state in (ImportJob.State.APPLYING, ImportJob.State.APPLIED)
     shared = {
         "job": job,
@@ -172,13 +187,18 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
         "forms": forms,
         "guessed": any(form.is_guess for form in forms),
         "faulty": any(form.errors for form in forms),
+        "fields_by_kind": fields_by_kind(),
         **_running(job),
     }
     if report is None:
         return shared
+    unknown = {form.row.name for form in forms if form.takes_mapping and not form.recognised}
+    groups = [group for group in report.groups.values() if group.first.place.file not in unknown]
     return {
         **shared,
         "previews": previews(report),
+        "groups": groups,
+        "only_unknown": bool(unknown) and not groups,
         "wait": _wait(job),
     }
 

@@ -11,8 +11,8 @@ from arena.texts.self_naming import find_names
 
 class Command(BaseCommand):
     help = (
-        "Look through the completions of a study for words that tell who wrote them. An import does that by "
-        "itself; this is for completions of before, and after a contestant's name or maker was changed."
+        "Search the answers of a study for words that tell who wrote them. An import does so itself. Run "
+        "this for older answers, and after you changed a model's name or maker."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,13 +23,13 @@ class Command(BaseCommand):
         slug = options["study"]
         study = Study.objects.filter(slug=slug).first() if "\0" not in slug else None
         if study is None:
-            raise CommandError(f'There is no study "{slug}".')
+            raise CommandError(f'No study is called "{slug}".')
         found = find_names(study)
         if options["json"]:
             self.stdout.write(json.dumps({"study": study.slug, "naming": study.naming, **asdict(found)}))
             return
         news = (
-            f"{found.changed:,} were not known to, or no longer do" if found.changed else "all that was known"
+            f"{found.changed:,} of them changed since the last search" if found.changed else "nothing changed"
         )
-        tell = f"{found.telling:,} of {found.completions:,} completions tell who wrote them"
-        self.stdout.write(f"{study.slug}: {tell}; {news}. In force: {study.get_naming_display().lower()}.")
+        tell = f"{found.telling:,} of {found.completions:,} answers tell who wrote them"
+        self.stdout.write(f"{study.slug}: {tell}; {news}. Raters: {study.get_naming_display().lower()}.")

@@ -18,43 +18,46 @@ REPORT_EVERY: Final = 10_000  # records between lines of progress if the output 
 
 
 class Command(BaseCommand):
-    help = "Import prompts, contestants, completions and comparisons into a study, all or nothing."
+    help = "Import prompts, models, answers and ratings into a study: everything or nothing."
     _next_report = REPORT_EVERY
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="slug of the study; it is made where it does not exist")
+        parser.add_argument("study", help="slug of the study; the command creates a missing study")
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
         parser.add_argument(
             "--format",
             default="",
             metavar="NAME",
-            help=f"told by content when left out; one of {', '.join(CATALOGUE)}",
+            help=f"detected when left out; one of {', '.join(CATALOGUE)}",
         )
-        columns = parser.add_argument_group("any other table (--format table)")
+        parser.add_argument(
+            "--sheet", default="", metavar="NAME", help="sheet of a workbook; default: the first"
+        )
+        columns = parser.add_argument_group("any spreadsheet (--format table)")
         columns.add_argument("--kind", default="", help=f"what its rows are: {', '.join(KINDS)}")
         columns.add_argument(
             "--map",
             action="append",
             default=[],
             metavar="FIELD=COLUMN",
-            help="a column stands for a field of ours; docs/data-formats.md lists the fields; repeatable; "
-            "with several columns of winner or rating, each is a rater",
+            help="what a column is; docs/data-formats.md lists the fields; repeatable; several columns of "
+            "text are a model each, several of winner or rating a rater each",
         )
         columns.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="FIELD=VALUE",
-            help="a field of ours has this value in every row; repeatable",
+            help="a value that holds for every row; repeatable",
         )
         columns.add_argument(
             "--value",
             action="append",
             default=[],
             metavar="VALUE=MEANING",
-            help="what a value of the winner, rating or gold label means, for instance 0=tie; repeatable",
+            help="what a value of winner, rating or gold means, such as 0=tie; repeatable",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check everything, change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="check the files and change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -63,6 +66,7 @@ class Command(BaseCommand):
                 options["paths"],
                 format_name=options["format"],
                 mapping=_mapping(options),
+                sheet=options["sheet"],
                 dry_run=options["dry_run"],
                 progress=self._progress,
             )
@@ -97,47 +101,45 @@ class Command(BaseCommand):
         made = " (new)" if report.creates_study else ""
         if not report.written:
             nothing = "nothing would be added" if report.dry_run else "nothing was added"
-            self.stdout.write(f"Everything is in the study {report.study} already; {nothing}.")
+            self.stdout.write(f"The study {report.study} holds all of it already; {nothing}.")
         elif report.dry_run:
-            self.stdout.write(f"Dry run: nothing was changed. Into the study {report.study}{made} would go:")
+            self.stdout.write(
+                f"Dry run, nothing was changed. An import into {report.study}{made} would give:"
+            )
         else:
             self.stdout.write(f"Imported into the study {report.study}{made}:")
         columns = ("added", "unchanged", "updated", "new versions")
         self.stdout.write(f"{'':14}" + "".join(f"{column:>14}" for column in columns))
-        for kind, counts in report.counts.items():
+        for kind, counts in report.counts_in_words:
             numbers = (counts.added, counts.unchanged, counts.updated, counts.versions)
-            if any(numbers):
-                self.stdout.write(f"{kind:14}" + "".join(f"{number:>14,}" for number in numbers))
+            self.stdout.write(f"{kind:14}" + "".join(f"{number:>14,}" for number in numbers))
 
     def _warn(self, report: ImportReport) -> None:
+        for unused in report.unused:
+            self.stdout.write(f"Note: {unused}")
         for note in report.notes[:SHOWN_NOTES]:
             self.stdout.write(f"Note: {note}")
         if report.note_count > SHOWN_NOTES:
             self.stdout.write(f"and {report.note_count - SHOWN_NOTES:,} more notes")
         if empty := report.counts["completions"].empty:
-            are = (
-                "1 completion is empty; it is" if empty == 1 else f"{empty:,} completions are empty; they are"
-            )
-            self.stdout.write(f"Note: {are} kept and flagged.")
+            are = "1 answer is" if empty == 1 else f"{empty:,} answers are"
+            self.stdout.write(f"Note: {are} empty.")
         self._warn_of_naming(report)
         if missing := report.missing.count:
             contestant, prompt = report.missing.examples[0]
-            are = "1 completion is" if missing == 1 else f"{missing:,} completions are"
-            self.stdout.write(
-                f"Note: {are} missing (a contestant without an answer to a prompt), "
-                f"the first by {contestant} to prompt {prompt}."
-            )
+            are = "1 answer is" if missing == 1 else f"{missing:,} answers are"
+            self.stdout.write(f"Note: {are} missing. The first is that of {contestant} to prompt {prompt}.")
 
     def _warn_of_naming(self, report: ImportReport) -> None:
         naming = report.self_naming
         if naming.count:
             first = naming.examples[0]
-            name = "1 completion names" if naming.count == 1 else f"{naming.count:,} completions name"
-            others = f", {naming.others:,} of them somebody else's" if naming.others else ""
+            name = "1 answer names" if naming.count == 1 else f"{naming.count:,} answers name"
+            others = f" ({naming.others:,} of them another's)" if naming.others else ""
+            self.stdout.write(f"Note: {name} a model or maker as the author{others}.")
+            where = f"{first.contestant} to prompt {first.prompt} ({first.place})"
             self.stdout.write(
-                f"Note: {name} a model or maker as the author{others}; "
-                "raters may read it (see Names in answers). "
-                f'The first: "{first.phrase}" by {first.contestant} to prompt {first.prompt} ({first.place}).'
+                f'The first is "{first.phrase}" by {where}. Choose under Names in answers what to show.'
             )
 
 

@@ -130,4 +130,4 @@ def test_what_is_no_data_is_not_taken_for_some(reference_data: Path) -> None:
     found = gather(paths)
     assert found.sources == []
     assert len(found.problems) == len(paths)
-    assert all(problem.reason.startswith("cannot tell what the file holds") for problem in found.problems)
+    assert all(problem.reason.startswith("no format has these columns: ") for problem in found.problems)

@@ -147,8 +147,8 @@ def test_the_command_says_how_many_there_are() -> None:
     study, _ = telling_study(naming="mask")
     out = StringIO()
     call_command("find_names", study.slug, stdout=out)
-    assert f"{study.slug}: 4 of 8 completions tell who wrote them; 4 were not known to" in out.getvalue()
-    assert "In force: mask the words that give the author away." in out.getvalue()
+    assert f"{study.slug}: 4 of 8 answers tell who wrote them; 4 of them changed since" in out.getvalue()
+    assert "Raters: mask the words that give the author away." in out.getvalue()
     out = StringIO()
     call_command("find_names", study.slug, "--json", stdout=out)
     assert json.loads(out.getvalue()) == {
@@ -156,7 +156,7 @@ def test_the_command_says_how_many_there_are() -> None:
         **{"completions": 8, "telling": 4, "changed": 0},
     }
     for slug in ("nowhere", "no\0where"):
-        with pytest.raises(CommandError, match="There is no study"):
+        with pytest.raises(CommandError, match="No study is called"):
             call_command("find_names", slug)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.formats.catalogue import gather
-from arena.data.formats.records import Item, Problem
+from arena.data.formats.records import Item, Problem, Unused
 
 
 def write_lines(folder: Path, name: str, *rows: Any) -> Path:
@@ -17,8 +17,8 @@ def write_lines(folder: Path, name: str, *rows: Any) -> Path:
 
 
 def read(*paths: Path, format_name: str = "") -> list[Item]:
-    """Everything the files yield."""
-    return list(gather(paths, format_name).items())
+    """What the files yield, but for their unused columns."""
+    return [item for item in gather(paths, format_name).items() if not isinstance(item, Unused)]
 
 
 def problems(*paths: Path, format_name: str = "") -> list[tuple[int, str, str]]:

@@ -9,7 +9,7 @@ from arena.data.formats.reading import Head, Kind
 
 
 def test_an_unknown_format_names_those_there_are_and_each_has_a_head() -> None:
-    with pytest.raises(UnknownFormatError, match='no format "xml"; the formats are llmfao, '):
+    with pytest.raises(UnknownFormatError, match='"xml" is no format; choose one of llmfao, '):
         gather([], "xml")
     assert list(CATALOGUE)[-4:] == list(GENERAL)
     assert {name for name, _, _ in HEADS} == (set(CATALOGUE) - set(GENERAL)) | {"jsonl"}

@@ -216,7 +216,7 @@ def test_a_folder_leaves_no_data_alone(tmp_path: Path) -> None:
     write_lines(tmp_path, "more.jsonl", {"question": "?"})
     ((line, _, reason),) = problems(tmp_path)
     assert line == 1
-    assert reason.startswith("cannot tell what the file holds. Its fields: question. Needed: prompts: id")
+    assert reason.startswith("no format has these columns: question. Needed: for prompts id")
 
 
 def test_progress_is_the_share_of_bytes_read_of_each_file_once(tmp_path: Path) -> None:

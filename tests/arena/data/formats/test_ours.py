@@ -265,7 +265,7 @@ class TestCsv:
         path = write_lines(tmp_path, "c.csv", "question,answer", "a,b")
         ((line, _, reason),) = problems(path, format_name="csv")
         assert line == 1
-        assert "Its fields: answer, question. Needed: prompts: id and instruction or turns" in reason
+        assert "these columns: answer, question. Needed: for prompts id and instruction or turns" in reason
 
 
 PAIR = {"prompt": "p1", "first": "A", "second": "B", "gold": "first", "gold_source": "editors"}

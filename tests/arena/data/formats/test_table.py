@@ -22,8 +22,9 @@ from arena.data.formats.records import (
     Item,
     Problem,
     PromptRecord,
+    Unused,
 )
-from arena.data.formats.table import ColumnMapping, MappingError, parse_mapping, suggest
+from arena.data.formats.table import ColumnMapping, MappingError, guess, parse_mapping, suggest
 from tests.arena.data.formats.reading import write_lines
 
 VOTES = ColumnMapping(
@@ -36,7 +37,7 @@ ANSWERS = ColumnMapping(
 
 
 def read(path: Path, mapping: ColumnMapping | None) -> list[Item]:
-    return list(gather([path], "table", mapping=mapping).items())
+    return [item for item in gather([path], "table", mapping=mapping).items() if not isinstance(item, Unused)]
 
 
 def said(path: Path, mapping: ColumnMapping | None) -> list[str]:
@@ -176,13 +177,59 @@ def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
         ("cat", 3, {"note": "x"}),
         *[(rater, 3, {}) for rater in ("ann", "bob", "cat")],
     ]
-    assert str(items[-2]) == f"{path}: 1 row is left out, because nobody rated there"
+    assert str(items[-2]) == f"{path}: 1 row is left out because nobody rated the pair"
     assert items[-1].rows == {"2": 4, "1": 1}
     path = write_lines(tmp_path, "u.csv", "l,r,ann,bob,cat", ",B,1,2,", "A,B,1,?,")
     assert [text.partition(";")[0] for text in said(path, mapping)] == [
         ", line 2: first (column l): missing",
         ', line 3: winner (column bob): "?", in 1 row, has no known meaning',
     ]
+
+
+WIDE = ["id,instruction,topic,Alder,Birch,score", "1,Why?,x,So.,No.,3", "2,How?,x,,Thus.,4", "3,When?,x,,,5"]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_each_model_may_have_a_column(tmp_path: Path, form: str) -> None:
+    columns, *rows = [line.split(",") for line in WIDE]
+    lines = WIDE if form == "csv" else [dict(zip(columns, row, strict=True)) for row in rows]
+    path = write_lines(tmp_path, f"wide.{form}", *lines)
+    hint, *_, unused = gather([path]).items()
+    options = "--map category=topic --map prompt=id --map text=Alder --map text=Birch"
+    assert str(hint).endswith(f"--kind completions --map instruction=instruction {options}")
+    assert unused == Unused(InputFile(path).place(), ("topic", "Alder", "Birch", "score"))
+    file = InputFile(path)
+    mapping = suggest(file.columns(), file.samples())
+    assert mapping is not None
+    assert parse_mapping("completions", mapping.as_options().split()[5::2], []) == mapping
+    items = read(path, mapping)
+    assert [item.id for item in of_type(items, PromptRecord)] == ["1", "2", "3"]
+    assert [(item.contestant, item.turns) for item in of_type(items, CompletionRecord)] == [
+        ("Alder", ("So.",)),
+        ("Birch", ("No.",)),
+        ("Birch", ("Thus.",)),
+    ]
+    named = replace(mapping, constants={"contestant": "A"})
+    assert named.faults() == ["each of 2 columns is a model of its own; give no other contestant"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "found"),
+    [
+        ("Frage Antwort1 Antwort2", "Wie_geht_es? So. Nein.", "Frage: Antwort1 Antwort2"),
+        ("question difficulty source notes", "Why? hard web none", None),
+        ("question year price", "Why? 1999 3.50", None),
+        ("question Alder", "Why? So.", None),
+        ("question model answer Alder Birch", "Why? A So. x y", None),
+    ],
+)
+def test_which_columns_may_be_models(columns: str, row: str, found: str | None) -> None:
+    names = columns.split()
+    samples = {name: [value] for name, value in zip(names, row.split(), strict=True)}
+    mapping = guess(names, samples)
+    spread = f"{mapping.columns['instruction']}: {' '.join(mapping.spread_columns)}"
+    assert (spread if mapping.further else None) == found
+    assert (suggest(names, samples) == mapping) == (found is None)
 
 
 def test_two_columns_are_joined(tmp_path: Path) -> None:
@@ -195,11 +242,11 @@ def test_two_columns_are_joined(tmp_path: Path) -> None:
     mapping = ColumnMapping(Kind.COMPLETIONS, {"prompt": "set + no", "contestant": "m", "text": "t"})
     assert [item.prompt for item in of_type(read(path, mapping), CompletionRecord)] == ["koala/1"]
     assert said(path, mapping) == [f", line {line}: prompt (column set + no): missing" for line in (3, 4)]
-    where = "which is not there; the columns are set, no, m, t"
+    rest = "its columns are set, no, m, t"
     mapping = replace(mapping, columns={"prompt": "set+nr", "contestant": "a+b", "text": "t"})
     assert said(path, mapping) == [
-        f': "prompt" is mapped to the column "nr", {where}',
-        f': "contestant" is mapped to the column "a+b", {where}',
+        f': the file has no column "nr" for prompt; {rest}',
+        f': the file has no column "a+b" for contestant; {rest}',
     ]
 
 
@@ -292,9 +339,10 @@ def test_texts_without_authors_are_known_by_their_texts(tmp_path: Path) -> None:
 def test_gold_labels_and_what_is_left_out(tmp_path: Path) -> None:
     columns = {"prompt": "p", "first_id": "a", "second_id": "b", "gold": "better"}
     mapping = ColumnMapping(Kind.PAIRS, columns, {"gold_source": "editors"})
-    note, gold = read(write_lines(tmp_path, "g.csv", "p,a,b,better,why", "p1,1,2,second,x"), mapping)
+    path = write_lines(tmp_path, "g.csv", "p,a,b,better,why", "p1,1,2,second,x")
+    gold, unused = gather([path], "table", mapping=mapping).items()
     assert (gold.first_id, gold.second_id, gold.gold, gold.source) == ("1", "2", "second", "editors")
-    assert str(note).endswith("columns that are not mapped are left out: why")
+    assert str(unused) == f"{path}: 1 column is not used: why"
 
 
 ROWS = [{"q": "Why?", "m": "A", "t": "So.", "n": 1}, {"q": "How?", "m": "A", "t": "No.", "n": 2}]
@@ -326,12 +374,12 @@ def test_a_bad_mapping_is_told_before_reading(tmp_path: Path) -> None:
     path = write_votes(tmp_path, "perhaps")
     wrong = ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "winner": "who"}, VOTES.constants)
     assert said(path, wrong) == [
-        ': "winner" is mapped to the column "who", which is not there; the columns are left, right, winner'
+        ': the file has no column "who" for winner; its columns are left, right, winner'
     ]
     assert said(path, ColumnMapping(Kind.PROMPTS)) == [
-        ": prompts need instruction or turns; map a column to it or set it"
+        ": prompts need instruction or turns; give it a column or one value"
     ]
-    assert said(path, None) == [": the format table needs a mapping of its columns"]
+    assert said(path, None) == [": say what each column means: --kind and --map"]
 
 
 def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
@@ -341,7 +389,7 @@ def test_files_are_what_somebody_chose(tmp_path: Path) -> None:
     sources = gather(files, choices={"votes.csv": Choice("table", VOTES)})
     found = [(source.format.name, source.kind) for source in sources.sources]
     assert found == [("table", Kind.COMPARISONS), ("jsonl", Kind.PROMPTS)]
-    with pytest.raises(UnknownFormatError, match='no format "xml"'):
+    with pytest.raises(UnknownFormatError, match='"xml" is no format'):
         gather(files, choices={"votes.csv": Choice("xml")})
 
 
@@ -370,29 +418,28 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
         ),
         (
             ColumnMapping(Kind.CONTESTANTS, {"name": "model"}, {"name": "A"}),
-            '"name" is mapped and set; do one of both',
+            '"name" has a column and a value for every row; give one of them',
         ),
         (ColumnMapping(Kind.CONTESTANTS, {"name": ""}), '"name" is mapped to no column'),
-        (ColumnMapping(Kind.PROMPTS), "prompts need instruction or turns; map a column to it or set it"),
+        (
+            ColumnMapping(Kind.PROMPTS),
+            "prompts need instruction or turns; give it a column or one value",
+        ),
         (
             ColumnMapping(Kind.COMPARISONS, {"first": "a", "second": "b", "rating": "r"}, {"rater": "x"}),
             "a rating needs points: on how many points it was given",
         ),
         (
             ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "rating": "r"}, {"rater": "x", "points": "3"}),
-            "winner and rating are both given; one stands for the other",
+            "winner and rating are both given; give one of them",
         ),
         (
             replace(VOTES, further=("x",)),
-            "each column of winner is a rater of its own, so rater is neither mapped nor set",
-        ),
-        (
-            ColumnMapping(Kind.COMPARISONS, {"first": "a", "second": "b"}, {"reason": "refused"}, {}, ("x",)),
-            "a column for each rater needs winner or rating; map a column to one of them",
+            "each of 2 columns is a rater of its own; give no other rater",
         ),
         (
             ColumnMapping(Kind.PROMPTS, {"instruction": "q"}, values={"1": "tie"}),
-            "values have a meaning for winner, rating, gold only; map one of them",
+            "only values of winner, rating, gold have a meaning; give one of them",
         ),
         (
             ColumnMapping(
@@ -401,7 +448,7 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
                 {},
                 {"1": "maybe"},
             ),
-            '"1" cannot mean "maybe", but first, tie, second',
+            '"1" cannot mean "maybe"; choose one of first, tie, second',
         ),
     ],
 )
@@ -412,8 +459,8 @@ def test_what_is_wrong_with_a_mapping(mapping: ColumnMapping, fault: str) -> Non
 @pytest.mark.parametrize(
     ("kind", "maps", "message"),
     [
-        ("votes", [], 'there is no kind "votes"; a table holds one of prompts, contestants, completions, '),
-        ("", [], 'there is no kind ""; a table holds one of '),
+        ("votes", [], '"votes" is no kind of rows; choose one of prompts, contestants, completions, '),
+        ("", [], '"" is no kind of rows; choose one of '),
         ("prompts", ["instruction"], '"instruction" is not of the form FIELD=COLUMN'),
         ("prompts", ["id=a", "id=b"], '"id" is given two times: a and b'),
     ],

@@ -92,7 +92,7 @@ def test_votes_come_from_the_first_sheet(tmp_path: Path) -> None:
     )
     items = list(gather([tmp_path], "table", mapping=mapping).items())
     assert [item.rating for item in items if isinstance(item, ComparisonRecord)] == [1, 3]
-    assert str(items[-1]) == f'{path}: only the first sheet is read, not "Old votes", "Notes"'
+    assert str(items[-1]) == f'{path}: the sheet "Sheet" is read, not "Old votes", "Notes"'
 
 
 def test_rows_that_do_not_fit_the_header(tmp_path: Path) -> None:
@@ -135,7 +135,9 @@ def test_hostile_and_broken_workbooks(
 def test_a_workbook_that_was_cut_off(tmp_path: Path) -> None:
     path = workbook(tmp_path, ["id", "instruction"])
     path.write_bytes(path.read_bytes()[:-100])
-    assert reason(path) == "the workbook is damaged, was cut off or is none (BadZipFile); please save it anew"
+    assert (
+        reason(path) == "the workbook is damaged, was cut off or is none (BadZipFile); please save it again"
+    )
     assert reason(path.rename(tmp_path / "data.csv")).startswith(
         "the file is a zip archive or an office document"
     )

@@ -57,7 +57,7 @@ class TestNewStudy:
             import_records(slug, [])
 
     def test_is_not_made_by_nothing(self) -> None:
-        assert reasons(import_records("empty", [])) == ["empty: there is nothing to import"]
+        assert reasons(import_records("empty", [])) == ["empty: the files hold nothing to import"]
         assert not Study.objects.exists()
 
 
@@ -294,7 +294,7 @@ class TestErrors:
         report = import_records("s", [ContestantRecord(name, slug="x") for name in "AB"])
         assert reasons(report) == ['records: slug: "x" belongs to the contestant "A"']
         report = import_records("s", stock(A="a"))
-        assert [note.text for note in report.notes] == ['new contestant "A", named by a completion only']
+        assert [note.text for note in report.notes] == ['new model "A", named only by its answers']
 
 
 class TestReport:

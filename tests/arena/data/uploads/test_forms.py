@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from arena.data.formats.table import MOST_VALUES
-from arena.data.uploads.forms import MAPPED, FileForm
+from arena.data.importing.import_report import ImportReport
+from arena.data.uploads.forms import FileForm, file_forms
 from arena.models import ImportFile
 
 MAPPING = {
@@ -18,45 +19,102 @@ MAPPING = {
 
 
 def foreign(number: int, **values: Any) -> ImportFile:
-    return ImportFile(number=number, name=f"{number}.csv", columns=["a", "b"], **values)
+    return ImportFile(**{"number": number, "name": f"{number}.csv", "columns": ["a", "b"], **values})
+
+
+def sent(form: FileForm, **chosen: str) -> dict[str, Any]:
+    """What a browser sends of the form as it is shown, but for what is chosen."""
+    shown = {name: form[name].value() or "" for name in form.fields}
+    return {form.add_prefix(name): value for name, value in {**shown, **chosen}.items()}
 
 
 def test_a_form_of_many_foreign_files_can_be_sent(settings: Any) -> None:
     mapping = {"kind": "comparisons", "columns": {"winner": "a"}, "constants": {}}
-    values = dict.fromkeys(map(str, range(MOST_VALUES)), 1)
     files = [foreign(number, format_name="table", mapping=mapping) for number in range(100)]
-    forms = [FileForm(file, values=values) for file in files]
-    inputs = sum(len(form.fields) for form in forms)
-    assert inputs < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - 10
-    assert [form.takes_mapping for form in forms].count(True) == MAPPED
-    assert [form.is_beyond_mapping for form in forms].count(True) == 100 - MAPPED
+    values = {file.name: dict.fromkeys(map(str, range(MOST_VALUES)), 1) for file in files}
+    forms = file_forms(files, ImportReport("study", True, values=values))
+    assert sum(len(form.fields) for form in forms) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - 10
+    taken = [form.takes_mapping for form in forms]
+    assert taken == sorted(taken, reverse=True)
+    assert taken.count(True) > 5
+    (alone,) = file_forms([foreign(0, columns=[f"c{number}" for number in range(200)])], None)
+    assert alone.takes_mapping
 
 
 def test_a_mapping_that_is_not_shown_is_kept_and_has_to_say_enough() -> None:
-    form = FileForm(foreign(MAPPED, format_name="table", mapping=MAPPING), {"file5-format_name": "table"})
+    form = FileForm(foreign(5, format_name="table", mapping=MAPPING), None, {"file5-format_name": "table"})
     assert form.is_valid(), form.errors
     assert form.chosen().mapping == MAPPING
-    form = FileForm(foreign(MAPPED), {"file5-format_name": "table"})
-    assert form.errors == {"__all__": ["Say what the file's columns mean."]}
+    form = FileForm(foreign(5), None, {"file5-format_name": "table"})
+    assert "give it a column" in form.errors["__all__"][0]
 
 
 @pytest.mark.parametrize(
     ("columns", "errors"),
     [
-        (["a", "b"], {}),
+        (["a", "b", "c"], {}),
         (
-            ["a", "b", "a+b"],
-            {"__all__": ['These columns cannot be joined, because another is called "a+b".']},
+            ["a", "b", "c", "a+b"],
+            {"__all__": ['You cannot join these columns: another one is called "a+b".']},
         ),
     ],
 )
 def test_two_columns_are_joined(columns: list[str], errors: dict[str, list[str]]) -> None:
-    row = ImportFile(number=0, name="p.csv", columns=columns)
-    chosen = {"format_name": "table", "kind": "prompts", "column-prompts-id": "a", "second-prompts-id": "b"}
-    chosen["column-prompts-instruction"] = "b"
-    form = FileForm(row, {f"file0-{name}": value for name, value in chosen.items()})
+    (form,) = file_forms([foreign(0, columns=columns)], None)
+    chosen = {"kind": "prompts", "column-0": "id", "column-1": "id", "column-2": "instruction"}
+    (form,) = file_forms([foreign(0, columns=columns)], None, sent(form, **chosen))
     assert form.errors == errors
     if not errors:
-        assert form.chosen().mapping["columns"] == {"id": "a+b", "instruction": "b"}
-        shown = FileForm(row)
-        assert [shown[name].value() for name in ("column-prompts-id", "second-prompts-id")] == ["a", "b"]
+        assert form.chosen().mapping["columns"] == {"id": "a+b", "instruction": "c"}
+        (shown,) = file_forms([form.row], None)
+        assert [shown[f"column-{number}"].value() for number in range(3)] == ["id", "id", "instruction"]
+
+
+@pytest.mark.parametrize("models", [("Alder",), ("Alder", "Birch")])
+def test_columns_are_models(models: tuple[str, ...]) -> None:
+    columns = ["Frage", *models]
+    report = ImportReport(
+        "study", True, looks={"0.csv": {"samples": {name: ["Wie geht es?"] for name in columns}}}
+    )
+    (form,) = file_forms([foreign(0, columns=columns)], report)
+    assert [form[f"column-{number}"].value() for number in range(len(columns))] == (
+        ["instruction", "own", "own"] if len(models) > 1 else [None, None]
+    )
+    chosen = {"column-0": "instruction"} | {f"column-{number + 1}": "own" for number in range(len(models))}
+    (form,) = file_forms([foreign(0, columns=columns)], report, sent(form, **chosen))
+    assert form.is_valid(), form.errors
+    mapping = form.chosen().mapping
+    assert mapping["columns"] == {"instruction": "Frage", "text": "Alder"}
+    assert (mapping["further"], mapping["constants"]) == (
+        (["Birch"], {}) if len(models) > 1 else ([], {"contestant": "Alder"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error"),
+    [
+        (
+            {"column-0": "text", "column-1": "own"},
+            "Answers are in one column, or in one column for each model",
+        ),
+        (
+            {"column-0": "category", "column-1": "category"},
+            "Choose one column for the prompt's category: a or b.",
+        ),
+        ({"column-0": "instruction"}, "Answers need the answer or the answer's turns (JSON list); give it"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words_of_the_page(chosen: dict[str, str], error: str) -> None:
+    (form,) = file_forms([foreign(0)], None)
+    (form,) = file_forms([foreign(0)], None, sent(form, kind="completions", **chosen))
+    assert any(said.startswith(error) for said in form.errors["__all__"]), form.errors
+
+
+def test_another_sheet_is_read_afresh() -> None:
+    report = ImportReport("study", True, looks={"0.csv": {"sheets": ["One", "Two"]}})
+    (form,) = file_forms([foreign(0, format_name="table", mapping=MAPPING)], report)
+    (other,) = file_forms([form.row], report, sent(form, sheet="Two"))
+    assert other.is_valid(), other.errors
+    assert (other.chosen().format_name, other.row.mapping) == ("", {"sheet": "Two"})
+    (again,) = file_forms([other.row], report, sent(file_forms([other.row], report)[0], format_name="table"))
+    assert again["sheet"].initial == "Two"

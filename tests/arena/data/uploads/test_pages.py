@@ -55,7 +55,7 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     jobs.check(job.pk)
     page = admin_client.get(address)
     html = html_of(page)
-    assert "3 records can be imported" in html
+    assert "You can import 3 records." in html
     assert "&lt;script&gt;alert(1)" in html
     assert "<script>alert(1)" not in html
     assert "http-equiv" not in html
@@ -64,12 +64,12 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     assert "Importing" in html_of(admin_client.post(address, clicked(), follow=True))
     jobs.apply(job.pk)
     done = html_of(admin_client.get(address))
-    assert "3 records are in the study" in done
-    assert study.get_absolute_url() in done
+    assert "3 records are now in the study" in done
+    assert reverse("operate-people", args=[study.slug]) in done
     assert Completion.objects.count() == 2
     assert admin_client.post(address, clicked()).status_code == 302
     assert admin_client.post(address, {"cancel": "Cancel"}).status_code == 302
-    assert "3 records are in the study" in html_of(admin_client.get(address))
+    assert "3 records are now in the study" in html_of(admin_client.get(address))
 
 
 def test_a_page_that_shows_an_earlier_check_applies_nothing(admin_client: Client, study: Study) -> None:
@@ -78,7 +78,7 @@ def test_a_page_that_shows_an_earlier_check_applies_nothing(admin_client: Client
     admin_client.post(address, {"check": "Check again"})
     jobs.check(ImportJob.objects.get().pk)
     html = html_of(admin_client.post(address, outdated, follow=True))
-    assert "The files were checked again meanwhile. Look at the new report first." in html
+    assert "The files were checked again in the meantime." in html
     assert ImportJob.objects.get().state == ImportJob.State.CHECKED
     admin_client.post(address, clicked())
     assert ImportJob.objects.get().state == ImportJob.State.APPLYING
@@ -92,9 +92,9 @@ def test_the_progress_is_asked_for_until_it_is_through(admin_client: Client, stu
         jobs.store_progress(job.pk, jobs.Progress(0.25, 12_000, "prompts.jsonl"))
         html = html_of(admin_client.get(f"{address}progress/"))
         assert 'value="25"' in html
-        assert "25 % &middot; 12,000 records &middot; prompts.jsonl" in html
+        assert "25% &middot; 12,000 records &middot; prompts.jsonl" in html
         jobs.ask_to_stop(job.pk)
-        assert "Stopping; what was begun is taken back." in html_of(admin_client.get(f"{address}progress/"))
+        assert "Stopping. Nothing will be imported." in html_of(admin_client.get(f"{address}progress/"))
     jobs.check(job.pk)
     assert admin_client.get(f"{address}progress/").headers["HX-Refresh"] == "true"
 
@@ -132,7 +132,7 @@ def test_files_that_add_nothing_are_not_applied(admin_client: Client, study: Stu
         seen = {"apply": "Apply", "seen": job.touched_at.isoformat()}
         admin_client.post(address, seen)
         jobs.apply(job.pk)
-    assert "1 record is in the study" in html_of(admin_client.get(first))
+    assert "1 record is now in the study" in html_of(admin_client.get(first))
     assert "<h2>Nothing added</h2>" in html_of(admin_client.get(second))
     html = html_of(admin_client.get(checked(admin_client, study, PROMPTS)))
     assert "Nothing to add" in html
@@ -143,7 +143,7 @@ def test_missing_answers_are_shown(admin_client: Client, study: Study) -> None:
     lacking = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,B,Hi\n")
     prompts = ("p.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n')
     html = html_of(admin_client.get(checked(admin_client, study, prompts, lacking)))
-    assert "2 answers missing, of a contestant to a prompt" in html
+    assert "2 answers are missing" in html
     assert html.count('class="import-lacks"') == html.count('class="import-has"') == 2
 
 
@@ -162,25 +162,25 @@ def test_nothing_and_too_much_are_refused(admin_client: Client, study: Study, se
 
     check_refused("Choose at least one file, or paste text.", pasted=" ")
     long = "x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    check_refused("This is too much text for one form; please put it into one file.", pasted=long)
+    check_refused("This is too much text for one form. Put it into one file.", pasted=long)
     many = [(f"{number}.csv", "x") for number in range(settings.DATA_UPLOAD_MAX_NUMBER_FILES + 1)]
-    check_refused("This is too many files for one form; please put it into one file.", *many)
+    check_refused("This is too many files for one form. Put it into one file.", *many)
     settings.IMPORT_MAX_MB = 1
     half = "x" * (forms.MIB // 2 + 1)
-    check_refused("At most 1 MB can be uploaded at a time.", ("prompts.jsonl", "x" * 2 * forms.MIB))
-    check_refused("At most 1 MB can be uploaded at a time.", ("prompts.jsonl", half), pasted=half)
+    check_refused("You can upload at most 1 MB at a time.", ("prompts.jsonl", "x" * 2 * forms.MIB))
+    check_refused("You can upload at most 1 MB at a time.", ("prompts.jsonl", half), pasted=half)
     assert not ImportChunk.objects.exists()
 
 
 def test_cancel_throws_the_files_away_and_a_failure_is_told(admin_client: Client, study: Study) -> None:
     address = checked(admin_client, study, PROMPTS)
     html = html_of(admin_client.post(address, {"cancel": "Cancel"}, follow=True))
-    assert "Nothing was imported. The uploaded files are thrown away." in html
+    assert "Nothing was imported. The uploaded files were deleted." in html
     assert not ImportChunk.objects.exists()
     job = factories.make_import_job(PROMPTS, study=study)
     jobs.end(job.pk, ImportJob.State.FAILED, "It went wrong.")
     html = html_of(admin_client.get(reverse("operate-import-job", args=[study.slug, job.pk])))
-    assert "It went wrong. The uploaded files are thrown away." in html
+    assert "It went wrong. The uploaded files were deleted." in html
 
 
 def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study: Study) -> None:
@@ -198,7 +198,7 @@ def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> No
 
     address = checked(admin_client, study, PROMPTS)
     ImportJob.objects.update(check_seconds=42.4)
-    said = "for about 42 seconds, raters and judges have to wait" in html_of(admin_client.get(address))
+    said = "Raters and judges will wait for about 42 seconds" in html_of(admin_client.get(address))
     assert said == (connection.vendor == "sqlite")
 
 
@@ -214,21 +214,22 @@ class TestFormat:
         assert "Checking the files" in html_of(self.choose(admin_client, address, file0__format_name="csv"))
         jobs.check(ImportJob.objects.get().pk)
         html = html_of(admin_client.get(address))
-        assert "Not recognised." in html
-        assert "cannot tell what the file holds" in html
+        assert "We do not know this file. Check what each column is:" in html
 
     def test_columns_of_a_foreign_table(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, FOREIGN)
         html = html_of(admin_client.get(address))
-        assert "Its columns: gauche, droite, gagnant." in html
+        assert "no format has these columns" not in html
+        assert "Say what they are:" in html
+        assert '<span class="import-sample">left</span>' in html
         said = {
             "file0__format_name": "table",
             "file0__kind": "comparisons",
-            "file0__column__comparisons__first": "gauche",
-            "file0__column__comparisons__second": "droite",
-            "file0__column__comparisons__winner": "gagnant",
-            "file0__value__comparisons__rater": "crowd",
-            "file0__value__prompts__category": "of another kind, so left out",
+            "file0__column__0": "first",
+            "file0__column__1": "second",
+            "file0__column__2": "winner",
+            "file0__value__rater": "crowd",
+            "file0__value__organisation": "of another kind, so left out",
         }
         self.choose(admin_client, address, **said)
         job = ImportJob.objects.get()
@@ -262,19 +263,16 @@ class TestFormat:
 
     def test_each_rater_may_have_a_column(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, ("votes.csv", "left,right,ann,bob,cat\nA,B,left,,right\n"))
-        said = {
-            "file0__format_name": "table",
-            "file0__kind": "comparisons",
-            "file0__column__comparisons__first": "left",
-            "file0__column__comparisons__second": "right",
-            "file0__column__comparisons__winner": "ann",
-            "file0__further": ["ann", "bob", "cat"],
+        said = {"file0__format_name": "table", "file0__kind": "comparisons"}
+        said |= {
+            f"file0__column__{number}": name
+            for number, name in enumerate(["first", "second", "winner", "winner", "winner"])
         }
         self.choose(admin_client, address, **said)
         jobs.check(ImportJob.objects.get().pk)
         page = admin_client.get(address)
         assert page.context["report"].errors == []
-        assert page.context["forms"][0]["further"].value() == ("bob", "cat")
+        assert [row.meaning.value() for row in page.context["forms"][0].column_rows()][2:] == ["winner"] * 3
         admin_client.post(address, clicked())
         jobs.apply(ImportJob.objects.get().pk)
         assert sorted(Comparison.objects.values_list("rater__slug", "rating")) == [("ann", 1), ("cat", 3)]
@@ -283,8 +281,8 @@ class TestFormat:
         address = checked(admin_client, study, FOREIGN)
         said = {"file0__format_name": "table", "file0__kind": "completions"}
         html = html_of(self.choose(admin_client, address, **said))
-        assert "Completions need prompt or instruction; map a column to it or set it." in html
-        assert "Not checked again" in html
+        assert "Answers need the prompt&#x27;s id or the prompt; give it a column or one value." in html
+        assert "Not checked yet" in html
         assert 'name="apply"' not in html, "the last check is not that of the mapping on the page"
         assert ImportJob.objects.get().state == ImportJob.State.CHECKED
 
@@ -293,16 +291,31 @@ class TestFormat:
         page = admin_client.get(address)
         assert page.context["report"].ok
         assert page.context["report"].counts["completions"].added == 1
-        assert "What each column means is guessed from its name." in html_of(page)
+        assert "We guessed from its name what each column is." in html_of(page)
         (form,) = page.context["forms"]
         shown = {name: form[name].value() for name in form.fields if form[name].value()}
         assert shown == {
-            "format_name": "table",
-            "kind": "completions",
-            "column-completions-instruction": "question",
-            "column-completions-contestant": "system",
-            "column-completions-text": "answer",
+            **{"format_name": "table", "kind": "completions"},
+            **{"column-0": "instruction", "column-1": "contestant", "column-2": "text"},
         }
+
+    @pytest.mark.parametrize("head", ["question", "id,instruction"])
+    def test_a_column_for_each_model(self, admin_client: Client, study: Study, head: str) -> None:
+        rows = ["Why?", "How?"] if head == "question" else ["1,Why?", "2,How?"]
+        wide = "\n".join([f"{head},Alder,Birch,score", *(f"{row},So.,No.,5" for row in rows)])
+        address = checked(admin_client, study, ("wide.csv", wide))
+        page = admin_client.get(address)
+        html = html_of(page)
+        assert "<strong>Alder</strong> and <strong>Birch</strong> of wide.csv are models" in html
+        assert "1 column is not used in wide.csv: score." in html
+        assert page.context["report"].counts["completions"].added == 4
+        (form,) = page.context["forms"]
+        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+        self.choose(admin_client, address, **{**sent, f"file0-column-{len(form.row.columns) - 1}": "own"})
+        jobs.check(ImportJob.objects.get().pk)
+        page = admin_client.get(address)
+        assert page.context["report"].unused == []
+        assert page.context["report"].counts["completions"].added == 6
 
     def test_a_table_without_a_word_about_its_columns(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, ("votes.jsonl", '{"id": "p1", "instruction": "One"}\n'))
@@ -312,7 +325,7 @@ class TestFormat:
         address = checked(admin_client, study, COMPLETIONS)
         ImportJob.objects.get().files.update(columns=["x", "y"])
         html = html_of(self.choose(admin_client, address, file0__format_name="table"))
-        assert "Say what the file&#x27;s columns mean." in html
+        assert "give it a column" in html
 
 
 @pytest.mark.parametrize(("is_staff", "status"), [(False, 404), (True, 403)])
