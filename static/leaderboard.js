@@ -111,7 +111,7 @@
     message.className = "plot-error";
     message.setAttribute("role", "alert");
     const text = document.createElement("p");
-    text.textContent = "The figure could not be loaded. The data table has its numbers.";
+    text.textContent = "The figure did not load. Its numbers are in the data table.";
     const again = document.createElement("button");
     again.type = "button";
     again.className = "button button-quiet button-small";

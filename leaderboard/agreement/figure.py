@@ -8,6 +8,7 @@ from leaderboard.pages.figure import (
     MOST_NUMBERS,
     Figure,
     arms,
+    colour_bar,
     dashed,
     dots,
     full,
@@ -28,7 +29,7 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
-from leaderboard.pages.wording import number_range, signed
+from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Matrix
 
@@ -79,7 +80,7 @@ def _style(number: int) -> Figure:
 
 def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
     n = sorted({row.n for rows in series for row in rows if row.category == category})
-    pairs = f"n {n[0]:,}" if len(n) == 1 else f"n {n[0]:,}–{n[-1]:,}"
+    pairs = counted(n[0], "pair") if len(n) == 1 else f"{n[0]:,}–{n[-1]:,} pairs"
     return f"{wrapped(category)}<br>{pairs}"
 
 
@@ -99,7 +100,7 @@ def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offse
 def _dot_text(row: Correlated, value: float) -> str:
     between = number_range(row.low, row.high)
     ends = f" ({between})" if between else ""
-    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, n {row.n} pairs"
+    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, {row.n:,} pairs"
 
 
 def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:
@@ -184,7 +185,7 @@ def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
     if len(values.names) <= MOST_NUMBERS:
         trace |= numbered(":.2f")
     else:
-        trace["colorbar"] = {"title": title(what), "thickness": 12}
+        trace["colorbar"] = colour_bar(what)
     axis = kinds_axis(values.names)
     narrow = numbers_for_names(values.names)
-    return {"data": [trace], "layout": matrix_layout(axis, axis, top=60), "narrow": narrow}
+    return {"data": [trace], "layout": matrix_layout(axis, axis), "narrow": narrow}

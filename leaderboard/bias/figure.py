@@ -13,6 +13,7 @@ from leaderboard.pages.figure import (
     arms,
     bars,
     by_rater,
+    colour_bar,
     dashed,
     dots,
     full,
@@ -44,7 +45,7 @@ def histogram(points: int, shown: Sequence[Shown]) -> Figure:
     drawn_on = layout(
         barmode="group",
         xaxis=_rating_axis(points, reasons),
-        yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
+        yaxis={"title": title("Share of ratings (%)"), "rangemode": "tozero"},
         **legend(len(traces)),
         margin=_margin(traces),
     )
@@ -87,7 +88,7 @@ def _rating_axis(points: int, reasons: Sequence[str]) -> Figure:
         "ticktext": [*(str(rating) for rating in range(1, points + 1)), *words],
         "tickangle": 0,
         "tickfont": {"size": TEXT_SIZE},
-        "title": title(f"1 favours the answer shown first, {points} the second"),
+        "title": title(f"1 favours the first, {points} the second"),
         "showgrid": False,
     }
 
@@ -112,7 +113,7 @@ def _histogram_map(points: int, shown: Sequence[Shown]) -> Figure:
         zmin=0,
         zmax=max(max(row) for row in shares),
         colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
-        colorbar={"title": title("% of replies"), "thickness": 12},
+        colorbar=colour_bar("% of ratings"),
     )
     names = kinds_axis([one.label for one in shown]) | {"autorange": "reversed", "showgrid": False}
     return {"data": [trace], "layout": layout(xaxis=_rating_axis(points, reasons), yaxis=names)}
@@ -133,7 +134,7 @@ def mirrored_histogram(one: Shown) -> Figure:
     drawn_on = layout(
         barmode="overlay",
         xaxis=_rating_axis(one.points, reasons),
-        yaxis={"title": title("Share of replies (%)"), "rangemode": "tozero"},
+        yaxis={"title": title("Share of ratings (%)"), "rangemode": "tozero"},
         **legend(2),
         margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
@@ -164,8 +165,12 @@ def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
     drawn_on = layout(
         barmode="group",
         bargap=0.05,
-        xaxis={"title": title("First minus second score, as shown"), "showgrid": False, "zeroline": False},
-        yaxis={"title": title("Share of score pairs (%)"), "rangemode": "tozero"},
+        xaxis={
+            "title": title("Score of the first answer minus that of the second"),
+            "showgrid": False,
+            "zeroline": False,
+        },
+        yaxis={"title": title("Share of pairs (%)"), "rangemode": "tozero"},
         shapes=[vertical_line(0)],
         **legend(len(traces)),
         margin=_margin(traces),
@@ -204,7 +209,7 @@ def length_effect(name: str, measure: LengthEffect) -> Figure:
     noun = MEASURES.get(measure["name"], measure["name"])
     drawn_on = layout(
         xaxis={
-            "title": title(f"More {noun} than the other"),
+            "title": title(f"More {noun} than the other answer"),
             "tickmode": "array",
             "tickvals": places,
             "ticktext": short_differences(bins),
@@ -232,4 +237,4 @@ def _in_percent(
 def _text(name: str, each: LengthBin) -> str:
     interval = percent_range(each["win_low"], each["win_high"])
     ends = f" ({interval})" if interval else ""
-    return f"{full(name)}: {difference(each)}<br>won {percent(each['win_rate'])}{ends}, n {each['n']}"
+    return f"{full(name)}: {difference(each)}<br>won {percent(each['win_rate'])}{ends}, {each['n']:,} ratings"

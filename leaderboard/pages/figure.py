@@ -162,7 +162,14 @@ def heat_map(cells: Sequence[Sequence[Any]], **more: Any) -> Figure:
 
 def numbered(form: str, **font: Any) -> Figure:
     """For a heat map with a number in each cell, which needs no scale of colours."""
-    return {"texttemplate": f"%{{z{form}}}", "textfont": {"color": "--text", **font}, "showscale": False}
+    text = {"color": "--text", "size": TEXT_SIZE, **font}
+    return {"texttemplate": f"%{{z{form}}}", "textfont": text, "showscale": False}
+
+
+def colour_bar(text: str) -> Figure:
+    """Beside the first rows, so that it is seen of a folded figure, too."""
+    ends = {"y": 1, "yanchor": "top", "lenmode": "pixels", "len": 260}
+    return {"title": title(text) | {"side": "right"}, "thickness": 12, **ends}
 
 
 def matrix_layout(columns: Figure, rows: Figure, top: int = 30) -> Figure:
@@ -177,7 +184,7 @@ def matrix_layout(columns: Figure, rows: Figure, top: int = 30) -> Figure:
 def numbers_for_names(names: Sequence[str]) -> Figure:
     """What the axes of a matrix of names say on a phone: the columns have the numbers of the rows."""
     numbers = [str(number) for number, _ in enumerate(names, start=1)]
-    rows = [f"{number} {label(name)}" for number, name in zip(numbers, names, strict=True)]
+    rows = [wrapped(f"{number} {name}", _NARROW_LINE) for number, name in zip(numbers, names, strict=True)]
     return {"xaxis": {"ticktext": numbers, "tickangle": 0}, "yaxis": {"ticktext": rows}}
 
 
@@ -203,6 +210,7 @@ def layout(**more: Any) -> Figure:
 
 
 _LINE: Final = 20
+_NARROW_LINE: Final = 15
 _LINES: Final = 3
 _IN_LEGEND: Final = 48
 
@@ -211,9 +219,9 @@ def legend_name(name: str) -> str:
     return label(name, _IN_LEGEND)
 
 
-def wrapped(name: str) -> str:
-    lines = textwrap.wrap(" ".join(name.split()), _LINE, max_lines=_LINES, placeholder=" …") or [""]
-    return "<br>".join(label(line, _LINE) for line in lines)
+def wrapped(name: str, longest: int = _LINE) -> str:
+    lines = textwrap.wrap(" ".join(name.split()), longest, max_lines=_LINES, placeholder=" …") or [""]
+    return "<br>".join(label(line, longest) for line in lines)
 
 
 def kinds_axis(names: Sequence[str]) -> Figure:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,12 +60,34 @@ def _safe(cell: Cell) -> Cell:
 Item = TypeVar("Item")
 Row = tuple[Cell, ...]
 
+_END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
+_READ: Final = {
+    "contestant": "model",
+    "comparisons": "ratings",
+    "comparisons (n)": "ratings (n)",
+    "games": "ratings",
+    "rating": "score",
+    "replies": "answers",
+    "unscored": "not rated",
+    "win rate": "points won",
+}
+"""Names of columns that pages write in the words of readers; files keep theirs."""
+
+
+def _read(label: str) -> str:
+    heading, colon, last = label.rpartition(": ")
+    word = _READ.get(last.lower(), last)
+    return heading + colon + (word[:1].upper() + word[1:] if last[:1].isupper() else word)
+
 
 @dataclass(frozen=True)
 class Column:
+    """``has_ends``: the next two columns are the ends of its interval and belong into its cells."""
+
     place: int
     label: str
     numeric: bool
+    has_ends: bool = False
 
     def under(self, heading: str) -> "Column":
         label = self.label.removeprefix(f"{heading}: ")
@@ -73,7 +96,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Arranged:
-    """A table without empty columns, with shared headings and names written once."""
+    """A table without empty columns, with shared headings, names written once, and intervals in one cell."""
 
     table: DataTable
 
@@ -88,20 +111,23 @@ class Arranged:
 
     @property
     def name(self) -> str:
-        return self.table.columns[self.name_place]
+        name = self.table.columns[self.name_place]
+        return _read(name) if name == "Contestant" else name
 
     @cached_property
     def columns(self) -> list[tuple[str, list[Column]]]:
         """The other columns that are not empty, under their shared heading or ""."""
         shown = [
-            Column(place, label, numeric)
+            Column(place, _read(label), numeric, self._ends(place + 1))
             for place, (label, numeric) in enumerate(self.table.header)
-            if place > self.name_place and self._holds_anything(place)
+            if place > self.name_place and self._holds_anything(place) and not self._is_end(place)
         ]
         groups: list[tuple[str, list[Column]]] = []
         for heading, run in _runs(shown, [column.label.rpartition(": ")[0] for column in shown]):
             if heading and len(run) > 1:
                 groups.append((heading, [column.under(heading) for column in run]))
+            elif heading and run[0].has_ends:  # whatever it is, it is the same under every heading
+                groups.append(("", [replace(run[0], label=heading)]))
             else:
                 groups += [("", [column]) for column in run]
         return groups
@@ -116,6 +142,14 @@ class Arranged:
         if not self.name_place:
             return [("", list(self.table.rows))]
         return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
+
+    def _ends(self, place: int) -> bool:
+        """Whether the ends of an interval are in this column and the next, behind their number."""
+        found = [_END.search(label) for label in self.table.columns[place : place + 2]]
+        return place > self.name_place + 1 and [each and each[0].lower() for each in found] == ["low", "high"]
+
+    def _is_end(self, place: int) -> bool:
+        return self._ends(place) or self._ends(place - 1)
 
     def _holds_anything(self, place: int) -> bool:
         return not self.table.rows or any(row[place] not in (None, "") for row in self.table.rows)

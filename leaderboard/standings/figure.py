@@ -8,6 +8,7 @@ from leaderboard.pages.figure import (
     TEXT_SIZE,
     Figure,
     arms,
+    colour_bar,
     dots,
     full,
     heat_map,
@@ -93,7 +94,7 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
         zmid=0.5,
         zmax=1,
         colorscale=_SHARES,
-        colorbar={"title": title("Share of points"), "thickness": 12},
+        colorbar=colour_bar("Share of points"),
     )
 
 
@@ -107,7 +108,7 @@ def above_map(shares: Matrix) -> Figure:
         zmid=0.5,
         zmax=1,
         colorscale=_SHARES,
-        colorbar={"title": title("Probability"), "thickness": 12},
+        colorbar=colour_bar("Probability"),
     )
 
 
@@ -121,7 +122,7 @@ def count_map(counted: Matrix, games: Matrix, noun: str) -> Figure:
         zmin=0,
         zmax=max((value for row in counted.values for value in row if value is not None), default=0) or 1,
         colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
-        colorbar={"title": title("Ratings" if noun == "games" else noun.capitalize()), "thickness": 12},
+        colorbar=colour_bar("Ratings" if noun == "games" else noun.capitalize()),
     )
 
 
@@ -136,7 +137,7 @@ def _matrix_figure(matrix: Matrix, games: Matrix | None, text: str, form: str, *
     if games:
         trace["customdata"] = [list(row) for row in games.values]
     if len(matrix.names) <= MOST_IN_CELLS:
-        trace |= numbered(form, size=TEXT_SIZE)
+        trace |= numbered(form)
     axis = names_axis(matrix.names)
     narrow = numbers_for_names(matrix.names)
     return {"data": [trace], "layout": matrix_layout(axis, axis), "narrow": narrow}

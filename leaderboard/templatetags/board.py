@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from leaderboard.pages.table import Arranged, Cell, DataTable
+from leaderboard.pages.table import Arranged, Cell, Column, DataTable
+from leaderboard.pages.wording import probability
 
 register = template.Library()
 
@@ -36,7 +37,7 @@ _BELONGS: Final = {
 }
 
 
-def cell(value: Cell, places: int = 3) -> str:
+def cell(value: Cell, places: int = 2) -> str:
     """A dash for None; else ``places`` decimals below 10, one below 100, none above."""
     if value is None:
         return "–"
@@ -47,14 +48,9 @@ def cell(value: Cell, places: int = 3) -> str:
 
 
 def decimals(column: Iterable[Cell]) -> int:
-    """Decimals that numbers below 10 of a column need to line up, from one to three."""
-    most = 1
-    for value in column:
-        if isinstance(value, float) and abs(value) < 10:
-            most = max(most, len(f"{abs(value):.3f}".rstrip("0")) - 2)
-            if most == 3:
-                break
-    return most
+    """Decimals that numbers below 10 of a column need to line up: one or two."""
+    below = (value for value in column if isinstance(value, float) and abs(value) < 10)
+    return 2 if any(not f"{value:.2f}".endswith("0") for value in below) else 1
 
 
 @register.filter
@@ -66,7 +62,7 @@ def arranged(table: DataTable) -> Arranged:
 def table_rows(shown: Arranged) -> SafeString:
     """The rows as HTML, made here because a template takes ten times as long."""
     places = [decimals(column) for column in zip(*shown.table.rows, strict=True)]
-    columns = [column.place for _, run in shown.columns for column in run]
+    columns = [column for _, run in shown.columns for column in run]
     bodies = []
     for name, rows in shown.rows:
         head = _shared_name(name, len(columns) + 1) if name else ""
@@ -79,15 +75,24 @@ def _shared_name(name: str, columns: int) -> str:
     return f'<tr><th scope="rowgroup" colspan="{columns}"><span>{escape(name)}</span></th></tr>\n'
 
 
-def _row(row: tuple[Cell, ...], name: int, columns: list[int], places: list[int]) -> str:
-    cells = "".join(_data_cell(row[place], places[place]) for place in columns)
+def _row(row: tuple[Cell, ...], name: int, columns: list[Column], places: list[int]) -> str:
+    cells = "".join(_data_cell(row, column, places) for column in columns)
     return f'<tr><th scope="row">{escape(cell(row[name]))}</th>{cells}</tr>'
 
 
-def _data_cell(value: Cell, places: int) -> str:
+def _data_cell(row: tuple[Cell, ...], column: Column, places: list[int]) -> str:
+    at = column.place
+    value = row[at]
     if isinstance(value, str):
         return f"<td>{escape(value)}</td>"
-    return f'<td class="num">{cell(value, places)}</td>'
+    if column.label.startswith("p (") and isinstance(value, float):
+        return f'<td class="num">{escape(probability(value))}</td>'
+    written = cell(value, places[at])
+    low, high = row[at + 1 : at + 3] if column.has_ends else (None, None)
+    if low is not None and high is not None:
+        ends = cell(low, places[at]), cell(high, places[at])
+        written += f" ({(' to ' if any('−' in end for end in ends) else '–').join(ends)})"
+    return f'<td class="num">{written}</td>'
 
 
 @register.inclusion_tag("leaderboard/_study_tabs.html", takes_context=True)

@@ -52,7 +52,7 @@ def test_rows_with_names_of_their_own_stay_as_they_are():
 def test_neighbours_share_the_heading_before_the_last_colon_and_names_are_escaped():
     columns = ("Contestant", "A: b: rank", "A: b: rating", "C: rank", "Organisation")
     assert headings(DataTable("", columns, (("Heron", 1, 1000.0, 2, "Nest"),))) == [
-        ("A: b", ["Rank", "Rating"]),
+        ("A: b", ["Rank", "Score"]),
         ("", ["C: rank"]),
         ("", ["Organisation"]),
     ]

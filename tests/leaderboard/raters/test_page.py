@@ -265,7 +265,7 @@ def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coeff
     assert [trace["name"] for trace in figure["data"]] == ["STRICT", "People with each other"]
     assert figure["data"][0]["x"] == [0.6, 0.5]
     assert figure["data"][1]["x"] == [0.8]
-    assert figure["layout"]["yaxis"]["ticktext"][2] == "poems<br>n 2"
+    assert figure["layout"]["yaxis"]["ticktext"][2] == "poems<br>2 pairs"
     page = text(client.get("/studies/small/agreement/"))
     assert 'href="?coefficient=kendall"' in page
     figure = client.get("/studies/small/agreement/figures/correlation.json?coefficient=kendall").json()

@@ -93,7 +93,7 @@ def test_correlations_share_rows_and_axis_with_the_ceiling():
     assert (dots["x"], [round(y) for y in dots["y"]]) == ([0.6], [0])
     assert (ceiling["x"], [round(y) for y in ceiling["y"]]) == ([0.7], [1])
     assert dots["marker"]["color"] != ceiling["marker"]["color"]
-    assert figure["layout"]["yaxis"]["ticktext"] == ["All<br>n 45", "coding<br>n 2–9"]
+    assert figure["layout"]["yaxis"]["ticktext"] == ["All<br>45 pairs", "coding<br>2–9 pairs"]
 
 
 def test_many_judges_differ_by_colour_and_symbol():
