@@ -73,19 +73,17 @@ class ChangesPage(Page):
         counted = {change.by: change for change in found.votes if change.part == "counted"}
         for by, who in (("people", "people"), ("judges", "judges")):
             apart = counted[by].after - counted[by].before
-            said.append(f"Votes by {who} that count: {counted[by].after:,} ({apart:+,}).".replace("-", "−"))
+            said.append(f"Ratings by {who}: {counted[by].after:,} ({apart:+,}).".replace("-", "−"))
         for what in ("added", "removed"):
             names = [each.contestant for each in found.contestants if each.what == what]
             if names:
-                said.append(f"Contestants {what}: {', '.join(names)}.")
+                said.append(f"Models {what}: {', '.join(names)}.")
         if found.boards:
             moved = sum(bool(each.up) for each in found.contestants)
-            said.append(f"Contestants with another rank: {moved}.")
+            said.append(f"Models with another rank: {moved}.")
         else:
-            said.append("No kind of raters has a ranking in both releases, so ranks cannot be compared.")
-        said.append(
-            "The methodology changed." if self.methodology_changed else "The methodology is the same."
-        )
+            said.append("No raters have a leaderboard in both releases, so ranks cannot be compared.")
+        said.append("The method changed." if self.methodology_changed else "The method is the same.")
         return said
 
     @property
@@ -97,17 +95,16 @@ class ChangesPage(Page):
         if found.boards:
             yield self.make_panel(
                 "contestants",
-                f"Standings by {found.boards[1].label}",
-                "Low and high are the ends of the intervals. Releases share votes, so whether intervals "
-                "overlap does not tell whether a change is chance. A contestant that was renamed is removed "
-                "under its old name and added under its new one.",
-                lambda: DataTable.of("Changes of the standings", map(self._contestant, found.contestants)),
+                f"Leaderboard by {found.boards[1].label}",
+                "Releases share ratings, so overlapping intervals do not mean that a change is chance. A "
+                "renamed model is removed under its old name and added under its new one.",
+                lambda: DataTable.of("Changes of the leaderboard", map(self._contestant, found.contestants)),
             )
         yield self.make_panel(
             "votes",
-            "Votes",
-            "Where the votes of both come from; the releases say what each row means.",
-            lambda: DataTable.of("Changes of the votes", self._votes()),
+            "Ratings",
+            "Each release says what the rows mean.",
+            lambda: DataTable.of("Changes of the ratings", self._votes()),
         )
         for slug, title, note, listed in (
             ("judges", "Judges", "How they were set up when each release was made.", found.judges),

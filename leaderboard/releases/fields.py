@@ -77,7 +77,7 @@ def read_version(text: str) -> str:
         raise ValueError("A release needs a version, such as 1.0.")
     if not _VERSION.fullmatch(version):
         raise ValueError(
-            f"“{version}” is no version: letters, digits, dots, hyphens, underscores and plus signs only, "
+            f"“{version}” is not a version. Use letters, digits, dots, hyphens, underscores and plus signs, "
             "such as 1.0 or 2026-05."
         )
     return version
@@ -87,9 +87,9 @@ def read_authors(lines: Iterable[str]) -> tuple[Author, ...]:
     """One author from each line that is not empty, in order."""
     authors = tuple(read_author(line) for line in lines if line.strip())
     if not authors:
-        raise ValueError("A release needs its authors: name at least one person.")
+        raise ValueError("Name at least one author.")
     if len(authors) > MOST_AUTHORS:
-        raise ValueError(f"There are {len(authors)} authors; at most {MOST_AUTHORS} are possible.")
+        raise ValueError(f"Name at most {MOST_AUTHORS} authors, not {len(authors)}.")
     names = [author.name for author in authors]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -102,11 +102,11 @@ def read_author(line: str) -> Author:
     text = _short("author", line, 3 * LONGEST_NAME)
     parts = _AUTHOR.fullmatch(text)
     if parts is None:
-        raise ValueError(f"“{text}” cannot be read; write Name <ORCID or affiliation>.")
+        raise ValueError(f"“{text}” cannot be read. Write Name <ORCID or affiliation>.")
     name, orcid, affiliation = " ".join(parts[1].split()), "", ""
     if not name.strip(",") or name.count(",") > 1 or not all(part.strip() for part in name.split(",")):
         raise ValueError(
-            f"“{text}” names no person; write Name <ORCID or affiliation>, with at most one comma in the "
+            f"“{text}” has no name. Write Name <ORCID or affiliation>, with at most one comma in the "
             "name, after the family name."
         )
     for said in re.findall(r"<([^<>]*)>", parts[2]):
@@ -132,7 +132,7 @@ def read_orcid(text: str) -> str:
         total = (total + int(digit)) * 2
     expected = (12 - total % 11) % 11
     if signs[-1] != ("X" if expected == 10 else str(expected)):
-        raise ValueError(f"{text} is no ORCID: its last digit does not fit the others.")
+        raise ValueError(f"{text} is not an ORCID: its last digit does not match.")
     return "-".join(signs[place : place + 4] for place in range(0, 16, 4))
 
 
@@ -140,7 +140,7 @@ def read_doi(text: str) -> str:
     """The DOI without the address before it; empty where there is none yet."""
     doi = _BEFORE_DOI.sub("", _short("DOI", text, LONGEST_DOI), count=1)
     if doi and not _DOI.fullmatch(doi):
-        raise ValueError(f"“{doi}” is no DOI; one looks like 10.5281/zenodo.1234567.")
+        raise ValueError(f"“{doi}” is not a DOI. It looks like 10.5281/zenodo.1234567.")
     return doi
 
 

@@ -16,7 +16,7 @@ from leaderboard.releases.fields import Fields, FieldsError
 from leaderboard.snapshots.freshness import behind
 
 REFUSED = 409
-DOI_HELP = "Such as 10.5281/zenodo.1234567, where there is one."
+DOI_HELP = "Optional, such as 10.5281/zenodo.1234567."
 
 
 def _text(label: str, help_text: str = "", rows: int = 0, **more: Any) -> forms.CharField:
@@ -28,7 +28,7 @@ class CorrectionForm(forms.Form):
     """Texts as typed; leaderboard.releases.fields says what is wrong with them."""
 
     doi = _text("DOI", DOI_HELP)
-    changelog = _text("Changelog", "What is new, for readers; plain text.", rows=6)
+    changelog = _text("Changelog", "What is new for readers, in plain text.", rows=6)
 
     def add_problems(self, error: FieldsError) -> None:
         for name, problem in error.problems.items():
@@ -36,15 +36,17 @@ class CorrectionForm(forms.Form):
 
 
 class ReleaseForm(CorrectionForm):
-    version = _text("Version", "Such as 1.0 or 2026-05; no other release of the study has it.", required=True)
+    version = _text(
+        "Version", "Such as 1.0 or 2026-05. Each release of a study needs another one.", required=True
+    )
     authors = _text(
         "Authors",
-        "One person on each line, in order: Name <ORCID or affiliation>. The family name stands last, or "
-        "first with a comma after it. These names are public and stay.",
+        "One person per line: Name <ORCID or affiliation>. Put the family name last, or first with a comma. "
+        "These names are public and cannot be changed later.",
         rows=4,
         required=True,
     )
-    licence = _text("Licence", "Of votes and numbers, such as CC-BY-4.0.")
+    licence = _text("Licence", "Of ratings and scores, such as CC-BY-4.0.")
     field_order = ("version", "authors", "licence", "doi", "changelog")
 
 
@@ -65,7 +67,7 @@ def releases(request: OperatorRequest) -> HttpResponse:
         except services.ReleaseError as error:
             status, problem = REFUSED, str(error)
         else:
-            done = "is made" if outcome.made else "was made already"
+            done = "created" if outcome.made else "exists already"
             messages.success(request, f"Release {outcome.release.version} {done}.")
             return redirect(outcome.release)
     newest = Snapshot.objects.newest(study)
@@ -93,7 +95,7 @@ def correct(request: OperatorRequest, number: int) -> HttpResponse:
         except FieldsError as error:
             form.add_problems(error)
         else:
-            messages.success(request, "Saved." if changed else "Nothing was changed.")
+            messages.success(request, "Saved." if changed else "Nothing changed.")
             return redirect("operate-releases", slug=request.study.slug)
     context = {"study": request.study, "form": form, "release": found}
     status = INVALID if form.errors else 200

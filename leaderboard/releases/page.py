@@ -95,7 +95,7 @@ class ReleasePage(Page):
 
     @property
     def provenance(self) -> list[Part]:
-        return list(parts(self.release.provenance))
+        return [part for part in parts(self.release.provenance) if part.people or part.judges]
 
     @property
     def notices(self) -> list[str]:
@@ -115,14 +115,14 @@ class ReleasePage(Page):
             yield self.make_panel(
                 "raters",
                 "People and judges side by side",
-                "Rank and rating of each contestant by each kind of rater, at the same setting.",
+                "Rank and score of each model by people and by each judge.",
                 lambda: raters_table(order, [(board.label, board.content) for board in self.boards]),
             )
         if self.release.judges:
             yield self.make_panel(
                 "judges",
                 "Judges",
-                "How each was set up when the release was made; judges.json in the bundle has all of it.",
+                "As set up when the release was made. The rest is in judges.json in the bundle.",
                 lambda: DataTable.of("Judges", map(_judge_row, self.release.judges)),
             )
 
@@ -132,8 +132,8 @@ class ReleasePage(Page):
         rows = standing_rows(board.content, board.beside)
         return self.make_panel(
             "standings",
-            f"Standings by {board.label}",
-            f"{how}. These numbers stay as they are.",
+            f"Leaderboard by {board.label}",
+            f"{how}.",
             lambda: _by_name(standings_table(rows, USUAL.method, used)),
         )
 

@@ -12,41 +12,40 @@ from leaderboard.models import Snapshot
 
 MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
     "counted": (
-        "Votes that count",
-        "What the board rests on: every current comparison for the study, replies without a rating included.",
+        "Ratings that count",
+        "The leaderboard uses these; pairs not rated are included.",
     ),
     "simulated": (
         "of these simulated",
-        "A program made these opinions up; they say nothing about any model.",
+        "A program made them up; they say nothing about real models.",
     ),
     "imported": (
         "of these imported",
-        "Read from files: this arena did not show the pairs and measured nothing.",
+        "Read from files; this arena did not show the pairs.",
     ),
     "late": (
         "of these late",
-        "Given after the rater’s time for the pair had run out and others had given all ratings wanted, or "
-        "after the study was closed.",
+        "Given after the pair had all its ratings, or after the study was closed.",
     ),
     "panels": (
         "of these derived: panels",
-        "Nobody was asked: they follow from the votes of a panel’s judges, which count as well.",
+        "Computed from the ratings of a panel’s judges, which count as well.",
     ),
     "identical": (
-        "of these of identical texts",
-        "A judge had the same text twice, so nothing was asked and no game came of it.",
+        "of these of identical answers",
+        "Both answers are the same, so the judge was not asked.",
     ),
     "left_out": (
         "Left out",
-        "By raters whom the operators left out: kept, and counted in no number.",
+        "By raters whom the operators left out. Not counted.",
     ),
     "adjudicated": (
         "Derived: adjudications",
-        "Decisions of operators about pairs on which raters disagree: kept, and counted in no number.",
+        "Decisions of operators where raters disagree. Not counted.",
     ),
     "apart": (
         "Hidden repeats and checks",
-        "Asked to see how consistent and accurate a rater is: kept, and counted in no number.",
+        "They test raters. Not counted.",
     ),
 }
 """What each count is called and means, in order."""

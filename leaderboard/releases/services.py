@@ -100,16 +100,16 @@ def _check_newest(study: Study) -> None:
         return
     request_refresh(study.pk)
     if snapshot is None:
-        why = "There are no numbers to release yet."
+        why = "There are no scores to release yet."
     elif not is_current(snapshot):
-        why = f"The published numbers are by methodology {snapshot.methodology}, of before an update."
+        why = f"The scores are by method version {snapshot.methodology}, from before an update."
     else:
         added = behind(study, snapshot)
-        came = f"{counted(added, 'comparison')} came" if added > 0 else "something else in the study changed"
-        why = f"The published numbers are older than the data: {came} since."
+        came = f"{counted(added, 'rating')} came in" if added > 0 else "something else in the study changed"
+        why = f"The scores are older than the data: {came} since."
     raise ReleaseError(
         f"{why} New ones are being computed; try again in a moment. On the command line: python manage.py "
-        f"refresh {study.slug}. Where ratings keep coming, pause the study first."
+        f"refresh {study.slug}. If ratings keep coming, pause the study first."
     )
 
 

@@ -82,11 +82,11 @@ def test_page_file_and_api_say_the_same(client):
     release(made, "2.0")
     page = client.get("/studies/made/releases/2/changes/1/")
     assert page.context["page"].sentences == [
-        "Votes by people that count: 8 (+2).",
-        "Votes by judges that count: 4 (+0).",
-        "Contestants added: =New.",
-        "Contestants with another rank: 0.",
-        "The methodology is the same.",
+        "Ratings by people: 8 (+2).",
+        "Ratings by judges: 4 (+0).",
+        "Models added: =New.",
+        "Models with another rank: 0.",
+        "The method is the same.",
     ]
     answer = client.get("/studies/made/releases/2/changes/1/tables/contestants.csv").content.decode(
         "utf-8-sig"

@@ -73,7 +73,7 @@ def test_a_release_is_seen_by_those_who_see_the_board(made, client):
 
 def test_a_study_without_a_release_says_so(client):
     factories.make_study(slug="new", visibility="public")
-    assert "There is no release of this study yet." in client.get("/studies/new/releases/").content.decode()
+    assert "No release yet." in client.get("/studies/new/releases/").content.decode()
 
 
 def test_the_page_shows_what_was_frozen_and_escapes_it(made, client):
@@ -81,12 +81,12 @@ def test_the_page_shows_what_was_frozen_and_escapes_it(made, client):
     stored = Release.objects.get(number=1)
     for text in (
         "Made, version 1.0",
-        "Standings by People",
+        "Leaderboard by People",
         stored.sha256,
-        "@misc{made-1.0,",
+        "@misc{likert-arena-made-1.0,",
         "https://orcid.org/0000-0002-1825-0097",
-        "There is a newer release",
-        "Votes of this release are simulated",
+        "A newer release exists",
+        "Simulated ratings.",
         "&lt;img src=x onerror",
     ):
         assert text in page
@@ -112,18 +112,18 @@ def test_the_bundle_waits_until_the_study_is_closed(made, client):
     made.study.save()
     answer = client.get("/studies/made/releases/1/bundle.zip")
     assert answer.status_code == 403
-    assert "once it is closed" in answer.content.decode()
+    assert "when rating ends" in answer.content.decode()
     assert Release.objects.get(number=1).sha256 in answer.content.decode()
 
 
 def test_the_board_names_the_newest_release_and_says_when_it_is_newer(made, client):
     for path in ("/studies/made/", "/studies/made/results/"):
         page = client.get(path).content.decode()
-        assert "These numbers are those of the newest release" in page
+        assert "Same as release" in page
         assert "/studies/made/releases/2/" in page
     made.rate("Alpha", "Beta", 3)
     snapshots.refresh(made.study)
-    assert "These numbers are newer than the newest release" in client.get("/studies/made/").content.decode()
+    assert "Newer than release" in client.get("/studies/made/").content.decode()
 
 
 def test_the_api_has_everything_of_a_release(made, client):
@@ -157,7 +157,7 @@ class TestOperators:
         answer = client.post("/operate/made/releases/", given)
         page = answer.content.decode()
         assert answer.status_code == 422
-        assert "“x” is no DOI" in page
+        assert "“x” is not a DOI" in page
         assert HOSTILE not in page
         assert "&lt;img src=x" in page
         answer = client.post("/operate/made/releases/", {**given, "doi": ""})
@@ -169,7 +169,7 @@ class TestOperators:
         made.rate("Alpha", "Beta", 3)
         answer = client.post("/operate/made/releases/", {"version": "2.0", "authors": "Ada"})
         assert answer.status_code == 409
-        assert "1 comparison came since" in answer.content.decode()
+        assert "1 rating came in since" in answer.content.decode()
 
     def test_a_doi_is_filled_in_later(self, made, client, operator):
         given = {"doi": "10.5281/zenodo.7", "changelog": "First."}
@@ -185,5 +185,5 @@ class TestOperators:
 
     def test_the_page_of_deletion_names_the_releases(self, made, staff):
         page = staff.get("/operate/made/state/delete/").content.decode()
-        assert "2 releases go with it." in page
+        assert "This also deletes 2 releases." in page
         assert "version 1.0 of" in page

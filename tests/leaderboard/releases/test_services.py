@@ -112,10 +112,10 @@ def test_only_what_is_published_and_current_can_be_released(monkeypatch):
         assert "manage.py refresh made" in str(error.value)
 
     Snapshot.objects.update(methodology="3")
-    refused("by methodology 3, of before an update")
+    refused("by method version 3, from before an update")
     Snapshot.objects.update(methodology=snapshot.methodology)
     made.rate("Alpha", "Beta", 3)
-    refused("1 comparison came since")
+    refused("1 rating came in since")
     Comparison.objects.order_by("pk").last().delete()
     made.study.touch()
     refused("something else in the study changed since")
@@ -197,7 +197,7 @@ def test_doi_and_changelog_alone_are_corrected_on_record():
         "Release 1, version 1.0, changelog: First.\nBefore: Frist.",
     }
     assert not services.correct(1, made.study, "10.5281/zenodo.7", "First.", operator)
-    with pytest.raises(FieldsError, match="is no DOI"):
+    with pytest.raises(FieldsError, match="is not a DOI"):
         services.correct(1, made.study, "7", "", operator)
     assert Release.objects.get().corrected_at == found.corrected_at
 
@@ -239,5 +239,5 @@ class TestCommand:
 
     def test_what_is_wrong_is_one_sentence(self):
         make_board()
-        with pytest.raises(CommandError, match="name at least one person"):
+        with pytest.raises(CommandError, match="Name at least one author"):
             call_command("release", "made", "--version", "1.0")
