@@ -19,6 +19,7 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
     choice_of,
     left_out,
+    method_words,
     parse,
     used,
     words,
@@ -66,8 +67,9 @@ class SettingPage(Page):
         return [switch for switch in self.switches if switch.group == "more"]
 
     @property
-    def rare_changed(self) -> str:
-        return ", ".join(switch.label.lower() for switch in self.rare_switches if switch.changed)
+    def method_words(self) -> str:
+        """What *Settings* are set to, in words."""
+        return ", ".join(method_words(self.setting))
 
     @property
     def setting_words(self) -> str:
@@ -91,12 +93,9 @@ class SettingPage(Page):
         counted_here = used(self.snapshot.counts, self.setting.raters, self.setting.criterion)
         given = counted_here.get("comparisons", 0) - counted_here.get("unscored", 0)
         if given and not self._compared_contestants():
-            return (
-                f"{label} gave {counted(given, 'rating')}, but the completions compared have no contestant, "
-                "so there is nobody to rank"
-            )
+            return f"{label} gave {counted(given, 'rating')}, but the answers have no model to rank"
         side = " and takes a side" if self.setting.ties == "off" else ""
-        return f"no rating by {label}{about} is between two contestants that are ranked{side}"
+        return f"No rating by {label}{about} compares two ranked models{side}"
 
     def _compared_contestants(self) -> bool:
         """Whether a completion that the chosen raters rated has a contestant, retired or not."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -89,12 +90,21 @@ def _page(read: Reader) -> View:
         try:
             page = read(request, now.study, now.snapshot, **place)
         except UnknownSettingError as error:
-            return render(request, "leaderboard/unknown_setting.html", context | {"error": error}, status=404)
+            context |= {"error": error, "choices": _choices(error, now.snapshot, request.path)}
+            return render(request, "leaderboard/unknown_setting.html", context, status=404)
         except NoNumbersError as error:
             return render(request, "leaderboard/unrated.html", context | {"error": error})
         return _unless_pending(render(request, page.template, context | {"page": page}), page)
 
     return view
+
+
+def _choices(error: UnknownSettingError, snapshot: Snapshot, path: str) -> list[tuple[str, str]]:
+    """Labels and addresses of what a switch has; empty where each value would need others beside it."""
+    labels = {choice["selector"]: choice["label"] for choice in snapshot.counts["raters"]}
+    linked = error.name in ("raters", "category", "criterion", "method", "ties")
+    known = error.known if linked else ()
+    return [(labels.get(value, value), f"{path}?{urlencode({error.name: value})}") for value in known]
 
 
 def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:

@@ -1,8 +1,13 @@
 """Switches of a board as links. Pure."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
+
+_LONGEST: Final = 84
+_AROUND: Final = 3
+"""Letters on a line, and those that the space around a choice takes."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,7 @@ class Switch:
     """A row of choices.
 
     ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address.
-    ``group`` is "main" or, for what is rarely used, "more".
+    ``group`` is "main" or, under *Settings*, "more"; ``meaning`` explains the choices.
     """
 
     name: str
@@ -28,10 +33,12 @@ class Switch:
     group: str = "main"
     field: str = ""
     kept: tuple[tuple[str, str], ...] = ()
+    meaning: str = ""
 
     @property
-    def changed(self) -> bool:
-        return any(option.chosen and f"{self.field}=" in option.query for option in self.options)
+    def is_long(self) -> bool:
+        """Whether the choices need more than one line, so that a list to choose from serves better."""
+        return sum(len(option.label) + _AROUND for option in self.options) > _LONGEST
 
 
 def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
@@ -44,6 +51,7 @@ def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
             "more" if declared.is_rare else "main",
             declared.field,
             tuple((name, value) for name, value in setting.parts().items() if name != declared.field),
+            declared.meaning,
         )
         for declared, choices in rows
         if len(choices) > 1

@@ -24,23 +24,30 @@ def interval_line(used: Mapping[str, Any]) -> str:
     """The interval in words; empty without one. Parameters of methodology 1 lack some."""
     if used["rounds"] is None:
         return ""
-    units = _units(used)
-    level = f"{used['interval']:g} % interval"
+    how, units = f"{counted(used['rounds'], 'resamples')}", _units(used)
     if used.get("intervals") == "sandwich":
-        return f"{level}: Student's t, from the robust covariance over {units}"
-    low, high = (100 - used["interval"]) / 2, (100 + used["interval"]) / 2
-    return (
-        f"{level}: percentiles {low:.6g} to {high:.6g} of {counted(used['rounds'], 'rounds')} "
-        f"resampling {units}"
+        how = "robust covariance"
+    return f"{used['interval']:g}% interval {_scope(used)} ({how}; {units})"
+
+
+def _scope(used: Mapping[str, Any]) -> str:
+    """What the interval allows for."""
+    return {
+        "games": "if every rating were independent",
+        "raters": "for other raters on these prompts",
+    }.get(
+        used["resample"],
+        "for other prompts and raters" if "raters_drawn" in used else "for other prompts of this kind",
     )
 
 
 def _units(used: Mapping[str, Any]) -> str:
     if "raters_drawn" in used:
-        return f"{counted(used['clusters'], 'prompts')} and {counted(used['raters_drawn'], 'raters')}"
-    units = counted(used.get("units") or used["clusters"], used["resample"])
+        return f"{counted(used['clusters'], 'prompts')}, {counted(used['raters_drawn'], 'raters')}"
+    plural = "ratings" if used["resample"] == "games" else used["resample"]
+    units = counted(used.get("units") or used["clusters"], plural)
     same = used.get("same_raters")
-    return units if same is None else f"{units}, so for other prompts and these same {same} raters"
+    return units if same is None else f"{units}, same {counted(same, 'raters')}"
 
 
 def printable(text: str) -> str:
@@ -52,10 +59,10 @@ def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
     if method == "ordinal":
         return "every rating as given"
     if used.get("ratings"):
-        return "every expected rating as a share of a win"
+        return "expected ratings as shares of a win"
     if used["ties"] == "off":
         return "ties off"
-    what = "are outcomes of their own" if method == "davidson" else "count half"
+    what = "modelled" if method == "davidson" else "count half"
     return f"ties ({used['tie_band']}) {what}" if used.get("tie_band") else f"ties {what}"
 
 
@@ -72,7 +79,42 @@ def letters_shown(group: str | None) -> str:
 
 
 def drawn(used: Mapping[str, Any]) -> str:
-    return "draws" if used.get("intervals") == "sandwich" else "rounds"
+    return "draws" if used.get("intervals") == "sandwich" else "resamples"
+
+
+_MOST_NAMED: Final = 2
+
+
+def leading_sentence(content: Mapping[str, Any]) -> str:
+    """Who leads, how surely, and from whom the leader cannot be told apart."""
+    ranked = [row for row in content["standings"] if row["rating"] is not None]
+    if len(ranked) < 2:
+        return ""
+    leader = ranked[0]["contestant"]
+    equal = [row["contestant"] for row in ranked[1:] if row["rank"] == 1 and not row["component"]]
+    if equal:
+        return f"{_listed([leader, *equal])} share the first place."
+    if ranked[0].get("p_first") is None:
+        return f"{leader} leads. These ratings give no interval."
+    first = f"{leader} leads (first in {_share(ranked[0]['p_first'])} of resamples)"
+    groups = [names for names in content.get("groups") or () if leader in names]
+    close = [row["contestant"] for row in ranked[1:] if any(row["contestant"] in names for names in groups)]
+    if not close:
+        return f"{first}, ahead of all others beyond chance."
+    return f"{first}, but cannot be told apart from {_listed(close)}."
+
+
+def _share(share: float) -> str:
+    """A share in percent; only all are 100% and only none is 0%."""
+    if 0.0 < share < 1.0:
+        return "over 99%" if share >= 0.995 else "under 1%" if share < 0.005 else f"{100 * share:.0f}%"
+    return f"{100 * share:.0f}%"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{names[0]} and {len(names) - 1} others"
+    return " and ".join(names)
 
 
 def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
@@ -83,15 +125,17 @@ def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
     if content.get("davidson"):
         ties = content["davidson"]
         equals = 100 * ties["nu"] / (2 + ties["nu"])
-        yield f"nu {ties['nu']:.3f}{between(ties, '.3f')}: equals tie in {equals:.0f} % of their games."
+        nu = f"nu {ties['nu']:.3f}{between(ties, '.3f')}"
+        yield f"Equal models tie in {equals:.0f}% of their ratings: {nu}."
     if content.get("position"):
         place = content["position"]
-        yield f"Standing first is worth {place['points']:+.1f} points{between(place, '+.1f')}."
+        yield f"Being shown first is worth {place['points']:+.1f} points{between(place, '+.1f')}."
     for name, effect in content.get("effects", {}).items():
         more = f"One standard deviation more {STYLE_NAMES.get(name, name)}"
         yield f"{more} is worth {effect['points']:+.1f} points{between(effect, '+.1f')}."
     if content.get("rater_lean_sd") is not None:
-        yield f"Raters' leans towards the first spread by {content['rater_lean_sd']:.3f} (log-odds)."
+        lean = content["rater_lean_sd"]
+        yield f"Raters differ in preferring the first answer (standard deviation {lean:.3f} log-odds)."
 
 
 def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
@@ -100,7 +144,7 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
     if control["tau"] is not None:
         ends = {"low": control["tau_low"], "high": control["tau_high"]}
         yield (
-            "Ranked by Bradley-Terry on these alone and on all, Kendall’s tau of the two orders is "
+            "Their ranking and the ranking of all pairs (both by Bradley-Terry) have Kendall’s tau "
             f"{control['tau']:.2f}{between(ends, '.2f')}."
         )
     if not control["changes"]:
@@ -110,11 +154,11 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
     certain = [each["contestant"] for each in control["changes"] if each["certain"]]
     if certain:
         yield (
-            f"More than chance explains: {', '.join(certain)}. Adaptive choice may have moved the ranking: "
-            "rely on the pairs drawn at random."
+            f"More than chance explains: {', '.join(certain)}. Adaptive pairing may have moved the ranking. "
+            "Rely on the random pairs."
         )
     elif largest["low"] is not None:
-        yield "No change is larger than chance explains: as far as can be told, the rankings agree."
+        yield "No change is larger than chance explains. The rankings agree as far as the data can tell."
 
 
 def expected_sentence(found: Mapping[str, Any]) -> str:
@@ -124,9 +168,9 @@ def expected_sentence(found: Mapping[str, Any]) -> str:
         return ""
     between = partial(_between, found["level"])
     return (
-        f"On {counted(found['pairs'], 'pairs')} that people rated too, expected ratings correlate with "
-        f"people’s mean ratings at r = {expected['value']:.2f}{between(expected, '.2f')}, those given at "
-        f"{given['value']:.2f}{between(given, '.2f')}: a difference of {difference['value']:+.2f}"
+        f"Over {counted(found['pairs'], 'pairs')} that people rated too, expected ratings correlate with "
+        f"people’s mean ratings at {expected['value']:.2f}{between(expected, '.2f')}. Ratings as given reach "
+        f"{given['value']:.2f}{between(given, '.2f')}, a difference of {difference['value']:+.2f}"
         f"{between(difference, '+.2f')}."
     )
 
@@ -134,7 +178,8 @@ def expected_sentence(found: Mapping[str, Any]) -> str:
 def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:
     if found.get("low") is None:
         return ""
-    return f" ({level:g} %: {found['low']:{form}} to {found['high']:{form}})"
+    low, high = (f"{found[end]:{form}}".replace("-", "−") for end in ("low", "high"))
+    return f" ({level:g}%: {low} to {high})"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:

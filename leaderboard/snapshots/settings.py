@@ -104,7 +104,14 @@ Counts = Mapping[str, Any]
 
 
 class UnknownSettingError(ValueError):
-    """The address asks for something this board does not have; the message is for the reader."""
+    """The address asks for something this board does not have; the message is for the reader.
+
+    ``name``, ``value`` and ``known`` are the switch, what was asked for, and the values it has.
+    """
+
+    def __init__(self, message: str, name: str = "", value: str = "", known: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.name, self.value, self.known = name, value, known
 
 
 @dataclass(frozen=True)
@@ -207,8 +214,9 @@ class Declaration:
     """A row of choices on a board; fewer than two ``choices`` make no row.
 
     A value is one of ``values``, or what ``read`` makes of the value asked for, the setting so far and the
-    counts. ``longest`` and ``help`` describe the API's parameter, ``is_rare`` folds the row away, and
-    ``is_computed`` says that snapshots hold only the usual value.
+    counts. ``longest`` and ``help`` describe the API's parameter, ``meaning`` explains the choices to
+    readers, ``is_rare`` puts the row under *Settings*, and ``is_computed`` says that snapshots hold only the
+    usual value.
     """
 
     field: str
@@ -220,6 +228,7 @@ class Declaration:
     read: Callable[[str, Setting, Counts], str] | None = None
     longest: int = 0
     help: str = ""
+    meaning: str = ""
     is_rare: bool = False
     is_computed: bool = False
 
@@ -276,7 +285,7 @@ def _ties(setting: Setting, counts: Counts) -> list[Choice]:
 def _categories(setting: Setting, counts: Counts) -> list[Choice]:
     behind = _by_category(setting, counts)
     named = [Choice(name, name, behind.get(name)) for name in counts["categories"]]
-    return [Choice("", ALL_CATEGORIES, behind[""]), *named]
+    return [Choice("", "All categories", behind[""]), *named]
 
 
 def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
@@ -309,7 +318,9 @@ def _read_band(value: str, setting: Setting, counts: Counts) -> str:
     points = scales(counts, setting.raters)
     if value and len(points) > 1:
         named = " and ".join(str(size) for size in points)
-        raise UnknownSettingError(f"These raters used scales of {named} points; a tie band needs one scale.")
+        raise UnknownSettingError(
+            f"These raters used scales of {named} points. A range of ties needs one scale."
+        )
     return _band_of(value, points)
 
 
@@ -322,8 +333,8 @@ def _read_adjust(value: str, setting: Setting, counts: Counts) -> str:
     found = _one_of("adjust", value, tuple(ADJUSTED))
     if found and not counts.get("closed"):
         raise UnknownSettingError(
-            "Length and style are adjusted for once the study is closed: how far a contestant moves tells "
-            "how long its answers are, which people who still rate must not know."
+            "Style control opens when the study closes. Until then it would tell raters how long a model’s "
+            "answers are."
         )
     return found
 
@@ -338,25 +349,27 @@ def _ratings(setting: Setting, counts: Counts) -> list[Choice]:
 def _read_ratings(value: str, setting: Setting, counts: Counts) -> str:
     found = _one_of("ratings", value, ("", EXPECTED))
     if found and not counts.get("expected", {}).get(setting.raters):
-        raise UnknownSettingError("These raters have no expected ratings, which come with log-probabilities.")
+        raise UnknownSettingError(
+            "These raters have no expected ratings. Only judges with log-probabilities have them."
+        )
     return found
 
 
 def _pairs(setting: Setting, counts: Counts) -> list[Choice]:
     drawn, every = counts.get("at_random", {}).get(setting.raters, 0), choice_of(counts, setting.raters)
-    both = [Choice("", "All", every["comparisons"]), Choice(RANDOM, "Drawn at random", drawn)]
+    both = [Choice("", "All", every["comparisons"]), Choice(RANDOM, "Random", drawn)]
     return both if 0 < drawn < every["comparisons"] else []
 
 
 def _read_pairs(value: str, setting: Setting, counts: Counts) -> str:
     found = _one_of("pairs", value, ("", RANDOM))
     if found and not _pairs(setting, counts):
-        raise UnknownSettingError("These raters have no pairs that were drawn at random as a control.")
+        raise UnknownSettingError("These raters have no random pairs.")
     return found
 
 
 def level_choices(level: str) -> list[Choice]:
-    return [Choice(each, f"{each} %") for each in sorted({*LEVELS[1:], level}, key=float)]
+    return [Choice(each, f"{each}%") for each in sorted({*LEVELS[1:], level}, key=float)]
 
 
 SETTINGS: Final = (
@@ -371,15 +384,18 @@ SETTINGS: Final = (
         longest=100,
         help="Name of a criterion; left out: the overall rating.",
         is_computed=True,
+        is_rare=True,
     ),
     Declaration(
         "contestants",
-        "Contestants",
+        "Compare",
         _contestants,
         read=_read_contestants,
         longest=20,
         help="models: without people.",
         is_computed=True,
+        is_rare=True,
+        meaning="Models only leaves out answers that people wrote.",
     ),
     Declaration(
         "ties",
@@ -388,6 +404,8 @@ SETTINGS: Final = (
         values=("on", "off"),
         longest=3,
         help="on: a tie counts half; off: ties are left out.",
+        is_rare=True,
+        meaning="4 and 5 of 8 are ties. They count half for each side, or not at all.",
     ),
     Declaration(
         "category",
@@ -404,6 +422,12 @@ SETTINGS: Final = (
         values=tuple(METHOD_NAMES),
         longest=20,
         help="elo, bradley-terry, davidson, ordinal or elo-study.",
+        is_rare=True,
+        meaning=(
+            "Elo: the average over random orders of the ratings. Bradley-Terry: the best fit to wins, good "
+            "where ratings are few. Davidson: models ties as well. Ordinal: uses every step of the scale. "
+            "Elo as in the study: one run of Elo for each resample."
+        ),
     ),
     Declaration(
         "band",
@@ -414,26 +438,29 @@ SETTINGS: Final = (
         help="Ratings that are ties, LOW-HIGH, such as 3-6.",
         is_rare=True,
         is_computed=True,
+        meaning="The wider the range, the more ratings count as ties.",
     ),
-    Declaration("category", "All categories but", _all_but, name="all-but", is_rare=True),
+    Declaration("category", "Leave out", _all_but, name="all-but", is_rare=True, meaning="One category."),
     Declaration(
         "level",
-        "Interval level",
+        "Intervals",
         lambda setting, _: level_choices(setting.level),
         read=lambda value, *_: _level(value),
         longest=5,
         help="Of the intervals, in percent; 95.",
         is_rare=True,
+        meaning="A higher level makes wider intervals.",
     ),
     Declaration(
         "resample",
-        "Resampled",
+        "Resample",
         lambda *_: [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE],
         values=RESAMPLE,
         longest=20,
         help="prompts, games, raters or prompts-and-raters.",
         is_rare=True,
         is_computed=True,
+        meaning="Prompts: intervals for other prompts. Prompts and raters: also for other raters.",
     ),
     Declaration(
         "adjust",
@@ -444,6 +471,7 @@ SETTINGS: Final = (
         help="length or length-and-markdown: the ordinal model, as if all were equal in it. Closed studies.",
         is_rare=True,
         is_computed=True,
+        meaning="Scores as if all answers were equally long, or equally long and formatted.",
     ),
     Declaration(
         "pairwise",
@@ -454,6 +482,7 @@ SETTINGS: Final = (
         help="on: how likely each contestant is above each other.",
         is_rare=True,
         is_computed=True,
+        meaning="A table of how likely each model is better than each other.",
     ),
     Declaration(
         "pairs",
@@ -464,6 +493,7 @@ SETTINGS: Final = (
         help="random: those alone that were drawn at random, as a control of adaptive choice.",
         is_rare=True,
         is_computed=True,
+        meaning="Random pairs were drawn as a control of adaptive pairing.",
     ),
     Declaration(
         "ratings",
@@ -474,6 +504,7 @@ SETTINGS: Final = (
         help="expected: those that judges expect by their log-probabilities; by elo or bradley-terry.",
         is_rare=True,
         is_computed=True,
+        meaning="Expected ratings use the probabilities a judge gave to each rating.",
     ),
 )
 
@@ -516,13 +547,26 @@ PAIR_SWITCHES: Final = ("raters", "ties", "category", "method", "band", "level",
 def words(setting: Setting, counts: Counts) -> str:
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
-    said = [choice_of(counts, setting.raters)["label"], category, METHOD_NAMES[setting.method]]
+    return ", ".join(
+        [choice_of(counts, setting.raters)["label"], category, *method_words(setting, every=True)]
+    )
+
+
+def method_words(setting: Setting, *, every: bool = False) -> list[str]:
+    """The method and ties, and what else is not as usual; ``every`` says the level in any case."""
+    said = [METHOD_NAMES[setting.method]]
     if setting.criterion:
-        said.insert(1, f"rating of {setting.criterion}")
-    if setting.ties == "off":
-        said.append("ties off")
+        said.insert(0, f"rating of {setting.criterion}")
+    if setting.method != "ordinal" and not setting.ratings:
+        said.append(
+            "ties off"
+            if setting.ties == "off"
+            else "ties modelled"
+            if setting.method == "davidson"
+            else "ties half"
+        )
     if setting.band:
-        said.append(f"ratings {setting.band} are ties")
+        said.append(f"ratings {setting.band.replace('-', '–')} are ties")
     if setting.contestants:
         said.append("models only")
     if setting.ratings:
@@ -532,11 +576,15 @@ def words(setting: Setting, counts: Counts) -> str:
     if setting.adjust:
         said.append(f"adjusted for {adjusted_words(setting.adjust)}")
     if setting.resample != _USUAL["resample"]:
-        said.append(f"intervals resample {setting.resample.replace('-', ' ')}")
-    return "; ".join([*said, f"intervals of {setting.level} %"])
+        said.append(f"resampled {setting.resample.replace('-', ' ')}")
+    if every or setting.level != _USUAL["level"]:
+        said.append(f"{setting.level}% intervals")
+    if setting.pairwise:
+        said.append("who is above whom")
+    return said
 
 
-RANDOM_PAIRS: Final = "pairs drawn at random"
+RANDOM_PAIRS: Final = "random pairs"
 EXPECTED_RATINGS: Final = "expected ratings"
 
 
@@ -644,15 +692,20 @@ def _one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = (
 
 
 def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError:
-    there = ", ".join(entry for entry in known if entry)
-    return UnknownSettingError(f'This board has no {name} "{value[:_SHOWN]}". It has: {there or "none"}.')
+    there = tuple(entry for entry in known if entry)
+    return UnknownSettingError(
+        f'This leaderboard has no {name} "{value[:_SHOWN]}". It has: {", ".join(there) or "none"}.',
+        name,
+        value[:_SHOWN],
+        there,
+    )
 
 
 def _band_of(value: str, points: Sequence[int]) -> str:
     """The band, empty for the usual one."""
     known = [band for size in points for band in bands(size)]
     if value and value not in known:
-        why = "A band lies evenly about the middle of the scale and leaves a rating on either side."
+        why = "A range of ties lies evenly about the middle of the scale and leaves a rating on either side."
         raise UnknownSettingError(f"{_unknown('band', value, known)} {why}")
     return "" if value in [band for size in points for band in bands(size)[:1]] else value
 

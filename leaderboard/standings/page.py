@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
+from leaderboard.agreement.trust import of_snapshot
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
@@ -25,11 +26,13 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
+    STORED_METHODS,
     control_sentences,
     drawn,
     expected_sentence,
     findings,
     interval_line,
+    leading_sentence,
     method_beside,
     ties_phrase,
 )
@@ -49,6 +52,7 @@ from leaderboard.standings.figure import above_map, count_map, intervals, win_ra
 from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
 from leaderboard.standings.table import (
     Matrix,
+    RankTable,
     Row,
     above,
     beside_table,
@@ -59,8 +63,10 @@ from leaderboard.standings.table import (
     expected_table,
     file_rows,
     moves,
+    rank_table,
     raters_table,
     ratings_by_name,
+    side_sentence,
     standing_rows,
     standings_table,
     win_rates,
@@ -150,7 +156,7 @@ class Board(SettingPage):
         if self.pending is not None:
             raise NotReadyError(self.pending)
         if self.content is None:
-            raise NoNumbersError(self.nothing or "There are no games for this setting.")
+            raise NoNumbersError(self.nothing or "No rating counts at this setting.")
         return {
             "study": self.study.slug,
             "created_at": self.snapshot.created_at,
@@ -183,6 +189,20 @@ class Board(SettingPage):
             "watermark": self.snapshot.watermark,
         }
         return file_rows(self.content, about) if self.content else iter(())
+
+    @property
+    def leading(self) -> str:
+        """Who leads, and from whom the leader cannot be told apart."""
+        return leading_sentence(self.content) if self.content else ""
+
+    @property
+    def on_judges(self) -> str:
+        """Whether judges can be trusted, as of the snapshot."""
+        setting, categories = self.setting, self.snapshot.counts["categories"]
+        category = setting.category if setting.category in categories else ""
+        method = setting.method if setting.method in STORED_METHODS else type(setting).method
+        ties = "on" if method == "ordinal" else setting.ties
+        return of_snapshot(self.snapshot, category, method=method, ties=ties).short
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -244,6 +264,10 @@ class Board(SettingPage):
     def for_other_raters(self) -> str:
         """The address with intervals that hold for other raters too."""
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
+
+    @property
+    def by_bradley_terry(self) -> str:
+        return self.address + self.asked.query(self.setting.query(method="bradley-terry"))
 
     @cached_property
     def control(self) -> Content | None:
@@ -390,6 +414,30 @@ class Board(SettingPage):
     def panels(self) -> tuple[Panel, ...]:
         return tuple(panels(self))
 
+    @property
+    def open_panels(self) -> list[Panel]:
+        return [panel for panel in self.panels if panel.slug not in FOLDED]
+
+    @property
+    def folded_panels(self) -> list[Panel]:
+        return [panel for panel in self.panels if panel.slug in FOLDED]
+
+    @property
+    def side_by_side(self) -> RankTable | None:
+        """Ranks by each kind of raters, where there is more than one."""
+        boards = self.by_raters()
+        return rank_table(self.order, boards) if len(boards) > 1 else None
+
+    @cached_property
+    def equal_games(self) -> int:
+        """How many games every two contestants have, if all have as many; else 0."""
+        found = (
+            {games for place, row in enumerate(self.matrices["games"]) for games in row[place + 1 :]}
+            if self.matrices
+            else set()
+        )
+        return int(found.pop()) if len(found) == 1 else 0
+
     def by_raters(self) -> list[tuple[str, Content]]:
         """Labels and standings of people, each judge and a chosen group; those chosen first."""
         found = []
@@ -406,11 +454,11 @@ def others(board: Board) -> Iterator[Other]:
     if everyone:
         yield Other(
             "with-people",
-            "people among the contestants",
+            "people’s answers",
             "Models only",
             "Everyone",
-            "With and without people among the contestants",
-            "The same comparisons among models only, and with human demonstrations as a contestant.",
+            "With and without people’s answers",
+            "The same ratings among models only, and with the answers of people.",
             everyone,
         )
     if unadjusted:
@@ -421,7 +469,7 @@ def others(board: Board) -> Iterator[Other]:
             "Adjusted",
             "Not adjusted",
             f"With and without control of {for_what}",
-            f"The same comparisons as if answers were equal in {for_what}, and as they are.",
+            f"The same ratings as if answers were equal in {for_what}, and as they are.",
             unadjusted,
         )
     every = board.without("pairs")
@@ -429,10 +477,10 @@ def others(board: Board) -> Iterator[Other]:
         yield Other(
             "all-pairs",
             "the choice of pairs",
-            "Drawn at random",
+            "Random pairs",
             "All pairs",
-            "Pairs drawn at random and all pairs",
-            "The comparisons of pairs that were drawn at random as a control of adaptive choice, and all.",
+            "Random pairs and all pairs",
+            "The ratings of random pairs, a control of adaptive pairing, and the ratings of all pairs.",
             every,
         )
     given = board.without("ratings")
@@ -443,8 +491,7 @@ def others(board: Board) -> Iterator[Other]:
             "Expected",
             "As given",
             "Expected ratings and ratings as given",
-            "The same comparisons by the rating that log-probabilities expect, as a share of a win, and by "
-            "the rating given, ties counting half.",
+            "The same ratings as a judge’s probabilities expect them, as shares of a win, and as given.",
             given,
         )
     rules = [("Ties half", "on"), ("Ties off", "off")]
@@ -457,7 +504,7 @@ def others(board: Board) -> Iterator[Other]:
             own[0],
             name,
             "With and without ties",
-            "The same comparisons with ties counted half and with ties off.",
+            "The same ratings with ties counted half and with ties off.",
             under,
         )
 
@@ -474,16 +521,20 @@ def abouts(study: Study) -> dict[str, About]:
     }
 
 
+FOLDED: Final = ("games", "tie-counts", "ties")
+"""Panels that few readers ask for; the page keeps them in *Details*."""
+
+
 def panels(board: Board) -> Iterator[Panel]:
     if board.content is not None:
         yield _standings(board)
+        yield from _side_by_side(board)
         yield from _effects(board)
         yield from _control(board)
         yield from _expected(board)
         yield from (_beside(board, other) for other in others(board) if other.slug != "ties")
-        yield from _matrices(board)
         yield from _above(board)
-        yield from _side_by_side(board)
+        yield from _matrices(board)
         yield from (_beside(board, other) for other in others(board) if other.slug == "ties")
 
 
@@ -491,8 +542,8 @@ def _standings(board: Board) -> Panel:
     boards = board.by_raters()
     return board.make_panel(
         "standings",
-        "Ratings and intervals",
-        f"Dots are ratings, bars the {board.interval_line}. All kinds of raters share one axis.",
+        "Scores and intervals",
+        f"Dots are scores. Lines are the {board.interval_line}.",
         lambda: standings_table(board.rows, board.setting.method, board.parameters),
         draw=lambda: intervals(board.order, boards),
         height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),
@@ -505,8 +556,8 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
     if len(boards) > 1:
         yield board.make_panel(
             "raters",
-            "People and judges side by side",
-            f"Rank and rating of each contestant by each kind of rater, at the same setting. {_ends(board)}",
+            "Ranks by people and judges",
+            side_sentence(board.order, boards),
             raters_table(board.order, boards),
         )
 
@@ -524,9 +575,9 @@ def _control(board: Board) -> Iterator[Panel]:
     if control:
         yield board.make_panel(
             "control",
-            "How random pairs change each rating",
-            "Ratings by Bradley-Terry on pairs drawn at random less those on all pairs, with "
-            f"{control['level']:g}\N{NO-BREAK SPACE}% intervals.",
+            "How random pairs change each score",
+            "Bradley-Terry scores from random pairs minus those from all pairs, with "
+            f"{control['level']:g}% intervals.",
             lambda: control_table(control),
         )
 
@@ -537,8 +588,8 @@ def _expected(board: Board) -> Iterator[Panel]:
         yield board.make_panel(
             "expected",
             "Correlation with people",
-            "Over the pairs that people rated too: their mean ratings with expected ratings and with those "
-            f"given. Intervals of {found['level']:g}\N{NO-BREAK SPACE}% from resampling prompts.",
+            "How expected ratings and ratings as given correlate with people’s mean ratings, over pairs that "
+            f"people rated too. {found['level']:g}% intervals from resampled prompts.",
             lambda: expected_table(found),
         )
 
@@ -549,14 +600,14 @@ def _effects(board: Board) -> Iterator[Panel]:
         yield board.make_panel(
             "effects",
             "What length and style are worth",
-            "What one standard deviation more is worth to the answer that has it, against an answer as good. "
+            "What one standard deviation more is worth to an answer, against an equally good one. "
             f"{_ends(board)}",
             lambda: effects_table(content),
         )
 
 
 def _ends(board: Board) -> str:
-    return f"Low and high are the ends of the {board.parameters['interval']:g}\N{NO-BREAK SPACE}% interval."
+    return f"Low and high are the ends of the {board.parameters['interval']:g}% interval."
 
 
 def _matrices(board: Board) -> Iterator[Panel]:
@@ -573,27 +624,30 @@ def _matrices(board: Board) -> Iterator[Panel]:
 
     yield board.make_panel(
         "win-rates",
-        "Win rates",
-        "Read across a row: the share of points the contestant of the row won against that of the "
-        f"column, a tie counting half. The table has Wilson’s {level:g}\N{NO-BREAK SPACE}% intervals, in "
-        "which every game counts as independent, so where several raters saw one prompt they are too narrow.",
+        "Wins against each other",
+        "Read across a row: the share of points that the row’s model wins against the column’s model. A tie "
+        f"counts half. The table adds {level:g}% intervals (Wilson), too narrow where several raters saw one "
+        "prompt.",
         lambda: win_rates_table(rates(), counts("games"), level),
         draw=lambda: win_rate_map(rates(), counts("games")),
         **size,
     )
+    equal = board.equal_games
     yield board.make_panel(
         "games",
-        "Games",
-        "Read across a row: how many games the two contestants played.",
-        lambda: counts("games").table("Games"),
-        draw=lambda: count_map(counts("games"), counts("games"), "games"),
+        "Ratings of each two models",
+        f"Every two models have {equal:,} ratings."
+        if equal
+        else "Read across a row: the ratings of the two models.",
+        lambda: counts("games").table("Ratings"),
+        draw=None if equal else lambda: count_map(counts("games"), counts("games"), "games"),
         **size,
     )
     if board.setting.ties == "on":
         yield board.make_panel(
             "tie-counts",
-            "Ties",
-            "Read across a row: how many games of the two contestants were ties.",
+            "Ties of each two models",
+            "Read across a row: how many ratings of the two models are ties.",
             lambda: counts("ties").table("Ties"),
             draw=lambda: count_map(counts("ties"), counts("games"), "ties"),
             **size,
@@ -606,8 +660,8 @@ def _above(board: Board) -> Iterator[Panel]:
         yield board.make_panel(
             "above",
             "Who is above whom",
-            "Read across a row: the probability that the contestant of the row is above that of the column: "
-            f"the share of {board.parameters['rounds']:,} {board.drawn} in which it was. Equals count half.",
+            "Read across a row: the probability that the row’s model is better than the column’s, counted "
+            f"in {board.parameters['rounds']:,} {board.drawn}. Equal scores count half.",
             found.table("Probability of being above"),
             draw=lambda: above_map(found),
             **_size(board),

@@ -1,7 +1,7 @@
 """The table of standings on the board: sorted, searched, with links and drawings. No database."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, floor, log10
 from typing import Final
@@ -15,9 +15,9 @@ from leaderboard.standings.table import Row
 # of their own. Shapes have classes in place of colours, so they follow the style sheet.
 
 
-WIDTH: Final = 150
 HEIGHT: Final = 20
-_EDGE: Final = 14
+_EDGE: Final = 6
+"""Percent of the width that stay empty on either side."""
 _MOST_TICKS: Final = 4
 
 
@@ -38,10 +38,10 @@ class Axis:
         room = max((high - low) * 0.03, 1.0)
         return cls(low - room, high + room)
 
-    def place(self, rating: float) -> float:
-        """Where a rating is, in units of the drawing; one beyond the axis is at its end."""
+    def place(self, rating: float) -> str:
+        """Where a rating is, in percent of the width; one beyond the axis is at its end."""
         share = (min(max(rating, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
+        return f"{_EDGE + share * (100 - 2 * _EDGE):.2f}%"
 
     @cached_property
     def ticks(self) -> list[int]:
@@ -52,7 +52,7 @@ class Axis:
     def heading(self) -> str:
         marks = "".join(
             f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick}</text>'
-            f'<path d="M{self.place(tick)} 16V20"/>'
+            + _line(self.place(tick), 16, self.place(tick), HEIGHT)
             for tick in self.ticks
         )
         return _svg(marks, "dots-axis")
@@ -68,15 +68,23 @@ class Axis:
 
     @cached_property
     def _grid(self) -> str:
-        lines = "".join(f"M{self.place(tick)} 0V{HEIGHT}" for tick in self.ticks)
-        return f'<path class="dots-grid" d="{lines}"/>'
+        lines = (_line(self.place(tick), 0, self.place(tick), HEIGHT) for tick in self.ticks)
+        return f'<g class="dots-grid">{"".join(lines)}</g>'
 
     def _arms(self, low: float, high: float) -> str:
         start, end = self.place(low), self.place(high)
-        drawn = f"M{start} 10H{end}"
-        drawn += f"M{start} 7V13" if low >= self.low else f"M{start} 10l5 -4M{start} 10l5 4"
-        drawn += f"M{end} 7V13" if high <= self.high else f"M{end} 10l-5 -4M{end} 10l-5 4"
-        return f'<path class="dots-arms" d="{drawn}"/>'
+        drawn = _line(start, 10, end, 10)
+        drawn += _line(start, 7, start, 13) if low >= self.low else _arrow(start, 5)
+        drawn += _line(end, 7, end, 13) if high <= self.high else _arrow(end, -5)
+        return f'<g class="dots-arms">{drawn}</g>'
+
+
+def _line(x: str, y: int, to_x: str, to_y: int) -> str:
+    return f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}"/>'
+
+
+def _arrow(x: str, back: int) -> str:
+    return f'<svg x="{x}" overflow="visible"><path d="M{back} 6L0 10L{back} 14"/></svg>'
 
 
 def _step(wide: float) -> int:
@@ -86,7 +94,8 @@ def _step(wide: float) -> int:
 
 
 def _svg(shapes: str, name: str) -> str:
-    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    # As wide as its cell: places are in percent.
+    size = f'width="100%" height="{HEIGHT}"'
     return f'<svg class="{name}" {size} aria-hidden="true" focusable="false">{shapes}</svg>'
 
 
@@ -147,26 +156,68 @@ def _sortable(value: Value) -> tuple[float, str]:
     return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
 
 
-RANK: Final = Column("rank", "Rank (UB)", lambda e: e.row.rank, lambda e: str(e.row.rank), falling=False)
-CONTESTANT: Final = Column(
-    "contestant", "Contestant", lambda e: e.row.contestant, lambda e: e.row.contestant, falling=False
+RANK: Final = Column(
+    "rank",
+    "Rank",
+    lambda e: e.row.rank,
+    lambda e: e.row.rank_range,
+    "num nowrap",
+    falling=False,
+    help="The ranks that the intervals leave possible. Models with overlapping intervals share ranks.",
 )
-RATING: Final = Column("rating", "Rating", lambda e: e.row.rating, lambda e: whole(e.row.rating))
+CONTESTANT: Final = Column(
+    "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
+)
+RATING: Final = Column(
+    "rating",
+    "Score",
+    lambda e: e.row.rating,
+    lambda e: whole(e.row.rating),
+    help="What the method computes from the ratings. Only differences between scores have a meaning.",
+)
+WINS: Final = Column(
+    "wins",
+    "Wins",
+    lambda e: e.row.win_percent,
+    lambda e: percent(e.row.win_percent),
+    help="Share of its ratings that prefer this model. A tie is no win.",
+)
+GAMES: Final = Column(
+    "games",
+    "Ratings",
+    lambda e: e.row.games,
+    lambda e: f"{e.row.games:,}",
+    help="Ratings counted for this model: one for each pair and rater.",
+)
+USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
+"""The columns of a board beside the drawn interval; the others are shown on demand."""
 
 
 def further_columns(entries: Sequence[Entry], other: str, other_method: str) -> tuple[Column, ...]:
-    """The columns after the interval that have something to say.
+    """The columns on demand that have something to say.
 
     ``other`` (empty for none) and ``other_method`` name what the numbers beside are by.
     """
     return (
+        Column(
+            "ties",
+            "Ties",
+            lambda e: e.row.tie_percent,
+            lambda e: percent(e.row.tie_percent),
+            help="Share of its ratings that prefer neither answer.",
+        ),
         *_change(entries),
         *_certainty(),
-        *_counts(),
         *(_other(other) if other else ()),
-        Column("beside", other_method, lambda e: e.row.beside, lambda e: whole(e.row.beside)),
+        Column(
+            "beside",
+            other_method,
+            lambda e: e.row.beside,
+            lambda e: whole(e.row.beside),
+            help="The score by another method, from the same ratings.",
+        ),
         *_benchmarks(entries),
-        *_words(entries),
+        *_licence(entries),
     )
 
 
@@ -174,10 +225,10 @@ def _change(entries: Sequence[Entry]) -> Iterator[Column]:
     if any(entry.moved is not None for entry in entries):
         yield Column(
             "change",
-            "Δ rank",
+            "Against all",
             lambda e: e.moved,
             lambda e: moved_text(e.moved),
-            help="Places higher (+) or lower (−) than over all categories",
+            help="Places higher (+) or lower (−) than over all categories.",
         )
 
 
@@ -190,22 +241,34 @@ def _certainty() -> Iterator[Column]:
         lambda e: e.row.group_shown or NOTHING,
         "mono",
         falling=False,
-        help="Those who share a letter cannot be told apart",
+        help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
     )
-    yield Column("first", "First %", lambda e: e.row.first_percent, lambda e: whole(e.row.first_percent))
-
-
-def _counts() -> Iterator[Column]:
-    yield Column("games", "Games", lambda e: e.row.games, lambda e: f"{e.row.games:,}")
-    yield Column("wins", "Win %", lambda e: e.row.win_percent, lambda e: f"{e.row.win_percent:.1f}")
-    yield Column("ties", "Tie %", lambda e: e.row.tie_percent, lambda e: f"{e.row.tie_percent:.1f}")
+    yield Column(
+        "first",
+        "First",
+        lambda e: e.row.first_percent,
+        lambda e: percent(e.row.first_percent),
+        help="Share of resamples in which this model comes first.",
+    )
 
 
 def _other(name: str) -> Iterator[Column]:
     yield Column(
-        "other-rank", f"{name}: rank", lambda e: e.other_rank, _other_rank, "num nowrap", falling=False
+        "other-rank",
+        f"{name}: rank",
+        lambda e: e.other_rank,
+        _other_rank,
+        "num nowrap",
+        falling=False,
+        help="The rank under the other setting, and how many places higher (+) or lower (−) that is.",
     )
-    yield Column("other-rating", f"{name}: rating", lambda e: e.other_rating, lambda e: whole(e.other_rating))
+    yield Column(
+        "other-rating",
+        f"{name}: score",
+        lambda e: e.other_rating,
+        lambda e: whole(e.other_rating),
+        help="The score under the other setting.",
+    )
 
 
 def _other_rank(entry: Entry) -> str:
@@ -224,25 +287,28 @@ def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column]:
             name,
             lambda e, name=name: e.about.benchmarks.get(name),  # type: ignore[misc]
             lambda e, name=name: _score(e.about.benchmarks.get(name)),  # type: ignore[misc]
-            help="A score on another benchmark, as the study's operators gave it",
+            help="A score on another benchmark, given by the operators of the study.",
         )
 
 
-def _words(entries: Sequence[Entry]) -> Iterator[Column]:
-    for name in ("organisation", "licence"):
-        if any(getattr(entry.about, name) for entry in entries):
-            yield Column(
-                name,
-                name.capitalize(),
-                lambda e, name=name: getattr(e.about, name) or None,  # type: ignore[misc]
-                lambda e, name=name: getattr(e.about, name) or NOTHING,  # type: ignore[misc]
-                "word",
-                falling=False,
-            )
+def _licence(entries: Sequence[Entry]) -> Iterator[Column]:
+    if any(entry.about.licence for entry in entries):
+        yield Column(
+            "licence",
+            "Licence",
+            lambda e: e.about.licence or None,
+            lambda e: e.about.licence or NOTHING,
+            "word",
+            falling=False,
+        )
 
 
 def whole(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0f}"
+
+
+def percent(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.0f}%"
 
 
 def moved_text(places: int | None) -> str:
@@ -257,26 +323,33 @@ def _score(value: float | None) -> str:
     return NOTHING if value is None else f"{value:g}"
 
 
-RANK_HELP = "Rank by rating, and in brackets the best rank that the intervals leave possible"
+EVERY_COLUMN: Final = "all"
+"""Value of ``columns``."""
 
 
 @dataclass(frozen=True)
 class TableQuery:
-    """What an address asks of the table: a column to sort by and a text to search for.
+    """What an address asks of the table: a column to sort by, a text to search for, and all columns.
 
     ``sort`` is a column's name, with a minus sign in front for the other direction.
     """
 
     sort: str = ""
     search: str = ""
+    columns: str = ""
 
     @classmethod
     def of(cls, wanted: Mapping[str, str]) -> "TableQuery":
-        return cls(wanted.get("sort", "")[:100], " ".join(wanted.get("search", "").split())[:100])
+        sort, search = wanted.get("sort", "")[:100], " ".join(wanted.get("search", "").split())[:100]
+        every = wanted.get("columns") == EVERY_COLUMN or sort.removeprefix("-") not in ("", *_USUAL_KEYS)
+        return cls(sort, search, EVERY_COLUMN if every else "")
 
     def query(self, setting: str) -> str:
         more = urlencode({name: value for name, value in vars(self).items() if value})
         return setting + ("&" if setting else "?") * bool(more) + more
+
+
+_USUAL_KEYS: Final = tuple(column.key for column in USUAL)
 
 
 @dataclass(frozen=True)
@@ -331,8 +404,19 @@ class StandingsView:
         self.asked = asked
         self.setting = setting
         self.intervals = intervals
-        self.further = further_columns(entries, other, other_method)
+        self.every = bool(asked.columns)
+        self.further = (
+            (WINS, *further_columns(entries, other, other_method), GAMES) if self.every else (WINS, GAMES)
+        )
         self.axis = axis_of(entries) if intervals else None
+
+    @property
+    def columns_query(self) -> str:
+        """The address with all columns, or with the usual ones where all are shown."""
+        if not self.every:
+            return replace(self.asked, columns=EVERY_COLUMN).query(self.setting)
+        sort = self.asked.sort if self.asked.sort.removeprefix("-") in _USUAL_KEYS else ""
+        return replace(self.asked, columns="", sort=sort).query(self.setting)
 
     @cached_property
     def _sorting(self) -> tuple[Column, bool]:
@@ -347,23 +431,15 @@ class StandingsView:
         return tuple(map(self._heading, self.further))
 
     @property
-    def rank(self) -> Heading:
-        return self._heading(RANK)
-
-    @property
-    def contestant(self) -> Heading:
-        return self._heading(CONTESTANT)
-
-    @property
-    def rating(self) -> Heading:
-        return self._heading(RATING)
+    def first_headings(self) -> tuple[Heading, ...]:
+        return tuple(map(self._heading, (RANK, CONTESTANT, RATING)))
 
     def _heading(self, column: Column) -> Heading:
         sorted_by, falling = self._sorting
         here = column.key == sorted_by.key
         turned = here and falling == column.falling
         sort = f"-{column.key}" if turned else "" if column.key == RANK.key else column.key
-        address = TableQuery(sort, self.asked.search).query(self.setting)
+        address = replace(self.asked, sort=sort).query(self.setting)
         return Heading(column, address, ("descending" if falling else "ascending") if here else "")
 
     @property
@@ -379,7 +455,7 @@ class StandingsView:
         row, sure = entry.row, self.intervals and entry.row.plus is not None
         return Line(
             entry,
-            str(row.rank) if row.rank_ub is None else f"{row.rank} ({row.rank_ub})",
+            row.rank_range if self.intervals else str(row.rank),
             whole(row.rating),
             whole(row.low) if sure else "",
             whole(row.high) if sure else "",

@@ -26,12 +26,14 @@ class Row:
     arms.
 
     ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters shared with those it
-    cannot be told apart from, ``first_percent`` how often it is first; None or empty without intervals.
+    cannot be told apart from, ``ranks`` the best and worst rank among these, ``first_percent`` how often it
+    is first; None or empty without intervals.
     ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
     """
 
     rank: int
     rank_ub: int | None
+    ranks: tuple[int, int] | None
     contestant: str
     kind: str
     rating: float
@@ -46,11 +48,14 @@ class Row:
     provisional: str
 
     @classmethod
-    def read(cls, row: Content, beside: float | None = None, **more: Any) -> Self:
+    def read(
+        cls, row: Content, beside: float | None = None, ranks: tuple[int, int] | None = None, **more: Any
+    ) -> Self:
         """From a row of stored standings that has a rating; ``more`` are fields of a subclass."""
         return cls(
             rank=row["rank"],
             rank_ub=row.get("rank_ub"),
+            ranks=ranks,
             contestant=row["contestant"],
             kind=row.get("kind", ""),
             rating=row["rating"],
@@ -65,6 +70,12 @@ class Row:
             provisional=provisional(row),
             **more,
         )
+
+    @property
+    def rank_range(self) -> str:
+        """The ranks that are possible, or the rank by score without intervals."""
+        best, worst = self.ranks or (self.rank, self.rank)
+        return str(best) if best == worst else f"{best}–{worst}"
 
     @property
     def group_shown(self) -> str:
@@ -82,9 +93,30 @@ class Row:
 
 def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
     """``others`` are the standings by the other method."""
-    beside = ratings_by_name(others)
+    beside, ranks = ratings_by_name(others), rank_ranges(content)
     ranked = (row for row in content["standings"] if row["rating"] is not None)
-    return tuple(Row.read(row, beside.get(row["contestant"])) for row in ranked)
+    return tuple(Row.read(row, beside.get(row["contestant"]), ranks.get(row["contestant"])) for row in ranked)
+
+
+def rank_ranges(content: Content) -> dict[str, tuple[int, int]]:
+    """The best and worst rank of each contestant among those it can be told apart from.
+
+    The best is 1 + the number above it that share no group with it; the worst leaves out those below it that
+    share none. Nobody has a range without groups.
+    """
+    rows = [row for row in content["standings"] if row.get("group")]
+    in_group = [set(names) for names in content.get("groups") or ()]
+    component: dict[int, list[str]] = {}
+    for row in rows:
+        component.setdefault(row["component"], []).append(row["contestant"])
+    found = {}
+    for names in component.values():
+        for place, name in enumerate(names):
+            close = set().union(*(group for group in in_group if name in group), {name})
+            above, below = names[:place], names[place + 1 :]
+            best = 1 + sum(other not in close for other in above)
+            found[name] = best, len(names) - sum(other not in close for other in below)
+    return found
 
 
 def provisional(row: Content) -> str:
@@ -132,7 +164,7 @@ def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
     level, other = f"{parameters['interval']:g} % interval", METHOD_NAMES[method_beside(method)]
     return DataTable.of(
-        f"Standings. {interval_line(parameters)}",
+        f"Leaderboard. {interval_line(parameters)}",
         (
             {
                 "Rank": row.rank,
@@ -237,6 +269,62 @@ def raters_table(
         found = [board.get(name, {}) for board in placed]
         rows.append((name, *(row.get(what) for row in found for what in PLACE)))
     return DataTable(caption, ("Contestant", *columns), tuple(rows))
+
+
+@dataclass(frozen=True)
+class RankCell:
+    """A rank by some raters; ``places`` is how many places higher than by the first ones, if known."""
+
+    rank: int | None
+    places: int | None
+    interval: str
+
+    @property
+    def tone(self) -> str:
+        """The class of its colour: up or down, soft for one or two places."""
+        if not self.places:
+            return ""
+        return ("up" if self.places > 0 else "down") + ("" if abs(self.places) > _FEW_PLACES else "-soft")
+
+
+_FEW_PLACES: Final = 2
+
+
+@dataclass(frozen=True)
+class RankTable:
+    """Ranks of each contestant by several kinds of raters; the first column is what others differ from."""
+
+    labels: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[RankCell, ...]], ...]
+
+
+def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> RankTable:
+    found = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
+    first = ratings_by_name(boards[0][1])
+    moved = [moves(ratings_by_name(content), first) for _, content in boards]
+
+    def cell(name: str, place: int) -> RankCell:
+        row = found[place].get(name, {})
+        ends = (
+            "" if row.get("low") is None else f"{row['rating']:.0f} ({row['low']:.0f} to {row['high']:.0f})"
+        )
+        return RankCell(row.get("rank"), moved[place].get(name), ends)
+
+    rows = tuple((name, tuple(cell(name, place) for place in range(len(boards)))) for name in order)
+    return RankTable(tuple(label for label, _ in boards), rows)
+
+
+def side_sentence(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> str:
+    """Whether the others give the order of the first raters."""
+    shown = rank_table(order, boards)
+    moved = [name for name, cells in shown.rows if any(cell.places for cell in cells)]
+    if not moved:
+        return "All raters give the same order."
+    label = shown.labels[0]
+    return (
+        f"{len(moved)} of {len(order)} models have another place by some raters. "
+        f"Blue: higher than by {label}. Orange: lower."
+    )
 
 
 def differences(own: Content, other: Content) -> list[dict[str, Any]]:

@@ -13,23 +13,24 @@ _PEOPLE = ' <span class="badge badge-info">People</span>'
 _PROVISIONAL = (
     ' <span class="badge badge-warn">Provisional</span> <span class="provisional-reason">{reason}</span>'
 )
+_ORGANISATION = '<span class="organisation">{name}</span>'
 
 
 @register.filter
 def standing_rows(view: StandingsView) -> SafeString:
     """The rows in the table's order; those that a search leaves out are hidden."""
-    rows = (_row(line, drawn=view.axis is not None) for line in view.lines)
+    rows = (_row(line, drawn=view.axis is not None, every=view.every) for line in view.lines)
     return mark_safe("\n".join(rows))  # noqa: S308 - every text is escaped
 
 
-def _row(line: Line, *, drawn: bool) -> str:
+def _row(line: Line, *, drawn: bool, every: bool) -> str:
     marks = (' class="provisional"' if line.entry.row.provisional else "") + ("" if line.found else " hidden")
     cells = (
         f'<td class="num nowrap">{line.rank}</td>',
         f'<th scope="row" class="name">{_name(line.entry)}</th>',
-        f'<td class="num">{line.rating}</td>',
-        f'<td class="num">{_interval(line)}</td>',
-        f'<td class="dots-cell">{line.dots}</td>' if drawn else "",
+        f'<td class="num score">{line.rating}</td>',
+        f'<td class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",
+        f'<td class="num">{line.arms or NOTHING}</td>' if every else "",
         *(f'<td class="{kind}">{escape(text)}</td>' for kind, text in line.cells),
     )
     return f"<tr{marks}>{''.join(cells)}</tr>"
@@ -42,11 +43,9 @@ def _name(entry: Entry) -> str:
         (f'<a href="{address}">{name}</a>' if address else name)
         + (_PEOPLE if row.kind == "people" else "")
         + (_PROVISIONAL.format(reason=escape(row.provisional)) if row.provisional else "")
+        + (_ORGANISATION.format(name=escape(entry.about.organisation)) if entry.about.organisation else "")
     )
 
 
-def _interval(line: Line) -> str:
-    if not line.arms:
-        return NOTHING
-    ends = f'<span class="visually-hidden">from {line.low} to {line.high}</span>'
-    return f'{ends}<span aria-hidden="true">{line.arms}</span>'
+def _ends(line: Line) -> str:
+    return f'<span class="visually-hidden">{line.low} to {line.high}</span>' if line.low else ""

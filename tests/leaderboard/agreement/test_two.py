@@ -249,11 +249,11 @@ def test_the_text_has_the_numbers_of_the_page_and_unmirrored_ones_on_request(cli
     [
         (
             ("--raters", "judge:nobody"),
-            'small: This board has no raters "judge:nobody". It has: people, judge:',
+            'small: This leaderboard has no raters "judge:nobody". It has: people, judge:',
         ),
         (("--against", "people"), "--against is the other of two; give --raters with it."),
-        (("--category", "none"), 'small: This board has no category "none". It has: coding, poems.'),
-        (("--tie-band", "2-7"), 'small: This board has no band "2-7".'),
+        (("--category", "none"), 'small: This leaderboard has no category "none". It has: coding, poems.'),
+        (("--tie-band", "2-7"), 'small: This leaderboard has no band "2-7".'),
         (("--tie-band", "1-2", "--ties", "off"), "--tie-band is 1-2, but ties are off."),
         (("--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
         (("--rounds", "0"), "--rounds is 0"),

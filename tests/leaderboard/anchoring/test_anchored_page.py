@@ -101,7 +101,7 @@ def test_only_judges_can_be_chosen_and_what_is_missing_is_said(client, made):
     refused = client.get(f"{API}?raters=people")
     assert (refused.status_code, refused.json()["detail"]) == (
         404,
-        'This board has no raters "people". It has: judge:apart, judge:robot.',
+        'This leaderboard has no raters "people". It has: judge:apart, judge:robot.',
     )
     alone = HandMade("A", "B", slug="alone")
     alone.rate("A", "B", 1)

@@ -273,7 +273,7 @@ def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
         ({"what": "leaderboard", "category": "coding"}, "--category is for"),
         ({"what": "arena", "conversational": True}, "--conversational is for --what preferences only."),
         ({"what": "arena", "raters": "judge:x"}, 'No judge "x" in this study.'),
-        ({"what": "leaderboard", "raters": "all"}, 'This board has no raters "all".'),
+        ({"what": "leaderboard", "raters": "all"}, 'This leaderboard has no raters "all".'),
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command("export", "made", **options, stderr=io.StringIO())

@@ -159,7 +159,7 @@ class TestStandings:
         assert refusal(run, *standings) == 'The study "small" has no snapshot yet; make one: refresh small.'
         published(made, monkeypatch)
         answer = refusal(run, *standings, "--raters", "judge:x")
-        assert answer == 'This board has no raters "judge:x". It has: people.'
+        assert answer == 'This leaderboard has no raters "judge:x". It has: people.'
         answer = refusal(run, "small", "--what", "prompts", "--ties", "on")
         whats = "standings, leaderboard, arena, evalica, preferences, consensus"
         assert answer == f"--ties is for --what {whats} only."

@@ -16,7 +16,8 @@ def options(setting, name):
 def test_all_of_them_in_their_groups():
     groups = {name: switch.group for name, switch in by_name(Setting("people")).items()}
     assert groups == {
-        **dict.fromkeys(("raters", "contestants", "ties", "category", "method"), "main"),
+        **dict.fromkeys(("raters", "category"), "main"),
+        **dict.fromkeys(("contestants", "ties", "method"), "more"),
         **dict.fromkeys(("band", "all-but", "level", "resample", "pairwise"), "more"),
     }
 
@@ -66,20 +67,22 @@ def test_bands_and_levels_that_are_offered():
         ("2-7", "?raters=people&band=2-7"),
     ]
     shown = [(option.label, option.chosen) for option in options(Setting("people", level="97.5"), "level")]
-    assert shown == [("80 %", False), ("90 %", False), ("95 %", False), ("97.5 %", True), ("99 %", False)]
+    assert shown == [("80%", False), ("90%", False), ("95%", False), ("97.5%", True), ("99%", False)]
 
 
-def test_a_form_keeps_the_rest_of_the_address_and_a_switch_knows_its_usual_place():
+def test_a_form_keeps_the_rest_of_the_address():
     switch = by_name(Setting("people", "off", "-coding", level="90"))["all-but"]
     assert (switch.field, switch.kept) == (
         "category",
         (("raters", "people"), ("ties", "off"), ("level", "90")),
     )
     assert [option.value for option in switch.options if option.chosen] == ["-coding"]
-    changed = {
-        name for name, switch in by_name(Setting("people", band="3-6", level="90")).items() if switch.changed
-    }
-    assert changed == {"raters", "band", "level"}
+
+
+def test_choices_that_need_more_than_a_line_become_a_list():
+    assert not by_name(Setting("people"))["category"].is_long
+    many = [f"a rather long category {number}" for number in range(4)]
+    assert by_name(Setting("people"), categories=many)["category"].is_long
 
 
 def test_counts_of_an_earlier_version_still_make_switches():

@@ -111,7 +111,7 @@ def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
     ("query", "sentence"),
     [
         ("?contestant=nobody", 'This study has no contestant "nobody".'),
-        ("?power=42", 'This board has no power "42". It has: 50, 80, 90, 95.'),
+        ("?power=42", 'This leaderboard has no power "42". It has: 50, 80, 90, 95.'),
         ("?contestant={}&against={}", "A plan needs two contestants; these are one."),
     ],
 )

@@ -1,7 +1,9 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 from leaderboard.terminal.standings_text import standings_table
 
@@ -15,10 +17,10 @@ def make_standings(**overrides):
 
 def test_the_shares_are_of_rounds_or_draws_and_many_letters_are_cut():
     text = standings_table(make_standings())
-    assert "of 20 rounds resampling 6 games; seed 0." in text
-    assert "first: share of the 20 rounds in which it is first." in text
+    assert "if every rating were independent (20 resamples; 6 ratings); seed 0." in text
+    assert "first: share of the 20 resamples in which it is first." in text
     text = standings_table(make_standings(intervals="sandwich"))
-    assert "from the robust covariance over 6 games; first and groups from 20 draws; seed 0." in text
+    assert "(robust covariance; 6 ratings); first and groups from 20 draws; seed 0." in text
     assert "first: share of the 20 draws in which it is first." in text
     standings = make_standings()
     assert "+3" not in standings_table(standings)
@@ -33,6 +35,44 @@ def test_intervals_say_that_raters_stay_the_same_or_are_drawn_too():
     ratings = make_ratings(cell % 2, 1 - cell % 2, 1 + cell % 7, 8, 2, prompt=cell // 4, rater=cell % 4)
     method = Method("bradley-terry", rounds=20)
     text = standings_table(rank_ratings(ratings, "xy", method))
-    assert "20 rounds resampling 50 prompts, so for other prompts and these same 4 raters; seed 0." in text
+    assert "for other prompts of this kind (20 resamples; 50 prompts, same 4 raters); seed 0." in text
     text = standings_table(rank_ratings(ratings, "xy", replace(method, resample="prompts-and-raters")))
-    assert "20 rounds resampling 50 prompts and 4 raters; seed 0." in text
+    assert "for other prompts and raters (20 resamples; 50 prompts, 4 raters); seed 0." in text
+
+
+def ranked(*groups, **changes):
+    """Four models by score; ``changes`` are of the first."""
+    rows = [
+        {"contestant": name, "rating": 1000.0 - place, "rank": place + 1, "component": 0, "p_first": 0.0}
+        for place, name in enumerate("wxyz")
+    ]
+    rows[0] |= {"p_first": 0.84} | changes
+    return {"standings": rows, "groups": list(groups)}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (ranked(["w"]), "w leads (first in 84% of resamples), ahead of all others beyond chance."),
+        (ranked(["w", "x"], ["x", "y"]), "… of resamples), but cannot be told apart from x."),
+        (ranked(["w", "x"], ["w", "y"]), "… of resamples), but cannot be told apart from x and y."),
+        (ranked(["w", "x", "y", "z"]), "… of resamples), but cannot be told apart from x and 2 others."),
+        (ranked(["w"], p_first=0.9996), "w leads (first in over 99% of resamples), ahead of …"),
+        (ranked(["w"], p_first=1.0), "w leads (first in 100% of resamples), ahead of …"),
+        (ranked(p_first=None), "w leads. These ratings give no interval."),
+        ({"standings": ranked()["standings"][:1]}, ""),
+    ],
+)
+def test_who_leads_and_from_whom_the_leader_cannot_be_told_apart(content, sentence):
+    start, _, end = sentence.partition("…")
+    found = leading_sentence(content)
+    assert found.startswith(start)
+    assert found.endswith(end)
+    if "…" not in sentence:
+        assert found == sentence
+
+
+def test_equal_leaders_share_the_first_place():
+    content = ranked()
+    content["standings"][1] |= {"rank": 1}
+    assert leading_sentence(content) == "w and x share the first place."

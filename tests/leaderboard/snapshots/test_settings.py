@@ -60,9 +60,15 @@ def test_every_switch_is_read_from_the_address():
         ({"category": "-"}, 'no category "-". It has: coding'),
         ({"method": "nonsense"}, 'no method "nonsense". It has: elo, bradley-terry, davidson, ordinal'),
         ({"band": "1-8"}, 'no band "1-8". It has: 4-5, 3-6, 2-7'),
-        ({"band": "3-5"}, "2-7. A band lies evenly about the middle of the scale and leaves a rating on"),
+        (
+            {"band": "3-5"},
+            "2-7. A range of ties lies evenly about the middle of the scale and leaves a rating on",
+        ),
         ({"band": "1-3", "raters": "judge:three"}, 'no band "1-3". It has: 2-2.'),
-        ({"band": "3-6", "raters": "group:mixed"}, "used scales of 3 and 8 points; a tie band needs one"),
+        (
+            {"band": "3-6", "raters": "group:mixed"},
+            "used scales of 3 and 8 points. A range of ties needs one",
+        ),
         ({"level": "49.9"}, "It has: 50, 80, 90, 95, 99, and any other from 50 to 99.9 with one decimal"),
         ({"level": "100"}, 'no level "100"'),
         ({"level": "95.55"}, 'no level "95.55"'),
@@ -71,7 +77,7 @@ def test_every_switch_is_read_from_the_address():
         ({"contestants": "people"}, 'no contestants "people". It has: models'),
         ({"pairwise": "yes"}, 'no pairwise "yes". It has: on'),
         ({"adjust": "style"}, 'no adjust "style". It has: length, length-and-markdown'),
-        ({"adjust": "length"}, "once the study is closed"),
+        ({"adjust": "length"}, "opens when the study closes"),
         ({"resample": "raters "}, 'no resample "raters ". It has: prompts, games, raters'),
     ],
 )

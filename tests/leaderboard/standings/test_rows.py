@@ -1,4 +1,3 @@
-import re
 from xml.etree import ElementTree
 
 import pytest
@@ -7,7 +6,6 @@ from hypothesis import strategies as st
 
 from leaderboard.standings.rows import (
     HEIGHT,
-    WIDTH,
     About,
     Axis,
     Entry,
@@ -51,18 +49,13 @@ def test_rows_come_in_the_order_that_was_asked_for(sort, order):
 
 def test_a_heading_turns_its_own_order_around():
     table = view("a", "b", asked=TableQuery("contestant"))
-    assert (table.contestant.sorted, table.contestant.address) == (
-        "ascending",
-        "?raters=people&sort=-contestant",
-    )
-    assert (table.rating.sorted, table.rating.address) == ("", "?raters=people&sort=rating")
-    assert (table.rank.sorted, table.rank.address) == ("", "?raters=people")
-    table = view("a", "b", asked=TableQuery("-rating", "a"))
-    assert (table.rating.sorted, table.rating.address) == (
-        "ascending",
-        "?raters=people&sort=rating&search=a",
-    )
-    assert view("a").rank.sorted == "ascending"
+    rank, name, rating = table.first_headings
+    assert (name.sorted, name.address) == ("ascending", "?raters=people&sort=-contestant")
+    assert (rating.sorted, rating.address) == ("", "?raters=people&sort=rating")
+    assert (rank.sorted, rank.address) == ("", "?raters=people")
+    *_, rating = view("a", "b", asked=TableQuery("-rating", "a")).first_headings
+    assert (rating.sorted, rating.address) == ("ascending", "?raters=people&sort=rating&search=a")
+    assert view("a").first_headings[0].sorted == "ascending"
 
 
 def test_those_without_a_value_come_last_in_both_directions():
@@ -76,7 +69,9 @@ def test_those_without_a_value_come_last_in_both_directions():
         ("benchmark-MMLU", ["two", "one", "none"]),
         ("-benchmark-MMLU", ["one", "two", "none"]),
     ):
-        table = StandingsView(entries, TableQuery(sort), "", other="", other_method="Elo", intervals=True)
+        asked = TableQuery.of({"sort": sort})
+        assert asked.columns == "all", "what is sorted by is shown"
+        table = StandingsView(entries, asked, "", other="", other_method="Elo", intervals=True)
         assert [line.entry.about.organisation for line in table.lines] == order
 
 
@@ -84,15 +79,25 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     row = standing_rows(standings(standing("x", 1000.0)), None)[0]
     about = About("Heron Labs", "MIT", benchmarks={"MMLU": 70.25, "GSM8K": 50.0})
     entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
-    table = StandingsView([entry], TableQuery(), "", other="Ties off", other_method="Elo", intervals=True)
+    every = TableQuery(columns="all")
+    table = StandingsView([entry], every, "", other="Ties off", other_method="Elo", intervals=True)
     cells = dict(zip([head.column.label for head in table.headings], table.lines[0].cells, strict=True))
-    assert cells["Δ rank"] == ("num down", "↓−2")
+    assert cells["Against all"] == ("num down", "↓−2")
     assert cells["Ties off: rank"] == ("num nowrap up", "3 ↑+1")
-    assert cells["Ties off: rating"] == ("num", "900")
+    assert cells["Ties off: score"] == ("num", "900")
     assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
-    assert (cells["Organisation"][1], cells["Licence"][1]) == ("Heron Labs", "MIT")
-    labels = [head.column.label for head in view("a").headings]
-    assert labels == ["Group", "First %", "Games", "Win %", "Tie %", "Elo"]
+    assert cells["Licence"][1] == "MIT"
+    labels = [head.column.label for head in view("a", asked=every).headings]
+    assert labels == ["Wins", "Ties", "Group", "First", "Elo", "Ratings"]
+    assert [head.column.label for head in view("a").headings] == ["Wins", "Ratings"]
+
+
+def test_the_switch_of_columns_keeps_search_and_order_unless_the_column_goes():
+    assert view("a", asked=TableQuery("-wins", "x")).columns_query == (
+        "?raters=people&sort=-wins&search=x&columns=all"
+    )
+    assert view("a", asked=TableQuery("wins", "", "all")).columns_query == "?raters=people&sort=wins"
+    assert view("a", asked=TableQuery("ties", "", "all")).columns_query == "?raters=people"
 
 
 def test_a_search_needs_every_word_in_name_or_organisation_and_is_kept_in_the_query():
@@ -132,18 +137,17 @@ def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B0
 
 
 def test_a_row_has_every_cell_in_the_order_of_the_headings():
-    (row,) = rows(
-        standing("alpha", 1012.4, rank=1, rank_ub=1, low=1000.0, high=1020.0), about=About(address="/a/")
-    )
+    (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), about=About("Labs", address="/a/"))
     assert row.startswith(
-        '<tr><td class="num nowrap">1 (1)</td>'
-        '<th scope="row" class="name"><a href="/a/"><bdi>alpha</bdi></a></th>'
-        '<td class="num">1012</td>'
-        '<td class="num"><span class="visually-hidden">from 1000 to 1020</span>'
-        '<span aria-hidden="true">+8 / −12</span></td>'
-        '<td class="dots-cell"><svg class="dots"'
+        '<tr><td class="num nowrap">1</td>'
+        '<th scope="row" class="name"><a href="/a/"><bdi>alpha</bdi></a>'
+        '<span class="organisation">Labs</span></th>'
+        '<td class="num score">1012</td>'
+        '<td class="dots-cell"><span class="visually-hidden">1000 to 1020</span><svg class="dots"'
     )
-    assert row.endswith('<td class="num">–</td></tr>')
+    assert row.endswith('</td><td class="num">50%</td><td class="num">40</td></tr>')
+    (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), asked=TableQuery(columns="all"))
+    assert '<td class="num">+8 / −12</td><td class="num">50%</td>' in row
 
 
 def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a_dash():
@@ -157,7 +161,7 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
         '<span class="provisional-reason">fewer than 30 games</span></th>'
     ) in few
     (row,) = rows(standing("alpha", 1000.0), intervals=False)
-    assert '<td class="num">1000</td><td class="num">–</td><td class="mono">' in row
+    assert '<td class="num score">1000</td><td class="num">50%</td>' in row
     assert "<svg" not in row
 
 
@@ -169,7 +173,7 @@ def test_rows_a_search_leaves_out_are_hidden():
 
 def test_no_text_can_write_in_a_row():
     about = About(HOSTILE, HOSTILE, f"/{HOSTILE}/", {})
-    (row,) = rows(standing(HOSTILE, 1000.0), about=about)
+    (row,) = rows(standing(HOSTILE, 1000.0), about=about, asked=TableQuery(columns="all"))
     assert "<script" not in row
     assert '"&gt;' not in row
     assert row.count("&lt;script&gt;") == 4  # name, address, organisation, licence
@@ -180,10 +184,8 @@ RATINGS = st.floats(min_value=-1e6, max_value=1e6)
 
 def test_places_are_linear_between_the_ends():
     axis = Axis(900.0, 1100.0)
-    assert axis.place(900.0) == 14
-    assert axis.place(1000.0) == WIDTH / 2
-    assert axis.place(1100.0) == WIDTH - 14
-    assert (axis.place(0.0), axis.place(9999.0)) == (14, WIDTH - 14)
+    assert [axis.place(rating) for rating in (900.0, 1000.0, 1100.0)] == ["6.00%", "50.00%", "94.00%"]
+    assert (axis.place(0.0), axis.place(9999.0)) == ("6.00%", "94.00%")
     assert Axis.around([]) is None
 
 
@@ -213,9 +215,8 @@ def test_a_row_is_well_formed_and_inside_its_box(rating, below, above):
     text = Axis(800.0, 1200.0).row(rating, rating - below, rating + above)
     drawing = ElementTree.fromstring(text)  # noqa: S314 - made here
     assert drawing.get("aria-hidden") == "true"
-    paths = [path.get("d") for path in drawing.iter("path")]
-    starts = [float(x) for path in paths for x in re.findall(r"M(-?[\d.]+)", path)]
-    assert all(0 <= x <= WIDTH for x in starts)
+    places = [line.get(end) for line in drawing.iter("line") for end in ("x1", "x2")]
+    assert all(0 <= float(place.removesuffix("%")) <= 100 for place in places)
     assert "style" not in ElementTree.tostring(drawing, "unicode")
     assert drawing.get("height") == str(HEIGHT)
 
@@ -223,8 +224,8 @@ def test_a_row_is_well_formed_and_inside_its_box(rating, below, above):
 def test_an_arm_beyond_the_axis_ends_in_an_arrow_and_without_one_there_is_a_dot():
     axis = Axis(900.0, 1100.0)
     inside, beyond = axis.row(1000.0, 950.0, 1050.0), axis.row(1000.0, 950.0, 2000.0)
-    assert "l-5 -4" in beyond
-    assert "l-5 -4" not in inside
+    assert '<path d="M-5 6L0 10L-5 14"/>' in beyond
+    assert "<path" not in inside
     assert "<circle" in inside
     assert "<circle" not in axis.row(3000.0, 2900.0, 3100.0)
     drawing = Axis(900.0, 1100.0).row(1000.0, None, None)

@@ -59,7 +59,15 @@ def test_rows_of_standings():
     assert row.provisional == ""
     assert standing_rows(standings({**standing("a", 1000.0), "rating": None, "games": 0}), None) == ()
     (row,) = standing_rows(standings(standing("a", 1100.0)), None)
-    assert (row.rank_ub, row.group, row.first_percent) == (None, "", None)
+    assert (row.rank_ub, row.group, row.first_percent, row.rank_range) == (None, "", None, "1")
+
+
+def test_ranks_are_those_among_the_contestants_it_cannot_be_told_apart_from():
+    groups = {"a": "a", "b": "ab", "c": "b", "d": "c", "e": "a"}
+    rows = [standing(name, 1000.0 - place, group=own) for place, (name, own) in enumerate(groups.items())]
+    rows[4]["component"] = 1
+    content = standings(*rows) | {"groups": [["a", "b"], ["b", "c"], ["d"], ["e"]]}
+    assert [row.rank_range for row in standing_rows(content, None)] == ["1–2", "1–3", "2–3", "4", "1"]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +90,8 @@ def test_the_standings_table_names_method_and_level():
     rows = standing_rows(standings(row), None)
     drawn = {"rounds": 1000, "interval": 95.0, "intervals": "bootstrap", "resample": "prompts", "units": 40}
     table = standings_table(rows, "elo", drawn)
-    percentiles = "95 % interval: percentiles 2.5 to 97.5 of 1000 rounds resampling 40 prompts"
-    assert table.caption == f"Standings. {percentiles}"
+    interval = "95% interval for other prompts of this kind (1000 resamples; 40 prompts)"
+    assert table.caption == f"Leaderboard. {interval}"
     assert table.columns[:3] == ("Rank", "Rank (UB)", "Contestant")
     assert table.columns[5:9] == ("Low (95 % interval)", "High (95 % interval)", "Group", "First %")
     assert "Bradley-Terry rating" in table.columns
@@ -104,7 +112,9 @@ def test_every_method_has_another_beside_it(method, other):
     drawn = {"rounds": 1000, "interval": 90.0, "intervals": "sandwich", "resample": "prompts", "units": 40}
     table = standings_table(standing_rows(standings(standing("a", 1000.0)), None), method, drawn)
     assert f"{other} rating" in table.columns
-    assert table.caption.endswith("90 % interval: Student's t, from the robust covariance over 40 prompts")
+    assert table.caption.endswith(
+        "90% interval for other prompts of this kind (robust covariance; 40 prompts)"
+    )
 
 
 def test_people_and_judges_stand_side_by_side_in_the_boards_order():

@@ -40,15 +40,15 @@ def test_the_table_has_columns_for_each_method_and_intervals_a_table_of_their_ow
     )
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
-    assert lines[7] == "95 % interval: percentiles 2.5 to 97.5 of 20 rounds resampling 7 games; seed 0."
+    assert lines[7] == "95% interval if every rating were independent (20 resamples; 7 ratings); seed 0."
     assert lines[9].split() == lines[2].split()
     first = json.loads(compare(votes, "--format", "json"))["methods"]["Davidson"]["standings"][0]
     assert f"{first['low']:.0f} to {first['high']:.0f}" in "\n".join(lines[10:13])
     assert max(map(len, lines[2:6] + lines[9:13])) <= 100
     text = "\n".join(lines)
     assert "Bradley-Terry: Removing " in text
-    assert "Davidson: nu " in text
-    assert "Ordinal: Standing first is worth" in text
+    assert "Davidson: Equal models tie in " in text
+    assert "Ordinal: Being shown first is worth" in text
 
 
 def test_one_prompt_or_only_ties(tmp_path):
