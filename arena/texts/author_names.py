@@ -1,7 +1,8 @@
 """Finds what tells a completion's author, and hides it from raters. Pure.
 
 An invented word or a phrase of the author's name, family or organisation tells by itself ("Vicuna", "Falcon
-40B"); an ordinary word only if the text speaks of itself ("I am Koala").
+40B"), and so does a longer word with an inner capital ("KoalaChat"); an ordinary word only if the text speaks
+of itself ("I am Koala"). Whatever a text names as its maker tells, known or not.
 """
 
 import re
@@ -54,6 +55,16 @@ _ABOUT_ITSELF: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words before a name by which a text calls itself or its maker."""
+
+_MAKER: Final = re.compile(
+    rf"""\b (?: (?i:I\ am | I['’]m | as ) ) \s+ (?: an?|the ) \s {_GAP}{{0,60}}?
+    \b (?: AI|assistant|model|chatbot|bot|LLM|program ) \b {_GAP}{{0,40}}?
+    \b (?: made|developed|created|trained|built|designed|programmed|provided ) \s by \s+
+    (?: [a-z]{_GAP}{{0,60}}? \b (?: at|from|of ) \s+ (?: the\s+ )? )?
+    (?P<maker> [A-Z][^\W_]* (?: [&.-]? (?<!\.) [^\W_]+ )* (?: \s [A-Z][^\W_]+ ){{0,3}} )""",
+    re.VERBOSE,
+)
+"""A sentence in which a text names its maker, whoever that is."""
 
 _REACH: Final = 200  # characters before a name in which the text may speak of itself
 _WORD: Final = re.compile(
@@ -126,6 +137,9 @@ class NameFinder:
             "|".join(map(_pattern, _longest_first(phrases))) for phrases in (telling, ordinary | _KNOWN)
         )
         self._names = re.compile(rf"{_START}(?:(?P<tells>{tells or '(?!)'})|(?:{others}))")
+        parts = {word for label in (name, family, organisation) for word in _names_of(label)}
+        compounds = "|".join(word[0].upper() + word[1:] for word in sorted(parts) if not word.isupper())
+        self._compounds = re.compile(rf"{_START}(?:{compounds or '(?!)'})(?=[A-Z])[^\W_]+")
 
     def find(self, text: str) -> Named | None:
         """The first thing that tells the text's author, or None."""
@@ -152,32 +166,49 @@ class NameFinder:
         # Searching in lower case takes less than half the time of ignoring case.
         small = text.lower()
         # A few letters become two in lower case, and then positions differ.
-        found = (
+        found = list(
             self._names.finditer(small)
             if len(text) == len(small)
             else re.finditer(self._names.pattern, text, re.IGNORECASE)
         )
-        last = 0
-        for match in found:
-            start, end = match.span()
-            bare = _bare(match[0])
-            version = _VERSION.match(text, end)
-            end = version.end() if version else end
-            end += "(" in match[0] and text.startswith(")", end)
-            name = text[start:end]
+        compounds = list(self._compounds.finditer(text))
+        makers = list(_MAKER.finditer(text)) if " by " in small else []
+        spans = [(match.span(), bool(match["tells"])) for match in found]
+        spans += [(match.span(), True) for match in compounds]
+        spans += [(match.span("maker"), False) for match in makers]
+        told = {match.start("maker"): match[0] for match in makers}
+        last = end = 0
+        for (start, stop), tells in sorted(spans, key=lambda one: (one[0][0], -one[0][1])):
+            if start < end:
+                continue
+            name = self._whole(text, start, stop)
+            end = start + len(name)
             follows = bool(last) and not _SENTENCE_END.search(text, last, start)
-            last = start + len(name)
-            before = text[max(0, start - _REACH) : start]
-            named = Named(name, name, own=True) if match["tells"] else self._about_itself(bare, name, before)
+            last = end
+            bare = _bare(text[start:stop].lower())
+            if tells:
+                named = Named(name, name, own=True)
+            elif start in told:
+                named = Named(name, told[start], self._is_own(bare))
+            else:
+                named = self._about_itself(bare, name, text[max(0, start - _REACH) : start])
             # A "koala" in small letters is an animal, also where the text calls itself Koala.
             yield _Mention(name, (bare, name.islower()), named, follows)
+
+    def _whole(self, text: str, start: int, end: int) -> str:
+        """The name with a version behind it."""
+        version = _VERSION.match(text, end)
+        end = version.end() if version else end
+        return text[start : end + ("(" in text[start:end] and text.startswith(")", end))]
 
     def _about_itself(self, bare: str, name: str, before: str) -> Named | None:
         about = _ABOUT_ITSELF.search(before)
         if about is None:
             return None
-        own = bare in self._labels or any(one in bare for one in self._own)
-        return Named(name, about[0] + name, own)
+        return Named(name, about[0] + name, self._is_own(bare))
+
+    def _is_own(self, bare: str) -> bool:
+        return bare in self._labels or any(one in bare for one in self._own)
 
 
 def _words_of(label: str) -> list[str]:
@@ -188,13 +219,17 @@ def _is_name(word: str) -> bool:
     return len(word) > 1 and word.isalpha() and word not in _GENERIC
 
 
+def _names_of(label: str) -> list[str]:
+    """The names in a label: what is capitalised ("Claude v2"), or the first word that is not generic."""
+    words = _words_of(label.partition(":")[0])
+    names = [word for word in words if len(word) > 2 and _is_name(word.lower())]
+    return [word for word in names if word != word.lower()] or names[:1]
+
+
 def _sort(label: str, telling: set[str], ordinary: set[str]) -> None:
     """Sort a label's parts into phrases that tell by themselves and words that need a context."""
     words = _words_of(label.partition(":")[0])
-    # The name is what is capitalised ("Claude v2"), or the first word that is not generic.
-    names = [word for word in words if len(word) > 2 and _is_name(word.lower())]
-    names = [word for word in names if word != word.lower()] or names[:1]
-    for word in names:
+    for word in _names_of(label):
         invented = word.lower() in _TELLING or _CAMEL.search(word)
         (telling if invented else ordinary).add(word.lower())
     words = [word.lower() for word in words]

@@ -131,11 +131,11 @@ def completions(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def alarms(texts: list[tuple[str, str]]) -> list[Alarm]:
-    """The texts said to tell their author, who is the real one or one of the made-up names in turn."""
+    """The texts said to tell their author: the real one, or made-up names of several words or one in turn."""
     found = []
     made_up = [shape.name for shape in shapes()]
     for number, (contestant, text) in enumerate(texts):
-        for name in (contestant, made_up[number % len(made_up)]):
+        for name in (contestant, made_up[number % len(made_up)], FAMILIES[number % len(FAMILIES)]):
             if named := NameFinder(name).find(text):
                 found.append(Alarm(name, text, named))
     return found

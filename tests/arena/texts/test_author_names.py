@@ -90,6 +90,10 @@ KOALA = NameFinder("Koala (13B)", "", "LM Sys")
         (["I am Claude 2."], ["Claude 2"]),
         (["_Koala_ (13B) or Koala_13b.1"], ["Koala_ (13B)", "Koala_13b.1"]),
         (["I was trained by Google. İ am made by Google, too."], ["Google"]),
+        (["Ask KoalaAI. Koalas like Koalaville."], ["KoalaAI"]),
+        (["As an AI language model made by Foo Labs, no. Foo Labs!"], ["Foo Labs"]),
+        (["I'm a chatbot developed by a team of researchers at Zorg-7."], ["Zorg-7"]),
+        (["BERT is a language model made by Zorg. As a model, I was moved by Zorg."], []),
         ([], []),
     ],
 )
