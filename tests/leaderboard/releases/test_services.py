@@ -120,7 +120,7 @@ def test_only_what_is_published_and_current_can_be_released(monkeypatch):
     made.study.touch()
     refused("something else in the study changed since")
     Snapshot.objects.all().delete()
-    refused("no numbers to release yet")
+    refused("no scores to release yet")
     assert not Release.objects.exists()
 
 
