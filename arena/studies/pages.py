@@ -146,8 +146,9 @@ PER_PAGE: Final = 50
 def show(
     request: OperatorRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    shared = {"study": request.study, "place": _place(request)}
-    return render(request, f"operating/{template}", shared | (context or {}), status=status)
+    return render(
+        request, f"operating/{template}", {"study": request.study, **(context or {})}, status=status
+    )
 
 
 def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":
@@ -164,10 +165,6 @@ def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> Stre
 
 def next_of(request: OperatorRequest) -> str:
     """The address of the step after the page shown; empty if the page is no step."""
-    place = _place(request)
-    return place.next_address if place else ""
-
-
-def _place(request: OperatorRequest) -> Place | None:
     match = request.resolver_match
-    return place(request.study, match.url_name or "") if match else None
+    found = place(request.study, match.url_name or "") if match else None
+    return found.next_address if found else ""

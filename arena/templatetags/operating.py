@@ -8,6 +8,7 @@ from django.template import Context
 from django.urls import NoReverseMatch, reverse
 
 from arena.models import Study
+from arena.studies import pages
 
 register = template.Library()
 
@@ -70,6 +71,13 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
         if label and (address := _address(name, study))
     ]
     return found if len(found) > 1 else []
+
+
+@register.simple_tag(takes_context=True)
+def operate_place(context: Context, study: Study) -> pages.Place | None:
+    """Where in the set-up the present page is."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return pages.place(study, match.url_name or "") if match else None
 
 
 @register.simple_tag(takes_context=True)

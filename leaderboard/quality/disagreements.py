@@ -40,12 +40,15 @@ class Disputes:
     opposite: Array
     against_judges: Array
 
-    def ranked(self, kind: str) -> Array:
-        """Places of the pairs that differ: first those with different sides, then by distance."""
+    def ranked(self, kind: str, *, strength: bool = False) -> Array:
+        """Places of the pairs with different sides, the farthest apart first.
+
+        With ``strength`` also those that differ in strength only, after the others.
+        """
         far, sides = (
             (self.apart, self.opposite) if kind == PEOPLE else (self.from_judges, self.against_judges)
         )
-        found = np.flatnonzero(np.nan_to_num(far) > 1e-9)
+        found = np.flatnonzero((np.nan_to_num(far) > 1e-9) & (sides | strength))
         return found[np.lexsort((self.pair[found], -far[found], ~sides[found]))]
 
 

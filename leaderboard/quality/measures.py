@@ -306,9 +306,9 @@ def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None
     side = None if own.first.n < FEWEST else _not_half(own.first)
     bets = own.outlier
     return [
-        (Remark("agreement", "agrees less with others than people here do"), less),
+        (Remark("agreement", "agrees with others less than people here do"), less),
         (
-            Remark("repeats", "changes the verdict on repeats more often than others"),
+            Remark("repeats", "contradicts earlier ratings more often than others"),
             _below(own.consistency.same, everybody.consistency.same),
         ),
         (
@@ -321,7 +321,7 @@ def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None
         ),
         (Remark("side", f"prefers the {'first' if (own.first.value or 0) > 0.5 else 'second'} answer"), side),
         (
-            Remark("votes", "keeps voting against what others prefer"),
+            Remark("votes", "keeps rating against the others"),
             None if bets is None or bets.votes < FEWEST else bets.flagged,
         ),
     ]

@@ -243,7 +243,7 @@ def _first(chosen: npt.NDArray[Any], step: int) -> npt.NDArray[np.bool_]:
 PER_PAGE: Final = 100
 INVALID: Final = 422
 
-_LABELS: Final = {NAME: "Rater", **COLUMNS, REMARKS: "Stands out"}
+_LABELS: Final = {NAME: "Rater", **COLUMNS, REMARKS: "Warnings"}
 
 
 @require_safe
@@ -325,13 +325,16 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
 
 
 _DECISIONS: Final[dict[str, tuple[StudyEvent.Kind, str]]] = {
-    "pause": (StudyEvent.Kind.RATER_PAUSED, "{} is paused in this study."),
-    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} is offered pairs again."),
+    "pause": (StudyEvent.Kind.RATER_PAUSED, "{} paused in this study."),
+    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} gets pairs again."),
     "leave-out": (
         StudyEvent.Kind.LEFT_OUT,
-        "What {} rated counts nowhere now. The board follows in a moment.",
+        "{}’s ratings are no longer counted. The leaderboard follows in a moment.",
     ),
-    "take-back": (StudyEvent.Kind.TAKEN_BACK, "What {} rated counts again. The board follows in a moment."),
+    "take-back": (
+        StudyEvent.Kind.TAKEN_BACK,
+        "{}’s ratings are counted again. The leaderboard follows in a moment.",
+    ),
 }
 
 
@@ -349,9 +352,7 @@ def decide(request: OperatorRequest, rater: int) -> HttpResponse:
         changed = members.decide(request.study, person, kind, request.user, note)
     except members.MemberError as error:
         return _one(request, rater, str(error), note)
-    messages.success(
-        request, done.format(person.name) if changed else "That was so already; nothing changed."
-    )
+    messages.success(request, done.format(person.name) if changed else "Nothing was changed.")
     return redirect("operate-rater", slug=request.study.slug, rater=rater)
 
 

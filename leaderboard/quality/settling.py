@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,11 +31,14 @@ PER_PAGE = 20
 class Dispute:
     """A pair of the queue, without anything that tells which answer anybody prefers.
 
-    ``split`` are the verdicts of people: the more frequent side, the other side, ties. ``points`` is how far
-    two people lie apart on the study's scale, ``from_judges`` people and judges.
+    ``number`` is its place among ``of`` pairs of the prompt, ``split`` the verdicts of people: the more
+    frequent side, the other side, ties. ``points`` is how far two people lie apart on the study's scale,
+    ``from_judges`` people and judges.
     """
 
     pair: Pair
+    number: int
+    of: int
     split: tuple[int, int, int]
     people: int
     judges: int
@@ -43,10 +46,10 @@ class Dispute:
     from_judges: float | None
 
 
-def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]:
+def disputed(study: Study, kind: str, category: str, page: Any, *, strength: bool) -> Page[Dispute]:
     """A page of the queue, without settled pairs."""
     found = cached.disputed(study)
-    places = found.ranked(kind)
+    places = found.ranked(kind, strength=strength)
     settled = list(adjudications(study).values_list("pair", flat=True))
     places = places[~np.isin(found.pair[places], settled)]
     if category:
@@ -54,8 +57,9 @@ def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]
         places = places[np.isin(found.pair[places], list(wanted.values_list("pk", flat=True)))]
     chosen: Page[Any] = Paginator(places.tolist(), PER_PAGE).get_page(page)
     pairs = Pair.objects.select_related("prompt").in_bulk([int(found.pair[place]) for place in chosen])
+    siblings = _by_prompt(pairs.values())
     entries = [
-        _entry(study, found, place, pairs[int(found.pair[place])])
+        _entry(study, found, place, pairs[int(found.pair[place])], siblings)
         for place in chosen
         if int(found.pair[place]) in pairs
     ]
@@ -63,13 +67,27 @@ def disputed(study: Study, kind: str, category: str, page: Any) -> Page[Dispute]
     return chosen
 
 
-def _entry(study: Study, found: Disputes, place: int, pair: Pair) -> Dispute:
+def _by_prompt(pairs: Iterable[Pair]) -> dict[int, list[int]]:
+    """The pairs to rate of these pairs' prompts."""
+    found: dict[int, list[int]] = {}
+    rows = Pair.objects.filter(prompt__in={pair.prompt_id for pair in pairs}, use="rate").order_by("pk")
+    for prompt, pair in rows.values_list("prompt", "pk"):
+        found.setdefault(prompt, []).append(pair)
+    return found
+
+
+def _entry(
+    study: Study, found: Disputes, place: int, pair: Pair, siblings: Mapping[int, list[int]]
+) -> Dispute:
     sides = sorted((int(found.for_first[place]), int(found.for_second[place])), reverse=True)
     steps = (study.points - 1) / 2
     from_judges = float(found.from_judges[place])
     apart = float(found.apart[place])
+    others = siblings.get(pair.prompt_id, [])
     return Dispute(
         pair=pair,
+        number=others.index(pair.pk) + 1 if pair.pk in others else 1,
+        of=max(1, len(others)),
         split=(sides[0], sides[1], int(found.ties[place])),
         people=int(found.people[place]),
         judges=int(found.judges[place]),
@@ -139,7 +157,7 @@ INVALID: Final = 422
 REFUSED: Final = 409
 SETTLED: Final = "settled"
 
-_LABELS: Final = {"people": "People differ", "judges": "People and judges differ", SETTLED: "Settled"}
+_LABELS: Final = {"people": "Between people", "judges": "Between people and judges", SETTLED: "Settled"}
 
 
 @require_safe
@@ -152,18 +170,20 @@ def disagreements(request: OperatorRequest) -> HttpResponse:
     known = list(categories.distinct())
     category = request.GET.get("category", "")
     category = category if category in known and show in KINDS else ""
+    strength = request.GET.get("strength") == "all"
     number = request.GET.get("page")
     page: Any = settled(study, number)
     if show in KINDS:
-        page = disputed(study, show, category, number)
+        page = disputed(study, show, category, number, strength=strength)
     context = {
         "study": study,
         "show": show,
         "choices": [(name, label, name == show) for name, label in _LABELS.items()],
         "categories": known,
         "category": category,
+        "strength": strength,
         "page": page,
-        "query": "&" + urlencode({"show": show, "category": category}),
+        "query": "&" + urlencode({"show": show, "category": category, "strength": "all" if strength else ""}),
         "decisions": [_decision(row) for row in page] if show == SETTLED else [],
     }
     return render(request, "leaderboard/quality/disagreements.html", context)
@@ -184,7 +204,7 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
     decided = adjudications(request.study).filter(pair=found).select_related("rater").first()
     if decided is not None:
         if "assignment" in request.POST and decided.rater.user_id != request.user.pk:
-            messages.warning(request, "Somebody else settled this pair first. Your answer was not stored.")
+            messages.warning(request, "Somebody else settled this pair first. Your decision was not saved.")
         return _answers(request, found, decided)
     if request.method == "POST" and "assignment" in request.POST:
         return _answer(request, found)

@@ -21,7 +21,7 @@ class Shown:
 NOTHING: Final = Shown("–")
 
 COLUMNS: Final = {
-    "comparisons": "Comparisons",
+    "comparisons": "Ratings",
     "agreement": "With others",
     "repeats": "Repeats",
     "known": "Known pairs",
@@ -54,7 +54,7 @@ def share(found: Share | Estimate) -> Shown:
 
 
 def whole_percent(value: float) -> str:
-    return f"{100 * value:.0f}\u00a0%"
+    return f"{100 * value:.0f}%"
 
 
 def _agreement(own: Figures) -> Shown:
@@ -65,7 +65,7 @@ def _agreement(own: Figures) -> Shown:
 
 
 def _between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}\u00a0%, "
+    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}%, "
 
 
 def _repeats(own: Figures) -> Shown:

@@ -51,26 +51,51 @@ def test_an_address_is_proposed_as_the_name_is_typed(operator: Visitor) -> None:
     assert address.input_value() == "mine"
     address.fill("")
     name.fill("Great Rivers")
-    page.get_by_role("button", name="Make the study").click()
-    page.wait_for_url("**/operate/great-rivers/")
+    page.get_by_role("button", name="Create study").click()
+    page.wait_for_url("**/operate/great-rivers/guidelines/")
     assert operator.complaints == []
 
 
 def test_a_study_is_set_up_by_keyboard(operator: Visitor) -> None:
     page = operator.page
     operator.visit("operate-study", operator.study.slug)
-    page.get_by_role("link", name="How it is rated").focus()
+    Study.objects.update(is_draft=True)
+    page.get_by_role("link", name="Rating", exact=True).focus()
     with page.expect_navigation():
         page.keyboard.press("Enter")
+    page.get_by_text("Advanced").click()
+    assert not page.get_by_label("Random share (%)").is_visible()
+    page.get_by_label("Pairing").select_option("adaptive")
+    assert page.get_by_label("Random share (%)").is_visible()
     page.get_by_label("Criteria beside the overall rating").focus()
     page.keyboard.type("helpfulness")
     page.keyboard.press("Enter")
     page.keyboard.type("truthfulness")
-    page.get_by_role("button", name="Save and go on").focus()
+    page.get_by_role("button", name="Save and continue").focus()
     page.keyboard.press("Enter")
-    page.wait_for_url("**/prompts/")
+    page.wait_for_url("**/import/")
     assert Study.objects.get().criteria == ["helpfulness", "truthfulness"]
     assert operator.complaints == []
+
+
+def test_what_was_typed_is_not_lost_by_leaving(operator: Visitor) -> None:
+    page = operator.page
+    asked: list[str] = []
+
+    def stay(dialog: Any) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    operator.visit("operate-guidelines", operator.study.slug)
+    page.get_by_label("Guidelines", exact=True).fill("Prefer the truth.")
+    expect(page.locator("#preview")).to_contain_text("Prefer the truth.")
+    page.get_by_role("link", name="Progress").click()
+    expect(page.get_by_label("Guidelines", exact=True)).to_have_value("Prefer the truth.")
+    assert asked == ["beforeunload"]
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
+    assert Study.objects.get(pk=operator.study.pk).guidelines == "Prefer the truth."
 
 
 def test_a_link_is_made_and_copied(operator: Visitor) -> None:
@@ -78,9 +103,9 @@ def test_a_link_is_made_and_copied(operator: Visitor) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     operator.visit("operate-people", operator.study.slug)
     page.get_by_text("New link").click()
-    page.get_by_label("For how many people").fill("7")
+    page.get_by_label("Number of people").fill("7")
     with page.expect_navigation():
-        page.get_by_role("button", name="Make the link").click()
+        page.get_by_role("button", name="Create link").click()
     page.get_by_role("button", name="Copy").first.click()
     page.get_by_role("button", name="Copied").wait_for()
     link = Invitation.objects.order_by("-pk")[0]
@@ -94,17 +119,17 @@ def test_closing_takes_a_tick_and_reopening_warns(operator: Visitor) -> None:
     close = page.get_by_role("button", name="Close the study")
     close.click()
     assert Study.objects.get().closed_at is None  # the browser asks for the tick
-    page.get_by_label("I have read this and want to close the study.").check()
+    page.get_by_label("Yes, close the study.").check()
     close.click()
     page.get_by_role("button", name="Reopen the study").wait_for()
-    assert "names stood beside texts" in page.inner_text("main")
+    assert "may not be blind" in page.inner_text("main")
     assert Study.objects.get().closed_at is not None
 
 
 def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
     page = operator.page
     operator.visit("operate-progress", operator.study.slug)
-    field = page.get_by_text("Still to come").locator("xpath=following-sibling::dd")
+    field = page.get_by_text("Left", exact=True).locator("xpath=following-sibling::dd")
     before = int(field.inner_text())
     other = make.make_member(operator.study)
     assignment = assignments.claim(operator.study, other)

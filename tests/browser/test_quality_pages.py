@@ -60,7 +60,7 @@ def test_a_pair_is_settled_by_keyboard(operator):
     check_accessible(page)
     page.keyboard.press("7")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=What everybody said")
+    page.wait_for_selector("text=All ratings")
     check_accessible(page)
     decided = Comparison.objects.get(purpose="adjudication")
     assert (decided.rating, decided.rater) == (7, operator.rater)
@@ -75,7 +75,7 @@ def test_digits_walk_through_the_criteria_of_a_pair_to_settle(operator):
     wait_for_keys(page)
     for key in ("7", "2", "3", "4", "Enter"):
         page.keyboard.press(key)
-    page.wait_for_selector("text=What everybody said")
+    page.wait_for_selector("text=All ratings")
     decided = Comparison.objects.get(purpose="adjudication")
     criteria = dict(decided.criterion_ratings.values_list("criterion", "rating"))
     assert (decided.rating, criteria) == (7, {"helpfulness": 2, "truth": 4})
@@ -86,10 +86,10 @@ def test_somebody_is_left_out_and_taken_back_in(operator):
     page = operator.page
     operator.visit("operate-rater", operator.study.slug, rater.pk)
     page.fill("#note", "Clicks without reading")
-    page.click("text=Leave out of the board")
-    page.wait_for_selector("text=left out since")
+    page.click("text=Leave out of the scores")
+    page.wait_for_selector("text=not counted since")
     assert Membership.objects.get(rater=rater, study=operator.study).left_out_at
-    page.click("text=Take back in")
-    page.wait_for_selector("text=taken back in")
+    page.click("text=Count again")
+    page.wait_for_selector("text=counted again")
     assert Membership.objects.get(rater=rater, study=operator.study).left_out_at is None
     assert operator.complaints == []

@@ -41,12 +41,13 @@ def test_by_hand():
         [0, 0, 2],
         [1, 0, 0],
     ]
-    assert found.pair[found.ranked("people")].tolist() == [1, 2, 3]
+    assert found.pair[found.ranked("people")].tolist() == [1]
+    assert found.pair[found.ranked("people", strength=True)].tolist() == [1, 2, 3]
     assert found.from_judges[1] * 3.5 == pytest.approx(6.0)
     assert found.pair[found.ranked("judges")].tolist() == [2]
     rows = [(1, 1, False, 8, 1), (1, 2, False, 8, 4), (2, 1, False, 8, 3), (2, 2, False, 8, 6)]
     found = disputes([*rows, (3, 1, False, 8, 5), (3, 2, False, 8, 8)])
-    assert found.pair[found.ranked("people")].tolist() == [2, 1, 3]
+    assert found.pair[found.ranked("people", strength=True)].tolist() == [2, 1, 3]
 
 
 @given(ROWS)
@@ -112,8 +113,9 @@ def names_of(pair):
 
 
 def test_the_queue_names_the_pair_is_filtered_and_empties(operator, disputed):
-    for show in ("people", "judges"):
-        page = operator.get(queue(disputed.prompt.study, show=show)).content.decode()
+    assert "No disagreements" in operator.get(queue(disputed.prompt.study, show="judges")).content.decode()
+    for query in ({}, {"show": "judges", "strength": "all"}):
+        page = operator.get(queue(disputed.prompt.study, **query)).content.decode()
         assert disputed.prompt.instruction in page
         assert "1 against 1" in page
         assert "SAID-BY" not in page
@@ -127,9 +129,9 @@ def test_the_queue_names_the_pair_is_filtered_and_empties(operator, disputed):
     assert [each.pair for each in only] == [other]
     Comparison.objects.filter(study=study).delete()
     for show, said in (
-        ("people", "people differ"),
-        ("judges", "people and judges differ"),
-        ("settled", "settled yet"),
+        ("people", "No disagreements"),
+        ("judges", "No disagreements"),
+        ("settled", "No settled pairs yet"),
     ):
         assert said in operator.get(queue(study, show=show)).content.decode()
 
@@ -217,7 +219,7 @@ def test_nothing_is_settled_in_a_closed_study(operator, disputed):
     with pytest.raises(NotAllowedError, match="closed"):
         claim_adjudication(study, make.make_user(), disputed)
     page = operator.get(queue(study)).content.decode()
-    assert "nothing can be settled" in page
+    assert "Reopen it to settle pairs" in page
     assert operator.post(page_of(disputed)).status_code == 302
     assert not Assignment.objects.filter(purpose="adjudication").exists()
 
@@ -260,5 +262,5 @@ def test_the_second_one_is_told_that_the_answer_was_not_stored():
     for client, rater, rating in zip(clients, operators, ("2", "7"), strict=True):
         sent = {"assignment": Assignment.objects.get(rater=rater).public_id, "rating": rating}
         said.append(client.post(address, sent, follow=True).content.decode())
-    assert ["Your answer was not stored" in page for page in said] == [False, True]
+    assert ["Your decision was not saved" in page for page in said] == [False, True]
     assert Comparison.objects.get().rating == 2

@@ -67,8 +67,8 @@ def test_the_table_and_files_have_everybody_with_figures(signed_in, study, carel
     page = signed_in.get(url("raters", study)).content.decode()
     for membership in study.memberships.exclude(role="operator"):
         assert membership.rater.name in page
-    assert "keeps voting against what others prefer" in page
-    assert "95 % intervals" in page
+    assert "keeps rating against the others" in page
+    assert "95% intervals" in page
     page = signed_in.get(url("raters", study), {"sort": "agreement", "order": "asc"})
     shares = [line.figures.agreement.share.value for line in page.context["page"]]
     assert shares == sorted(shares)
@@ -101,7 +101,7 @@ def test_leaving_out_and_taking_back(signed_in, study, careless):
     for _ in range(2):
         signed_in.post(decide, {"decision": "leave-out", "note": "<b>Random</b>"})
     page = signed_in.get(url("rater", study, careless.pk)).content.decode()
-    assert "left out since" in page
+    assert "not counted since" in page
     assert "&lt;b&gt;Random&lt;/b&gt;" in page
     assert StudyEvent.objects.filter(kind="left_out", rater=careless).count() == 1
     signed_in.post(decide, {"decision": "take-back"})

@@ -51,7 +51,7 @@ def test_right_answers_follow_in_steps_while_the_study_is_open():
     pair = make.make_pair(prompt=make.make_prompt(study=study), gold="second", gold_source="expert")
     rate(pair, rater, 1)
     found = report(study, rater)
-    assert (found.known.value, found.own.comparisons) == ("100\u00a0%", 11)
+    assert (found.known.value, found.own.comparisons) == ("100%", 11)
     study.closed_at = timezone.now()
     study.save()
     assert report(study, rater).known.note.endswith("n\u00a011")
@@ -65,14 +65,14 @@ def test_agreement_with_others_follows_in_steps_too():
         rate(pair, bea, 1)
     for pair in pairs[:10]:
         rate(pair, ada, 1)
-    assert report(study, ada).agreement.value == "100\u00a0%"
+    assert report(study, ada).agreement.value == "100%"
     for pair in pairs[10:]:
         rate(pair, ada, 8)
-    assert report(study, ada).agreement.value == "100\u00a0%"
+    assert report(study, ada).agreement.value == "100%"
     last = make.make_pair(prompt=make.make_prompt(study=study))
     rate(last, bea, 1)
     rate(last, ada, 8)
-    assert report(study, ada).agreement.value == "50\u00a0%"
+    assert report(study, ada).agreement.value == "50%"
 
 
 def test_the_figures_are_those_that_operators_see():
