@@ -270,7 +270,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         request.POST or None, request.FILES or None, instance=judge, initial=_like(request.GET.get("like"))
     )
     if request.method == "POST" and form.is_valid() and (stored := form.store()):
-        messages.success(request, f"{stored.name} is saved.")
+        messages.success(request, f"Saved the judge {stored.name}.")
         if why := missing_key(stored):
             messages.warning(request, f"{why} Set it and restart the arena before you start a run.")
         study = request.GET.get("study")

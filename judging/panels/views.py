@@ -67,7 +67,7 @@ def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         stored = form.store()
         if stored:
-            messages.success(request, f"{stored} is saved.")
+            messages.success(request, f"Saved the panel {stored}.")
             return redirect("judging")
     context = {"form": form, "panel": panel}
     return render(request, "judging/panel_form.html", context, status=422 if form.errors else 200)

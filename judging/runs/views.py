@@ -17,7 +17,7 @@ from arena.models import Study
 from arena.people.permissions import staff_only
 from arena.rating import planning
 from judging.endpoints.costs import in_words
-from judging.judges.services import JudgeError, missing_key
+from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
 from judging.runs import lifecycle, limiting, spending, summary
@@ -225,6 +225,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _watched(run) | {
         "calls": JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS],
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+        "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)
 

@@ -25,6 +25,12 @@ def outcome(reason: str) -> str:
 
 
 @register.filter
+def failure(kind: str) -> str:
+    """A kind of failure, in words."""
+    return f"{kind.replace('http_', 'HTTP ').replace('_', ' ')}:"
+
+
+@register.filter
 def money(amount: Decimal, currency: str) -> str:
     return in_words(amount, currency)
 
