@@ -153,10 +153,6 @@ class Table:
         """The most remarks to expect if all raters were alike."""
         return by_chance(self.compared)
 
-    @property
-    def simulated(self) -> bool:
-        return any(line.rater.simulated for line in self.lines)
-
     def ordered(self, sort: str, *, descending: bool) -> list[Line]:
         """Lines without a number come last either way."""
         by_name = sorted(self.lines, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
