@@ -94,8 +94,8 @@ class LeftOut(Enum):
     TIE = "as many raters on one side as on the other, or all tied"
     NO_MAJORITY = "no side with more than half of the raters"
     MIXED = "a majority on one side, but the mean of the ratings not on that side"
-    SAME_TEXT = "both completions have the same text"
-    TEXT_NOT_KNOWN = "the prompt or a completion has no known text"
+    SAME_TEXT = "both answers have the same text"
+    TEXT_NOT_KNOWN = "the text of the prompt or of an answer is unknown"
     SEVERAL_TURNS = "several turns, which only lists of messages can hold"
 
 

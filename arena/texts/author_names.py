@@ -186,6 +186,7 @@ class NameFinder:
             follows = bool(last) and not _SENTENCE_END.search(text, last, start)
             last = end
             bare = _bare(text[start:stop].lower())
+            named: Named | None
             if tells:
                 named = Named(name, name, own=True)
             elif start in told:

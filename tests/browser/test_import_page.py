@@ -108,7 +108,7 @@ def test_upload_check_apply(
     page.get_by_label("Files").set_input_files([prompts, broken])
     assert "broken.csv (1 KB)" in page.inner_text("#import-chosen")
     check(page)
-    assert 'there is no prompt "p9"' in page.inner_text("main")
+    assert 'unknown prompt "p9"; add it or correct its id' in page.inner_text("main")
     assert page.get_by_role("button", name="Apply").count() == 0
     assert violations(page, complaints) == []
     assert fits_a_phone(page)

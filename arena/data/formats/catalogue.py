@@ -169,9 +169,9 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
             if path.is_file():
                 return [file]
             # A pipe can be read once and may keep an import, and all raters with it, waiting for ever.
-            reason = "is no file that can be read twice, but a pipe or a device"
+            reason = "a pipe or device cannot be read; give a file"
     except FileNotFoundError:
-        reason = "there is no such file or folder"
+        reason = "no such file or folder"
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
     found.problems.append(Problem(Place(str(path)), "", reason))
@@ -248,7 +248,9 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
         columns = file.columns()
         return (Head(file, file.form, frozenset(columns)) if columns else None), []
     if _is_spread_out(file):
-        reason = "the JSON is one object spread over lines; write one object per line, or a list of objects"
+        reason = (
+            "the file is one JSON object over several lines; write one object per line, or a list of objects"
+        )
         return None, [file.problem(1, reason)]
     problems: list[Problem] = []
     for row in islice(file.json_objects(), HEAD):

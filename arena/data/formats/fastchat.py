@@ -53,7 +53,7 @@ def _holds_references(file: InputFile) -> bool:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
-        yield Note(file.place(), "left out: no comparisons, but grades of single answers or texts for judges")
+        yield Note(file.place(), "left out, because it holds grades of single answers or texts for judges")
         return
     judge, marked, _ = file.stem.partition("_review_")
     several: list[Fields] = []

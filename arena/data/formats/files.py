@@ -80,7 +80,7 @@ class _Decoder:
         if len(found) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            self.fault = self.fault or f'the key "{twice}" stands twice in one object'
+            self.fault = self.fault or f'the key "{twice}" appears twice in one object'
         return found
 
 
@@ -124,7 +124,7 @@ class ListReader:
                 self._take(",", "a comma or the end of the list")
         self._take("]", "the end of the list")
         if self._peek():
-            raise JsonError("there is something after the end of the list", self._line)
+            raise JsonError("text follows the end of the list", self._line)
 
     def _element(self, number: int) -> Element:
         self._peek()
@@ -194,27 +194,27 @@ class ListReader:
 
 
 _BEGINNINGS: Final = {
-    b"\xff\xfe\x00\x00": "the file is UTF-32; please save it as UTF-8",
-    b"\x00\x00\xfe\xff": "the file is UTF-32; please save it as UTF-8",
-    b"\xff\xfe": "the file is UTF-16; please save it as UTF-8",
-    b"\xfe\xff": "the file is UTF-16; please save it as UTF-8",
+    b"\xff\xfe\x00\x00": "the file is UTF-32; save it as UTF-8",
+    b"\x00\x00\xfe\xff": "the file is UTF-32; save it as UTF-8",
+    b"\xff\xfe": "the file is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "the file is UTF-16; save it as UTF-8",
     b"PK\x03\x04": (
         "the file is a zip archive or an office document; "
-        "please unpack the archive, or save the spreadsheet as Excel (.xlsx) or CSV (UTF-8)"
+        "unpack the archive, or save the spreadsheet as Excel (.xlsx) or CSV (UTF-8)"
     ),
     b"\xd0\xcf\x11\xe0": (
         "the file is an office document with a password, or an old one; "
-        "please save the spreadsheet without a password as Excel (.xlsx) or CSV (UTF-8)"
+        "save the spreadsheet without a password as Excel (.xlsx) or CSV (UTF-8)"
     ),
     b"%PDF-": "the file is a PDF document, which holds no table to read",
     b"\x89PNG": "the file is a picture, which holds no table to read",
     b"\xff\xd8\xff": "the file is a picture, which holds no table to read",
-    b"SQLite format 3\x00": "the file is an SQLite database; please export its tables as CSV",
-    b"\xfd7zXZ\x00": "the file is packed with xz; please unpack it, or pack it with gzip",
-    b"BZh": "the file is packed with bzip2; please unpack it, or pack it with gzip",
-    b"\x28\xb5\x2f\xfd": "the file is packed with Zstandard; please unpack it, or pack it with gzip",
-    b"7z\xbc\xaf\x27\x1c": "the file is a 7z archive; please unpack it",
-    b"\x1f\x8b": "the file was packed with gzip twice; please unpack it once",
+    b"SQLite format 3\x00": "the file is an SQLite database; export its tables as CSV",
+    b"\xfd7zXZ\x00": "the file is packed with xz; unpack it, or pack it with gzip",
+    b"BZh": "the file is packed with bzip2; unpack it, or pack it with gzip",
+    b"\x28\xb5\x2f\xfd": "the file is packed with Zstandard; unpack it, or pack it with gzip",
+    b"7z\xbc\xaf\x27\x1c": "the file is a 7z archive; unpack it",
+    b"\x1f\x8b": "the file was packed with gzip twice; unpack it once",
 }
 """Messages by first bytes of unreadable files, longer ones first."""
 
@@ -223,7 +223,7 @@ def why_not_text(start: bytes) -> str:
     """Why a file that begins like this cannot be read; empty if it may be text."""
     found = next((said for beginning, said in _BEGINNINGS.items() if start.startswith(beginning)), "")
     if not found and b"\x00" in start[:4]:
-        return "the file is UTF-16 or holds no text; please save it as UTF-8"
+        return "the file is UTF-16 or holds no text; save it as UTF-8"
     return found
 
 
@@ -242,7 +242,7 @@ def columns(path: Path) -> list[str]:
         names: list[str] = file.schema_arrow.names
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:
-        raise ParquetError(f"the column {min(doubled)} stands twice in the file")
+        raise ParquetError(f"the column {min(doubled)} appears twice in the file; rename one")
     return names
 
 
@@ -422,7 +422,7 @@ class InputFile:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             bad = f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
-            reason = f"not UTF-8 ({bad}); please save the file as UTF-8"
+            reason = f"not UTF-8 ({bad}); save the file as UTF-8"
             raise BrokenFileError(self.problem(number, reason)) from error
 
     def _texts(self) -> Iterator[str]:
@@ -439,7 +439,7 @@ class InputFile:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
             line += error.object.count(b"\n", 0, error.start)
-            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); please save the file as UTF-8"
+            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); save the file as UTF-8"
             raise BrokenFileError(self.problem(line, reason)) from error
 
     @cached_property
@@ -491,7 +491,7 @@ class InputFile:
     def _check_line_ends(self, start: bytes) -> None:
         """Raise BrokenFileError for lines that end in CR alone: they would read as one."""
         if b"\r" in start.rstrip() and b"\n" not in start:
-            reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
+            reason = "the lines end in CR alone; save the file with line ends LF or CRLF"
             raise BrokenFileError(self.problem(1, reason))
 
     @cached_property
@@ -588,7 +588,9 @@ class Table:
         self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
         doubled = {name for name, count in Counter(self.columns).items() if count > 1}
         if doubled:
-            raise BrokenFileError(file.problem(line, f"the column {min(doubled)} stands twice in the header"))
+            raise BrokenFileError(
+                file.problem(line, f"the column {min(doubled)} appears twice in the header; rename one")
+            )
 
     def rows(self) -> Iterator[Row | Problem]:
         """Each row by column name; a Problem for a wrong number of cells. Raises BrokenFileError."""

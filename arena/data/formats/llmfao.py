@@ -99,7 +99,7 @@ def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Pro
         return lambda fields: _vote(fields, f"worker-{fields.required_text('worker')}", "person")
     judge = _judge(file)
     if judge is None:
-        reason = "there is no column worker, and the file's name does not begin with gpt4 or gpt3"
+        reason = "the file needs a column worker, or a name that begins with gpt4 or gpt3"
         return file.problem(1, reason)
     return lambda fields: _vote(fields, judge[0], "judge")
 
@@ -150,7 +150,7 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
 FORMAT = Format(
     "llmfao",
     "LLMFAO data set",
-    "the files models.jsonl, prompts.jsonl, results.jsonl and the comparisons",
+    "models.jsonl, prompts.jsonl, results.jsonl and the files of ratings",
     recognise,
     read,
 )

@@ -88,7 +88,7 @@ def take_benchmarks(fields: Fields) -> dict[str, float] | None:
     whole = fields.mapping("benchmarks")
     single = {name: _number(value) for name, value in fields.take_prefixed(BENCHMARK_PREFIX).items()}
     for name in single.keys() & (whole or {}).keys():
-        fields.problem(f"{BENCHMARK_PREFIX}{name}", "stands in benchmarks as well")
+        fields.problem(f"{BENCHMARK_PREFIX}{name}", "also given in benchmarks; give it once")
     found = {**(whole or {}), **single}
     for fault in benchmark_faults(found):
         place = f"{BENCHMARK_PREFIX}{fault.name}" if fault.name in single else f"benchmarks.{fault.name}"
@@ -235,7 +235,7 @@ def _completion(fields: Fields) -> CompletionRecord:
     contestant = fields.optional_text("contestant")
     external_id = fields.text("id")
     if not (contestant or "").strip() and not external_id.strip():
-        fields.problem("contestant", "missing; a completion without a contestant needs an id")
+        fields.problem("contestant", "missing; give the model, or an id of the answer")
     return CompletionRecord(
         prompt=fields.required_text("prompt"),
         turns=fields.turns("text"),
@@ -325,13 +325,13 @@ def _sides(fields: Fields) -> dict[str, Any]:
             sides |= {name: fields.required_text(name), f"{name}_id": ""}
             continue
         if name in fields:
-            fields.problem(f"{name}_id", f"given beside {name}; name the completion in one of the two ways")
+            fields.problem(f"{name}_id", f"given beside {name}; give one of them")
         fields.take(name)
         sides |= {name: "", f"{name}_id": own_id}
     if sides["first"] and sides["first"] == sides["second"]:
-        fields.problem("second", f'the same contestant as first ("{sides["first"]}")')
+        fields.problem("second", f'the same model as first ("{sides["first"]}")')
     if sides["first_id"] and sides["first_id"] == sides["second_id"]:
-        fields.problem("second_id", f'the same completion as first_id ("{sides["first_id"]}")')
+        fields.problem("second_id", f'the same answer as first_id ("{sides["first_id"]}")')
     return sides
 
 
@@ -394,7 +394,9 @@ def _criteria(fields: Fields, points: int) -> dict[str, int | str]:
         if not isinstance(said, str):
             _check_rating(fields, f"criteria.{name}", said, points)
         elif said not in REASONS:
-            fields.problem(f"criteria.{name}", f'"{said}" is no rating and not one of {", ".join(REASONS)}')
+            fields.problem(
+                f"criteria.{name}", f'"{said}" is neither a rating nor one of {", ".join(REASONS)}'
+            )
     return criteria
 
 

@@ -308,7 +308,7 @@ def unstorable(value: Any, depth: int = 0) -> str:
         if "\0" in value:
             return "holds a NUL character, which cannot be stored"
         if not value.isascii() and _SURROGATE.search(value):
-            return "holds half of a surrogate pair, which is no character"
+            return "holds half of a surrogate pair, which cannot be stored"
         return ""
     if isinstance(value, float):
         return "" if math.isfinite(value) else f"{value} is not a number that can be stored"

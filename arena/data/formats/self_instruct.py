@@ -96,7 +96,7 @@ def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> I
         fields.problem("instruction", "no instruction with this text and input is among the instructions")
     elif len(prompts) > 1:
         ids = ", ".join(prompts)
-        fields.problem("instruction", f"stands for several prompts with the same text and input: {ids}")
+        fields.problem("instruction", f"several prompts have this text and input: {ids}")
     turns = fields.turns("response")
     # These repeat the instructions.
     for name in ("prompt", "target"):

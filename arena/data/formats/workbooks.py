@@ -88,13 +88,13 @@ def _check_size(path: Path, limit: int) -> None:
         reason = (
             f"the workbook unpacks to {total // 2**20:,} MiB, {at_once // 2**20:,} of them beside its sheets"
         )
-        raise WorkbookError(f"{reason}, which is too much; please save the sheet as CSV (UTF-8)")
+        raise WorkbookError(f"{reason}, which is too much; save the sheet as CSV (UTF-8)")
 
 
 def _damage(error: BaseException) -> str:
     while error.__context__:
         error = error.__context__
-    return f"the workbook is damaged, was cut off or is none ({type(error).__name__}); please save it again"
+    return f"the workbook is damaged or incomplete ({type(error).__name__}); save it again"
 
 
 def cell_text(value: Any) -> str:

@@ -80,7 +80,7 @@ class Raters:
         ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
         for group in record.groups:
             if not is_slug(group) or len(group) > 80:
-                reason = f'"{group}" is no group: letters, digits, - and _ only, at most 80'
+                reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'
                 self._report.refuse(record.place, "groups", reason)
                 ok = False
         if (record.kind, slug_of(record.slug)) in self._rating_here:
@@ -366,13 +366,13 @@ class Comparisons:
             by_id[key] = Stored(self._last_before_file + 1, item.sides.matchup, item.verdict)
             return False
         if earlier.pk > self._last_before_file:
-            reason = f'"{record.id}" stands twice in this file for rater "{record.rater}"'
+            reason = f'"{record.id}" appears twice in this file for rater "{record.rater}"'
             self._report.refuse(record.place, "id", reason)
         elif earlier.matchup != item.sides.matchup:
             reason = f'"{record.id}" is stored already for rater "{record.rater}" about another pair or order'
             self._report.refuse(record.place, "id", reason)
         else:
-            self._compare(item, f'the comparison with id "{record.id}"', earlier.verdict)
+            self._compare(item, f'the rating with id "{record.id}"', earlier.verdict)
         return True
 
     def _compare(self, item: Resolved, what: str, earlier: Verdict) -> None:

@@ -324,7 +324,7 @@ class Places:
         """Whether this is declared for the first time."""
         earlier = self._places.get(key)
         if earlier:
-            self._report.refuse(place, name, f"{what} stands already in {earlier}")
+            self._report.refuse(place, name, f"{what} is given already in {earlier}")
         else:
             self._places[key] = place
         return earlier is None

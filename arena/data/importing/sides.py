@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from arena.data.formats.records import ComparisonRecord, GoldRecord
 from arena.data.importing.import_report import ImportReport, assign, fits
-from arena.data.importing.texts import Completions, Contestants, Owner, Prompts
+from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
 
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
@@ -76,13 +76,13 @@ class SideFinder:
         """Both sides of a prepared record, or None after reporting what is unknown."""
         prompt = self._prompts.find(record.subset, record.prompt)
         if prompt is None:
-            self._report.refuse(record.place, "prompt", f"there is no prompt {_prompt_name(record)}")
+            self._report.refuse(record.place, "prompt", f"unknown prompt {_prompt_name(record)}; {ADD_IT} id")
         first = self._side(record, "first", record.first, record.first_id, prompt)
         second = self._side(record, "second", record.second, record.second_id, prompt)
         if prompt is None or first is None or second is None:
             return None
         if first == second:
-            self._report.refuse(record.place, "second", "is the same completion as the first")
+            self._report.refuse(record.place, "second", "the same answer as first")
             return None
         return Sides(prompt, first, second)
 
@@ -93,12 +93,12 @@ class SideFinder:
             return None if prompt is None else self._with_own_id(record, name, own_id, prompt)
         found = self._contestants.find(contestant)
         if found is None:
-            self._report.refuse(record.place, name, f'there is no contestant "{contestant}"')
+            self._report.refuse(record.place, name, f'unknown model "{contestant}"; {ADD_IT} name')
         if found is None or prompt is None:
             return None
         completion = self._completions.find(prompt, found)
         if completion is None:
-            reason = f'"{contestant}" has no completion for prompt "{record.prompt}"'
+            reason = f'"{contestant}" has no answer to prompt "{record.prompt}"'
             self._report.refuse(record.place, name, reason)
             return None
         return Side(found, completion)
@@ -108,7 +108,7 @@ class SideFinder:
         if len(found) == 1:
             return found[0]
         where = f'the id "{own_id}" for prompt {_prompt_name(record)}'
-        reason = f"{len(found)} completions have {where}" if found else f"there is no completion with {where}"
+        reason = f"{len(found)} answers have {where}" if found else f"no answer has {where}"
         self._report.refuse(record.place, f"{name}_id", reason)
         return None
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from django.db.models import Exists, OuterRef
 from django.utils.text import slugify
@@ -24,6 +24,8 @@ _CONTESTANT_COLUMNS = (
     "benchmarks",
     "retired_at",
 )
+
+ADD_IT: Final = "add it or correct its"  # what to do about an unknown name
 
 
 class Contestants:
@@ -79,12 +81,12 @@ class Contestants:
     def _slug_is_free(self, record: ContestantRecord) -> bool:
         slug = record.slug or ""
         if not is_slug(slug):
-            reason = f'"{slug}" is no slug: letters, digits, - and _ only'
+            reason = f'"{slug}" cannot be a short name: use only letters, digits, - and _'
             self._report.refuse(record.place, "slug", reason)
             return False
         owner = self._slugs.get(slug, record.name)
         if owner != record.name:
-            self._report.refuse(record.place, "slug", f'"{slug}" belongs to the contestant "{owner}"')
+            self._report.refuse(record.place, "slug", f'"{slug}" belongs to the model "{owner}"')
         return owner == record.name
 
     def _values(self, record: ContestantRecord, known: Contestant) -> dict[str, Any]:
@@ -174,7 +176,7 @@ class Prompts:
     def _check_text(self, record: PromptRecord, known: Sequence[str]) -> None:
         """Report a text that differs from the known one."""
         if known and record.turns and list(record.turns) != list(known):
-            reason = f'another text of prompt "{record.id}" is there already'
+            reason = f'the study or these files hold another text of prompt "{record.id}"; use a new id'
             self._report.refuse(record.place, "turns", reason)
 
     def _refused(self, record: PromptRecord) -> bool:
@@ -337,19 +339,21 @@ class Completions:
         return bool(earlier.turns) or not record.turns or not earlier.implied
 
     def _refuse_text(self, record: CompletionRecord) -> None:
-        reason = f"another text of {_whose(record)} is there already"
+        reason = f"the study or these files hold another text of {_whose(record)}"
         self._report.refuse(record.place, "contestant", reason)
 
     def _cell(self, record: CompletionRecord) -> Cell | None:
         prompt = self._prompts.find(record.subset, record.prompt)
         if prompt is None:
             where = f' in subset "{record.subset}"' if record.subset else ""
-            self._report.refuse(record.place, "prompt", f'there is no prompt "{record.prompt}"{where}')
+            self._report.refuse(
+                record.place, "prompt", f'unknown prompt "{record.prompt}"{where}; {ADD_IT} id'
+            )
         if record.contestant is None:
             return None if prompt is None else (prompt, record.id)
         contestant = self._contestants.find(record.contestant)
         if contestant is None:
-            reason = f'there is no contestant "{record.contestant}"'
+            reason = f'unknown model "{record.contestant}"; {ADD_IT} name'
             self._report.refuse(record.place, "contestant", reason)
         return None if prompt is None or contestant is None else (prompt, contestant)
 

@@ -73,7 +73,7 @@ def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_p
     assert caught.value.returncode == 1
     assert err.getvalue().splitlines() == [
         f"{votes}, line 2: rating: rating 9 is outside the scale 1-8",
-        f'{votes}, line 3: second: there is no contestant "Z"',
+        f'{votes}, line 3: second: unknown model "Z"; add it or correct its name',
     ]
     assert out.getvalue() == ""
     assert not Study.objects.exists()

@@ -159,9 +159,7 @@ def test_the_command_adds_a_closed_study_with_rationales_and_a_release(
 def test_damaged_files_change_nothing(db: None, folder: Path) -> None:
     with (folder / "completions.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"prompt": "no-such", "contestant": "Lapwing 34B", "text": "x"}\n')
-    with pytest.raises(
-        load.DemoError, match=r'completions\.jsonl, line 181: prompt: there is no prompt "no-'
-    ):
+    with pytest.raises(load.DemoError, match=r'completions\.jsonl, line 181: prompt: unknown prompt "no-'):
         load.load_demo(load.open_demo())
     assert set(counts().values()) == {0}
 

@@ -221,8 +221,8 @@ def test_unknown_texts_and_same_texts_are_counted(made):
         completion.turns = turns
         completion.save()
     left_out = written(made, "preferences")[1]["left_out"]
-    assert left_out["both completions have the same text"] == 1
-    assert left_out["the prompt or a completion has no known text"] == 1
+    assert left_out["both answers have the same text"] == 1
+    assert left_out["the text of the prompt or of an answer is unknown"] == 1
 
 
 def test_the_leaderboard_has_the_shape_of_the_arenas(made):

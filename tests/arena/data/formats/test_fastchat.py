@@ -166,7 +166,7 @@ def test_what_is_left_out(tmp_path: Path, row: dict[str, Any]) -> None:
     path = write_lines(tmp_path, "file.jsonl", row)
     assert [source.kind for source in gather([path]).sources] == [Kind.NOTHING]
     (note,) = read(path)
-    assert note.text == "left out: no comparisons, but grades of single answers or texts for judges"
+    assert note.text == "left out, because it holds grades of single answers or texts for judges"
 
 
 MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [

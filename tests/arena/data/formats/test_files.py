@@ -45,7 +45,7 @@ def test_harmless_variations_are_read(tmp_path: Path, content: bytes, line: int)
         (b'{"id": "p2", "instruction": "x', "not valid JSON: Unterminated string"),
         (b'{"id": "p2", "score": NaN}', "NaN is not a number that can be stored"),
         (b'{"id": "p2", "score": -Infinity}', "-Infinity is not a number that can be stored"),
-        (b'{"id": "p2", "id": "p3", "instruction": "x"}', 'the key "id" stands twice in one object'),
+        (b'{"id": "p2", "id": "p3", "instruction": "x"}', 'the key "id" appears twice in one object'),
         (b'["p2", "x"]', "expected a JSON object, found a list"),
         (b"null", "expected a JSON object, found null"),
         (b"7", "expected a JSON object, found a number"),
@@ -80,18 +80,18 @@ def test_what_no_database_stores_is_named(tmp_path: Path, line: bytes, field: st
 @pytest.mark.parametrize("content", [PROMPT * 2, b"id,instruction\np1,Say hello.\n"])
 def test_lines_that_end_in_cr_alone(tmp_path: Path, content: bytes) -> None:
     path = prompts_file(tmp_path, content.replace(b"\n", b"\r"), "prompts.txt")
-    reason = "the lines end in CR alone; please save the file with line ends LF or CRLF"
+    reason = "the lines end in CR alone; save the file with line ends LF or CRLF"
     assert problems(path) == [(1, "", reason)]
 
 
 @pytest.mark.parametrize(
     ("content", "line", "reason"),
     [
-        (PROMPT.decode().encode("utf-16"), 1, "the file is UTF-16; please save it as UTF-8"),
+        (PROMPT.decode().encode("utf-16"), 1, "the file is UTF-16; save it as UTF-8"),
         (
             b'{\n  "id": "p1"\n}\n',
             1,
-            "the JSON is one object spread over lines; write one object per line, or a list of objects",
+            "the file is one JSON object over several lines; write one object per line, or a list of objects",
         ),
         (b"[\n]\n", 0, "the file is empty"),
         (b"", 0, "the file is empty"),
@@ -154,8 +154,8 @@ def test_objects_of_a_list_in_one_line_are_counted(tmp_path: Path) -> None:
             2,
             "the file ends in the middle of the list; it was cut off",
         ),
-        (b'[{"id": "p1", "instruction": "x"},\n{"id": "\xe9"}]', 2, "not UTF-8 (byte 0xe9); please save"),
-        (b'[{"id": "p1", "instruction": "x"}]\n{}', 2, "there is something after the end of the list"),
+        (b'[{"id": "p1", "instruction": "x"},\n{"id": "\xe9"}]', 2, "not UTF-8 (byte 0xe9); save"),
+        (b'[{"id": "p1", "instruction": "x"}]\n{}', 2, "text follows the end of the list"),
         (b'[{"id": "p1", "instruction": "x"}, {"id": Infinity}]', 2, "Infinity is not a number that can be"),
         (b'[{"id": "p1", "instruction": "x"},\n' + b"[" * 100_000, 2, "the JSON is nested too deeply"),
     ],
@@ -186,12 +186,12 @@ def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: P
     data = prompts_file(tmp_path, PROMPT)
     found = list(gather([data, tmp_path / "nowhere.jsonl", tmp_path / "empty"]).items())
     assert [problem.reason for problem in found] == [
-        "there is no such file or folder",
+        "no such file or folder",
         "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .xlsx, .parquet",
     ]
     os.mkfifo(tmp_path / "pipe.jsonl")
     (problem,) = gather([tmp_path / "pipe.jsonl"]).problems
-    assert problem.reason == "is no file that can be read twice, but a pipe or a device"
+    assert problem.reason == "a pipe or device cannot be read; give a file"
 
 
 def test_a_folder_is_read_with_its_subfolders_and_what_is_left_out_is_named(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_elements_know_their_line_and_a_faulty_one_does_not_end_the_list() -> No
     read = elements('\n[{"a":\n 1},\n\n{"a": 2}, {"a": 3}\n]\n')
     assert [(element.number, element.line) for element in read] == [(1, 2), (2, 5), (3, 5)]
     read = elements('[{"a": NaN}, {"b": 1, "b": 2}, {"c": 3}]')
-    expected = ["NaN is not a number that can be stored", 'the key "b" stands twice in one object', ""]
+    expected = ["NaN is not a number that can be stored", 'the key "b" appears twice in one object', ""]
     assert [element.fault for element in read] == expected
 
 
@@ -59,7 +59,7 @@ def test_elements_know_their_line_and_a_faulty_one_does_not_end_the_list() -> No
             "not valid JSON: expected a comma or the end of the list at '{\"a\": 2}]'",
         ),
         ('[{"a": 1},\n]', 2, "not valid JSON: Expecting value at ']'"),
-        ('[{"a": 1}]\n\n{"a": 2}', 3, "there is something after the end of the list"),
+        ('[{"a": 1}]\n\n{"a": 2}', 3, "text follows the end of the list"),
         (
             "[{'a': 1}]",
             1,

@@ -22,7 +22,7 @@ def test_the_judge_is_told_by_the_file(tmp_path: Path) -> None:
     assert (rater.slug, rater.name, vote.rater, vote.rating) == ("gpt-3.5", "GPT-3.5", "gpt-3.5", 2)
     other = write_lines(tmp_path, "other.csv", header, "4,8,97,98,tie,Heron,Rook")
     assert problems(other) == [
-        (1, "", "there is no column worker, and the file's name does not begin with gpt4 or gpt3")
+        (1, "", "the file needs a column worker, or a name that begins with gpt4 or gpt3")
     ]
 
 

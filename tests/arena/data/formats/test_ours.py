@@ -108,7 +108,7 @@ def test_comparison_with_everything(tmp_path: Path) -> None:
         ({"rating": None, "reason": "bored"}, "reason", '"bored" is not one of empty, out_of_range'),
         ({"points": 4}, "points", "no scale has 4 points; choose one of 2, 3, 5, 8"),
         ({"points": None}, "points", "missing"),
-        ({"second": "A"}, "second", 'the same contestant as first ("A")'),
+        ({"second": "A"}, "second", 'the same model as first ("A")'),
         ({"prompt": ""}, "prompt", "missing"),
         ({"rater": None}, "rater", "missing"),
         ({"rater_kind": "robot"}, "rater_kind", '"robot" is not one of person, judge'),
@@ -124,7 +124,7 @@ def test_comparison_with_everything(tmp_path: Path) -> None:
         (
             {"criteria": {"accuracy": "unsure"}},
             "criteria.accuracy",
-            '"unsure" is no rating and not one of empty',
+            '"unsure" is neither a rating nor one of empty',
         ),
         ({"criteria": [1]}, "criteria", "expected an object, found a list"),
         ({"extra": "x"}, "extra", "expected an object, found a text"),
@@ -251,7 +251,7 @@ class TestCsv:
                 "text",
                 "holds a NUL character, which cannot be stored",
             ),
-            (b"prompt,text,text\np1,a,b\n", 1, "", "the column text stands twice in the header"),
+            (b"prompt,text,text\np1,a,b\n", 1, "", "the column text appears twice in the header; rename one"),
         ],
     )
     def test_wrong_files(self, tmp_path: Path, content: bytes, line: int, field: str, reason: str) -> None:
@@ -297,18 +297,18 @@ def test_gold_labels_and_votes_name_completions_by_their_own_ids(tmp_path: Path)
         (without(PAIR, "gold_source"), "gold_source", "missing"),
         (without(PAIR, "prompt", prompt=""), "prompt", "missing"),
         (without(PAIR, why="x"), "why", "unknown field; a pair has prompt, subset, first, second, gold and"),
-        (without(PAIR, second="A"), "second", 'the same contestant as first ("A")'),
+        (without(PAIR, second="A"), "second", 'the same model as first ("A")'),
         (
             without(VOTE, first_id="1"),
             "first_id",
-            "given beside first; name the completion in one of the two",
+            "given beside first; give one of them",
         ),
         (without(VOTE, "first", first_id=""), "first", "missing"),
         (without(VOTE, "first", first_id=None), "first", "missing"),
         (
             without(VOTE, "first", "second", first_id="1", second_id="1"),
             "second_id",
-            'the same completion as first_id ("1")',
+            'the same answer as first_id ("1")',
         ),
     ],
 )
@@ -364,7 +364,7 @@ def test_scores_of_an_object_and_of_columns(
         ("benchmark.MMLU", "1e13", "benchmark.MMLU", "a score lies between -1e+12 and 1e+12"),
         ("benchmark.MMLU", "1e999", "benchmark.MMLU", "inf is not a finite number"),
         ("benchmark.", "1", "benchmark.", "a benchmark needs a name"),
-        ("benchmarks,benchmark.A", '"{""A"": 1}",1', "benchmark.A", "stands in benchmarks as well"),
+        ("benchmarks,benchmark.A", '"{""A"": 1}",1', "benchmark.A", "also given in benchmarks; give it once"),
         ("benchmarks", "[1]", "benchmarks", "expected an object, found a list"),
         ("benchmarks", "{", "benchmarks", "the cell does not hold valid JSON"),
     ],

@@ -124,7 +124,7 @@ def test_a_file_damaged_in_the_middle_is_read_up_to_there(tmp_path: Path) -> Non
 def test_a_column_that_stands_twice_no_rows_and_a_gzipped_file(tmp_path: Path) -> None:
     path = tmp_path / "twice.parquet"
     parquet.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["id", "id"]), path)
-    assert problems(path) == [(0, "", "the column id stands twice in the file")]
+    assert problems(path) == [(0, "", "the column id appears twice in the file; rename one")]
     schema = pa.schema([("id", pa.string()), ("instruction", pa.string())])
     parquet.write_table(schema.empty_table(), tmp_path / "empty.parquet")
     assert read(tmp_path / "empty.parquet") == []

@@ -63,7 +63,7 @@ def test_predictions_need_one_instruction_each(tmp_path: Path) -> None:
     reason = "no instruction with this text and input is among the instructions"
     assert problems(*paths) == [(1, "instruction", reason)]
     paths = predicted(tmp_path, INSTRUCTION, {**INSTRUCTION, "id": "task_9"})
-    reason = "stands for several prompts with the same text and input: task_0, task_9"
+    reason = "several prompts have this text and input: task_0, task_9"
     assert problems(*paths) == [(1, "instruction", reason)]
 
 

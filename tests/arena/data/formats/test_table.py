@@ -151,7 +151,7 @@ def test_problems_name_our_field_and_the_column_and_two_points_have_no_tie(tmp_p
     path = write_lines(tmp_path, "votes.csv", "left,right,winner", ",B,left", "B,B,left")
     assert said(path, VOTES) == [
         ", line 2: first (column left): missing",
-        ', line 3: second (column right): the same contestant as first ("B")',
+        ', line 3: second (column right): the same model as first ("B")',
     ]
     mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": "2"})
     path = write_votes(tmp_path, "right", "tie")

@@ -98,7 +98,7 @@ def test_votes_come_from_the_first_sheet(tmp_path: Path) -> None:
 def test_rows_that_do_not_fit_the_header(tmp_path: Path) -> None:
     path = workbook(tmp_path, ["id", "instruction"], ["p1", "One", None, "more"])
     assert problems(path) == [(2, "", "the row has 4 cells, the header has 2")]
-    assert reason(workbook(tmp_path, ["id", "id"])) == "the column id stands twice in the header"
+    assert reason(workbook(tmp_path, ["id", "id"])) == "the column id appears twice in the header; rename one"
     assert reason(workbook(tmp_path)) == "the file is empty"
 
 
@@ -135,9 +135,7 @@ def test_hostile_and_broken_workbooks(
 def test_a_workbook_that_was_cut_off(tmp_path: Path) -> None:
     path = workbook(tmp_path, ["id", "instruction"])
     path.write_bytes(path.read_bytes()[:-100])
-    assert (
-        reason(path) == "the workbook is damaged, was cut off or is none (BadZipFile); please save it again"
-    )
+    assert reason(path) == "the workbook is damaged or incomplete (BadZipFile); save it again"
     assert reason(path.rename(tmp_path / "data.csv")).startswith(
         "the file is a zip archive or an office document"
     )

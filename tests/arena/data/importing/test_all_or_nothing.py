@@ -68,28 +68,37 @@ BAD: dict[str, tuple[Item, str]] = {
     "a problem of a file": (Problem(Place("f", 3), "rating", "9 of 8"), "f, line 3: rating: 9 of 8"),
     "a cell twice": (
         completion("C", place=Place("c", 9)),
-        'c, line 9: contestant: "C" on prompt "p1" stands already in records',
+        'c, line 9: contestant: "C" on prompt "p1" is given already in records',
     ),
-    "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" stands already in records'),
-    "a contestant twice": (ContestantRecord("C"), 'records: name: "C" stands already in records'),
-    "an unknown contestant": (vote(3, 1, first="Z"), 'votes, line 1: first: there is no contestant "Z"'),
-    "an unlisted contestant": (completion("Z"), 'records: contestant: there is no contestant "Z"'),
-    "an unknown prompt": (vote(3, 1, prompt="p9"), 'votes, line 1: prompt: there is no prompt "p9"'),
+    "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" is given already in records'),
+    "a contestant twice": (ContestantRecord("C"), 'records: name: "C" is given already in records'),
+    "an unknown contestant": (
+        vote(3, 1, first="Z"),
+        'votes, line 1: first: unknown model "Z"; add it or correct its name',
+    ),
+    "an unlisted contestant": (
+        completion("Z"),
+        'records: contestant: unknown model "Z"; add it or correct its name',
+    ),
+    "an unknown prompt": (
+        vote(3, 1, prompt="p9"),
+        'votes, line 1: prompt: unknown prompt "p9"; add it or correct its id',
+    ),
     "a completion of an unknown prompt": (
         completion("A", prompt="p9"),
-        'records: prompt: there is no prompt "p9"',
+        'records: prompt: unknown prompt "p9"; add it or correct its id',
     ),
     "a contestant without an answer": (
         vote(3, 1, prompt="p2", second="", second_id="x"),
-        'votes, line 1: first: "A" has no completion for prompt "p2"',
+        'votes, line 1: first: "A" has no answer to prompt "p2"',
     ),
     "an unknown completion": (
         vote(3, 1, first="", first_id="y"),
-        'votes, line 1: first_id: there is no completion with the id "y" for prompt "p1"',
+        'votes, line 1: first_id: no answer has the id "y" for prompt "p1"',
     ),
     "one completion on both sides": (
         vote(3, 1, second="A"),
-        "votes, line 1: second: is the same completion as the first",
+        "votes, line 1: second: the same answer as first",
     ),
     "a rating out of scale": (
         vote(9, 1, rater="dee"),
@@ -106,7 +115,7 @@ BAD: dict[str, tuple[Item, str]] = {
     ),
     "another rating under an id": (
         vote(4, 1, rater="bo", id="v1"),
-        "votes, line 1: rating: 4 of 8 contradicts 2 of 8, stored already for the comparison with id "
+        "votes, line 1: rating: 4 of 8 contradicts 2 of 8, stored already for the rating with id "
         '"v1" by rater "bo"',
     ),
     "another gold label": (

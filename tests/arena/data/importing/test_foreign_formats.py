@@ -51,7 +51,9 @@ def test_an_annotation_of_another_text_is_refused(tmp_path: Path) -> None:
     report = import_files("s", [outputs, write_lines(tmp_path, "annotations.jsonl", ANNOTATION)])
     (reason,) = reasons(report)
     prompt = digest(ANNOTATION["instruction"])
-    assert reason.endswith(f'contestant: another text of "lark-7b" on prompt "{prompt}" is there already')
+    assert reason.endswith(
+        f'contestant: the study or these files hold another text of "lark-7b" on prompt "{prompt}"'
+    )
     assert not Study.objects.exists()
 
 
@@ -142,8 +144,8 @@ def test_judgments_are_of_both_orders(tmp_path: Path) -> None:
 def test_judgments_do_not_make_models(tmp_path: Path) -> None:
     files = asked(tmp_path, "gpt-4_pair.jsonl", {**JUDGMENT, "model_2": "stork"})
     assert [reason.partition("line ")[2] for reason in reasons(import_files("s", files))] == [
-        '1: second: there is no contestant "stork"',
-        '1: first: there is no contestant "stork"',
+        '1: second: unknown model "stork"; add it or correct its name',
+        '1: first: unknown model "stork"; add it or correct its name',
     ]
 
 

@@ -187,7 +187,7 @@ class TestTwice:
 
     def test_an_id_stands_for_one_comparison(self) -> None:
         twice = import_records("s", [*stock(), vote(3, 1, id="x1"), vote(3, 2, id="x1")])
-        assert reasons(twice) == ['votes, line 2: id: "x1" stands twice in this file for rater "ann"']
+        assert reasons(twice) == ['votes, line 2: id: "x1" appears twice in this file for rater "ann"']
         elsewhere = import_records(
             "s", [*stock(), vote(3, 1, "one", id="x1"), vote(3, 1, "two", id="x1", rater="bo")]
         )
@@ -261,11 +261,11 @@ class TestErrors:
             ],
         )
         assert reasons(report) == [
-            'c, line 4: contestant: "A" on prompt "p1" stands already in records',
-            'c, line 5: prompt: there is no prompt "p9"',
-            'votes, line 1: first: there is no contestant "Z"',
-            'votes, line 2: prompt: there is no prompt "p9" in subset "hard"',
-            'votes, line 3: second: "C" has no completion for prompt "p1"',
+            'c, line 4: contestant: "A" on prompt "p1" is given already in records',
+            'c, line 5: prompt: unknown prompt "p9"; add it or correct its id',
+            'votes, line 1: first: unknown model "Z"; add it or correct its name',
+            'votes, line 2: prompt: unknown prompt "p9" in subset "hard"; add it or correct its id',
+            'votes, line 3: second: "C" has no answer to prompt "p1"',
         ]
         assert not report.applied
         assert not Study.objects.exists()
@@ -281,9 +281,12 @@ class TestErrors:
             (ContestantRecord("A", family="\x1b[31mred"), "family: holds the invisible character U+001B"),
             (PromptRecord("p", ("x",), category="\u2066c"), "category: holds the invisible character U+2066"),
             (RaterRecord("r\u202d", "person"), "slug: holds the invisible character U+202D"),
-            (ContestantRecord("A", slug="a b"), 'slug: "a b" is no slug: letters, digits, - and _ only'),
+            (
+                ContestantRecord("A", slug="a b"),
+                'slug: "a b" cannot be a short name: use only letters, digits, - and _',
+            ),
             (RaterRecord("r" * 201, "person"), "slug: 201 characters long; at most 200 fit"),
-            (RaterRecord("r", "person", groups=("a b",)), 'groups: "a b" is no group'),
+            (RaterRecord("r", "person", groups=("a b",)), 'groups: "a b" cannot be a group'),
         ],
     )
     def test_what_does_not_fit_is_named(self, record: Item, reason: str) -> None:
@@ -292,7 +295,7 @@ class TestErrors:
 
     def test_a_slug_belongs_to_one_contestant_and_completions_alone_introduce_them(self) -> None:
         report = import_records("s", [ContestantRecord(name, slug="x") for name in "AB"])
-        assert reasons(report) == ['records: slug: "x" belongs to the contestant "A"']
+        assert reasons(report) == ['records: slug: "x" belongs to the model "A"']
         report = import_records("s", stock(A="a"))
         assert [note.text for note in report.notes] == ['new model "A", named only by its answers']
 

@@ -76,16 +76,16 @@ class TestOwnIds:
             vote(2, 3, first="C", second="", second_id="x"),
         ]
         assert reasons(import_records("s", [*anonymous(), *votes])) == [
-            'votes, line 1: second_id: there is no completion with the id "z" for prompt "p1"',
-            'votes, line 2: prompt: there is no prompt "p9" in subset "hard"',
-            'votes, line 3: first: there is no contestant "C"',
+            'votes, line 1: second_id: no answer has the id "z" for prompt "p1"',
+            'votes, line 2: prompt: unknown prompt "p9" in subset "hard"; add it or correct its id',
+            'votes, line 3: first: unknown model "C"; add it or correct its name',
         ]
 
     @pytest.mark.parametrize(
         ("ids", "second_id", "reason"),
         [
-            ("ss", "s", 'second_id: 2 completions have the id "s" for prompt "p1"'),
-            ("ab", "a", "second: is the same completion as the first"),
+            ("ss", "s", 'second_id: 2 answers have the id "s" for prompt "p1"'),
+            ("ab", "a", "second: the same answer as first"),
         ],
     )
     def test_are_never_guessed_between(self, ids: str, second_id: str, reason: str) -> None:
@@ -141,7 +141,7 @@ class TestGold:
     def test_errors_name_what_is_unknown(self) -> None:
         records = [gold(line=1, first="Z"), gold(line=2, source="s" * 201), gold(line=3, prompt="p9")]
         assert reasons(import_records("s", [*stock(), *records])) == [
-            'gold, line 1: first: there is no contestant "Z"',
+            'gold, line 1: first: unknown model "Z"; add it or correct its name',
             "gold, line 2: source: 201 characters long; at most 200 fit",
-            'gold, line 3: prompt: there is no prompt "p9"',
+            'gold, line 3: prompt: unknown prompt "p9"; add it or correct its id',
         ]
