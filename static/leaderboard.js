@@ -123,25 +123,38 @@
 
   /* --- When -------------------------------------------------------------------------------------------------- */
 
-  const near = new IntersectionObserver(
-    (entries) => {
-      for (const entry of entries.filter((each) => each.isIntersecting)) {
-        near.unobserve(entry.target);
-        draw(entry.target);
-      }
+  /* Who has only opened a page may never scroll: until then, figures below the screen wait. */
+  let near = observer("0px");
+
+  window.addEventListener(
+    "scroll",
+    () => {
+      near.disconnect();
+      near = observer(NEAR);
+      watch();
     },
-    { rootMargin: NEAR },
+    { once: true, passive: true },
   );
 
-  function watch(root) {
-    for (const place of root.querySelectorAll(".plot[data-figure]:not([data-watched])")) {
-      place.dataset.watched = "true";
-      near.observe(place);
-    }
+  function observer(rootMargin) {
+    return new IntersectionObserver(
+      (entries, self) => {
+        for (const { target } of entries.filter((each) => each.isIntersecting)) {
+          self.unobserve(target);
+          target.dataset.near = "true";
+          draw(target);
+        }
+      },
+      { rootMargin },
+    );
+  }
+
+  function watch() {
+    document.querySelectorAll(".plot[data-figure]:not([data-near])").forEach((place) => near.observe(place));
   }
 
   /* Parts of a page that htmx replaced bring figures of their own; those that leave let go of the window. */
-  document.addEventListener("htmx:afterSettle", () => watch(document));
+  document.addEventListener("htmx:afterSettle", () => watch());
   document.addEventListener("htmx:beforeCleanupElement", (event) => {
     if (event.target instanceof Element && event.target.matches(".plot")) {
       near.unobserve(event.target);
@@ -202,5 +215,5 @@
     button.disabled = false;
   });
 
-  watch(document);
+  watch();
 })();

@@ -210,7 +210,11 @@ def test_figures_and_plotly_are_fetched_when_they_come_near(page, live_server, m
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{live_server.url}/studies/board/", wait_until="networkidle")
-    assert not [url for url in asked if "figures/games.json" in url]
+    assert not [url for url in asked if "figures/" in url or "plotly" in url]
+    page.emulate_media(media="print")
+    assert page.locator("#games .plot-frame").is_hidden()
+    assert page.locator("#games table").is_visible()
+    page.emulate_media(media="screen")
     page.locator("#figure-games").scroll_into_view_if_needed()
     page.wait_for_selector("#figure-games[data-drawn]")
     assert len([url for url in asked if "figures/games.json" in url]) == 1

@@ -19,7 +19,8 @@ _RUN: Final = """([inside, rules]) => axe.run(inside || document, {
 
 
 def drawn(page: Any) -> None:
-    """Wait until every figure is drawn, and go back to the top."""
+    """Wait until every figure is drawn, also those folded away, and go back to the top."""
+    page.evaluate("document.querySelectorAll('details:has(.plot)').forEach(each => { each.open = true; })")
     for place in page.query_selector_all(".plot"):
         place.scroll_into_view_if_needed()
         page.wait_for_function("place => place.dataset.drawn === 'true'", arg=place)
