@@ -1,5 +1,8 @@
 """The methodology, and the page that waits for a study's first snapshot."""
 
+import re
+from typing import Final
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,17 +13,22 @@ from arena.texts import markdown
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import visible
 
+_FOR_DEVELOPERS: Final = ("Vote files and JSON", "From a notebook")
+"""Sections of the document that the page leaves out."""
+
 
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
     first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
-    title, introduction = _section(first.removeprefix("# "))
-    page = {"title": title, "introduction": introduction, "sections": [_section(each) for each in sections]}
+    guide, *details = [_section(each) for each in sections if not each.startswith(_FOR_DEVELOPERS)]
+    page = {"title": first.removeprefix("# ").strip(), "guide": guide, "sections": details}
     return render(request, "leaderboard/methodology.html", page)
 
 
 def _section(text: str) -> tuple[str, SafeString]:
     heading, _, body = text.partition("\n")
+    # Other documents are not on this site.
+    body = re.sub(r"\[([^]]*)\]\([^)#:]+\.md[^)]*\)", r"\1", body)
     return heading, mark_safe(markdown.render_document(body))  # noqa: S308 - sanitised
 
 
