@@ -22,11 +22,11 @@ def test_every_format_and_reason_is_described() -> None:
 
 SECTIONS = {
     "prompts": "Prompts",
-    "contestants": "Contestants",
-    "completions": "Completions",
+    "contestants": "Models",
+    "completions": "Answers",
     "pairs": "Gold labels",
     "raters": "Raters",
-    "comparisons": "Comparisons",
+    "comparisons": "Ratings",
 }
 
 
