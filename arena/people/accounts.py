@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
 from django.http import HttpRequest, HttpResponseBase
@@ -25,6 +25,16 @@ class SignInForm(AuthenticationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].label = "Name"
+
+
+class SignIn(LoginView):
+    """Staff accounts begin with what they operate."""
+
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        return reverse("operate") if is_staff(self.request.user) else super().get_default_redirect_url()
 
 
 class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]

@@ -2,13 +2,11 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from arena.people import joining
-from arena.people.accounts import SignInForm
+from arena.people.accounts import SignIn
 from arena.rating import pages, training_pages
 
-sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
-
 urlpatterns = [
-    path("account/sign-in/", sign_in, name="login"),
+    path("account/sign-in/", SignIn.as_view(), name="login"),
     path("account/sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("account/password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("account/password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),

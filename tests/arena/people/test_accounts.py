@@ -37,3 +37,12 @@ def test_the_foot_of_a_page_leads_to_what_the_operator_names(client: Client, set
     settings.FOOTER_LINKS = {"Privacy": "https://arena.example.org/privacy"}
     page = client.get("/").content.decode()
     assert '<a href="https://arena.example.org/privacy">Privacy</a>' in page
+
+
+def test_staff_begin_with_what_they_operate(client: Client) -> None:
+    for is_staff, place in ((True, "/operate/"), (False, "/")):
+        user = make.make_user(is_staff=is_staff)
+        user.set_password("seven-rivers-9")
+        user.save()
+        sent = {"username": user.get_username(), "password": "seven-rivers-9"}
+        assert Client().post(reverse("login"), sent)["Location"] == place

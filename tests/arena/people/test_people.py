@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.data.uploads import jobs
-from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, Role, Study
+from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, RaterGroup, Role, Study
 from arena.people import joining
 from arena.people.members import InvitationForm
 from tests import factories as make
@@ -66,6 +66,21 @@ def test_what_no_link_can_be(operator: Client, field: str, value: str, problem: 
     assert problem in response.content.decode()
     assert 'value="kept"' in response.content.decode()
     assert not Invitation.objects.exists()
+
+
+def test_a_link_takes_groups_of_the_study_s_people_and_new_ones(study: Study) -> None:
+    def offered() -> set[str]:
+        group = InvitationForm(instance=Invitation(study=study), may_group=True).fields.get("group")
+        return set(group.queryset.values_list("slug", flat=True)) if group else set()  # type: ignore[attr-defined]
+
+    judges, strangers = (RaterGroup.objects.create(slug=name, name=name) for name in ("judges", "strangers"))
+    judges.raters.add(make.make_rater(kind="judge"))
+    strangers.raters.add(make.make_member(make.make_study()))
+    assert offered() == set()
+    ours = RaterGroup.objects.create(slug="ours", name="ours")
+    assert offered() == {"ours"}
+    ours.raters.add(make.make_member(study))
+    assert offered() == {"ours"}
 
 
 def test_a_role_is_changed_on_record_and_nobodys_own(operator: Client, study: Study) -> None:
@@ -126,7 +141,7 @@ def test_an_operator_imports_without_staff_rights(operator: Client, study: Study
     assert started["Location"] == page("operate-import-job", job.pk)
     jobs.check(job.pk)
     text = operator.get(started["Location"]).content.decode()
-    assert "1 record can be imported" in text
+    assert "You can import 1 record" in text
     assert "/admin/" not in text
     job.refresh_from_db()
     operator.post(started["Location"], {"apply": "1", "seen": job.touched_at.isoformat()})
