@@ -33,6 +33,9 @@ from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Matrix
 
+_LEAST_RANGE: Final = 0.3
+"""Coefficients that are nearly equal have nearly the same colour."""
+
 _LARGEST: Final = 34
 """The largest bubble, in pixels across."""
 
@@ -171,15 +174,16 @@ def _points_axis(name: str, points: int) -> Figure:
 
 
 def kinds_map(values: Matrix, pairs: Matrix, what: str) -> Figure:
+    found = [value for row in values.values for value in row if value is not None]
+    lowest, highest = min(found, default=0.0), max(found, default=1.0)
     trace = heat_map(
         [list(row) for row in values.values],
         customdata=[list(row) for row in pairs.values],
         meta={"names": [full(name) for name in values.names]},
         hovertemplate=f"%{{hovertext}}<br>{what} %{{z:.2f}}, %{{customdata}} pairs<extra></extra>",
-        zmin=-1,
-        zmid=0,
-        zmax=1,
-        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        zmin=min(lowest, highest - _LEAST_RANGE),
+        zmax=highest,
+        colorscale=[[0, "--heat-mid"], [1, "--heat-high"]],
     )
     # Where the numbers stand in the cells, a phone has better use for the room of a colour bar.
     if len(values.names) <= MOST_NUMBERS:

@@ -147,7 +147,7 @@ def position_dots(shown: Sequence[Shown]) -> Figure:
         _in_percent(share, at.get("share_first_low"), at.get("share_first_high")) for _, share, at in known
     ]
     names, texts = [one.label for one, _, _ in known], [_position_text(one) for one, _, _ in known]
-    figure = by_rater(names, values, texts, "Prefers the answer shown first (%)")
+    figure = by_rater(names, values, texts, "Prefers the first (%)")
     reach = max([10.0, *(abs(end - 50) for value in values for end in value if end is not None)]) * 1.08
     figure["layout"]["xaxis"] |= {"range": [50 - reach, 50 + reach]}
     figure["layout"]["shapes"] = [vertical_line(50)]
@@ -166,7 +166,7 @@ def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
         barmode="group",
         bargap=0.05,
         xaxis={
-            "title": title("Score of the first answer minus that of the second"),
+            "title": title("First minus second score"),
             "showgrid": False,
             "zeroline": False,
         },
