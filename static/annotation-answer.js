@@ -21,8 +21,15 @@ const Answer = (() => {
     return input ? input.closest("label").querySelector(".point-caption").textContent : "";
   }
 
-  function changed(row) {
+  function tellChosen(row) {
     row.querySelector(".scale-chosen").textContent = caption(chosen(row));
+    if (row === rows()[0]) {
+      form().querySelector(".answer-chosen").textContent = caption(chosen(row));
+    }
+  }
+
+  function changed(row) {
+    tellChosen(row);
     activate(rows().find((each) => !chosen(each)) || row);
     Drafts.save(form());
   }
@@ -72,6 +79,12 @@ const Answer = (() => {
     form().requestSubmit(form().querySelector(".answer-submit"));
   }
 
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-comment]")) {
+      Answer.comment();
+    }
+  });
+
   // A finger or a mouse chooses as a number does; arrows only move between the answers.
   document.addEventListener("click", (event) => {
     if (event.target.matches?.("#answer fieldset[data-row] input") && event.detail > 0) {
@@ -106,9 +119,8 @@ const Answer = (() => {
     start() {
       stopCounting();
       Clock.start(Drafts.restore(form()));
-      for (const row of rows()) {
-        row.querySelector(".scale-chosen").textContent = caption(chosen(row));
-      }
+      rows().forEach(tellChosen);
+      form().classList.toggle("is-commenting", form().elements.rationale.value !== "");
       activate(rows().find((row) => !chosen(row)) || rows()[0]);
     },
 
@@ -150,7 +162,16 @@ const Answer = (() => {
     },
 
     comment() {
-      document.getElementById("rationale")?.focus();
+      form().classList.add("is-commenting");
+      document.getElementById("rationale").focus();
+    },
+
+    /* Whether a choice could submit by itself, and does not yet. */
+    canSubmit: () => Boolean(option() && !option().checked) && rows().length === 1,
+
+    setSubmits(on) {
+      option().checked = on;
+      option().dispatchEvent(new Event("change", { bubbles: true }));
     },
 
     leaveComment() {

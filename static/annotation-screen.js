@@ -39,6 +39,7 @@ const Screen = (() => {
     }
     Answer.start();
     View.start();
+    Sitting.apply(task());
     const undo = task().querySelector("button[name=undo]");
     undo.disabled = undo.disabled && !Outbox.waiting().length;
   }
@@ -160,6 +161,10 @@ const Screen = (() => {
   }
 
   function rate() {
+    // A rating that is changed was counted before.
+    if (!busy && current() && !task().querySelector(".point-earlier")) {
+      Sitting.rated(Clock.seconds());
+    }
     leave("rate", Answer.fields(), Answer.said());
   }
 
@@ -175,7 +180,7 @@ const Screen = (() => {
   async function undo(reopen = "") {
     await occupied(async () => {
       if (!(await Outbox.flush())) {
-        trouble("The last pair can be brought back once your answers have been sent.");
+        trouble("Undo works once your ratings have been sent.");
         return;
       }
       const { kind, data } = await Server.ask(place.undo, [["reopen", reopen]]);
@@ -187,7 +192,7 @@ const Screen = (() => {
       } else if (kind === "signed-out") {
         location.assign(place.login);
       } else {
-        trouble("The server cannot be reached. Nothing was changed; try again in a moment.");
+        trouble("You are offline. Nothing was changed; try again in a moment.");
       }
     });
     prefetch();
@@ -200,6 +205,7 @@ const Screen = (() => {
     if (text) {
       text.textContent = progress.text;
       Object.assign(task().querySelector(".progress"), { max: progress.total, value: progress.rated });
+      Sitting.apply(task());
     }
     const undoButton = task().querySelector("button[name=undo]");
     if (undoButton) {
@@ -218,14 +224,14 @@ const Screen = (() => {
     if (box.hidden) {
       return;
     }
-    const what = count === 1 ? "1 answer waits to be sent" : `${count} answers wait to be sent`;
+    const what = count === 1 ? "1 rating is waiting to be sent" : `${count} ratings are waiting to be sent`;
     box.querySelector("span").textContent = signedOut
-      ? `${what}: you are signed out. Nothing is lost.`
-      : `${what}. Nothing is lost; this page tries again by itself.`;
+      ? `You are signed out. ${what}; nothing is lost.`
+      : `${what}. Nothing is lost; this page keeps trying.`;
     box.querySelector("a").hidden = !signedOut;
   }
 
-  const TITLES = { rate: "An answer was not taken.", skip: "A pair was not skipped.", flag: "A flag was not taken." };
+  const TITLES = { rate: "A rating was not stored.", skip: "A pair was not skipped.", flag: "A flag was not stored." };
 
   function tellRefused() {
     const list = element("refusals");
@@ -271,6 +277,7 @@ const Screen = (() => {
     current,
     isBusy: () => busy,
     isSettled: () => !busy && !fetching && !stranded,
+    tellGoal: () => Sitting.apply(task()),
     hideReveal: () => { element("reveal").hidden = true; },
 
     /* The page has come: what waits from before is sent, and the next pair fetched. */

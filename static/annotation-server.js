@@ -41,10 +41,10 @@ const Server = (() => {
       return { kind: "ok", data }; // a page that says why there is no pair
     }
     if (type === "opaqueredirect" || status === 404) {
-      return { kind: "refused", data: { detail: "You do not rate in this study any more." } };
+      return { kind: "refused", data: { detail: "You no longer rate in this study." } };
     }
     if (status >= 400 && status < 500 && ![403, 408, 429].includes(status)) {
-      return { kind: "refused", data: { detail: "The server did not take it.", ...data } };
+      return { kind: "refused", data: { detail: "The server did not accept it.", ...data } };
     }
     return { kind: "away", data: null };
   }

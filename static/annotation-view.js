@@ -4,6 +4,7 @@ const View = (() => {
 
   const PREFIX = "arena-view:";
   const KEPT = ["sync", "tabs"]; // remembered in this browser; the others hold for this page
+  const FOLDED = `${PREFIX}folded:${document.getElementById("rating")?.dataset.rater || ""}`;
   const on = { raw: false, sync: false, tabs: false };
   const task = () => document.getElementById("task");
 
@@ -45,11 +46,33 @@ const View = (() => {
     if (!button) {
       return;
     }
+    button.closest("[popover]")?.hidePopover?.();
     if (button.dataset.toggle) {
       toggle(button.dataset.toggle);
     } else {
       task().dataset.side = button.dataset.side;
       apply();
+    }
+  });
+
+  /* --- Folding the prompt: it stays as its reader left it ------------------------------------------------------ */
+
+  let folded = false;
+  try {
+    folded = localStorage.getItem(FOLDED) === "1";
+  } catch {
+    // it is open
+  }
+
+  document.addEventListener("click", (event) => {
+    const fold = event.target.closest(".prompt-fold > summary")?.parentElement;
+    if (fold) {
+      folded = fold.open; // the click is about to turn it
+      try {
+        localStorage.setItem(FOLDED, folded ? "1" : "");
+      } catch {
+        // it then holds for this page
+      }
     }
   });
 
@@ -101,11 +124,16 @@ const View = (() => {
       }
     },
 
-    start: apply,
+    start() {
+      const fold = task().querySelector(".prompt-fold");
+      if (fold) {
+        fold.open = !folded;
+      }
+      apply();
+    },
 
     foldPrompt() {
-      const fold = task().querySelector(".prompt-fold");
-      fold.open = !fold.open;
+      task().querySelector(".prompt-fold > summary")?.click();
     },
 
     foldReference() {

@@ -46,6 +46,9 @@
       const said = form.querySelector("input:checked").closest("label").lastChild.textContent.trim();
       form.closest("dialog").close();
       Screen.flag([...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken"), said);
+    } else if (form.id === "sitting-form") {
+      Sitting.setGoal(Number(form.elements.goal.value) || 0);
+      Screen.tellGoal();
     } else if (action === "undo") {
       event.preventDefault();
       Screen.undo(form.elements.reopen?.value || "");

@@ -56,15 +56,15 @@ def why_not(rater: Rater, by: Visitor) -> str:
     if rater.kind != Rater.Kind.PERSON:
         return "A judge has no personal details."
     if rater.anonymised_at:
-        return "The personal details were removed already."
+        return "The personal details have already been removed."
     if rater.user is not None and rater.user == by:
-        return "Remove your own details on your account page."
+        return "Use the account menu to remove your own details."
     if rater.user is not None and rater.user.is_staff:
-        return "This is a staff account. Take its staff rights away in the admin first."
+        return "This is a staff account. Remove its staff rights in the admin first."
     if is_staff(by):
         return ""
     if _studies_of(rater).exclude(pk__in=operable(by).values("pk")).exists():
-        return "This person has a part in studies of others, too. Ask somebody with a staff account."
+        return "This person also rates in studies of other operators. Ask a member of staff."
     return ""
 
 
@@ -196,8 +196,8 @@ def _end_sessions(user: Any) -> None:
 
 class OwnDetailsForm(forms.Form):
     comments = forms.ChoiceField(
-        label="Comments you wrote about pairs",
-        choices=[("blank", "Empty them"), ("keep", "Keep them, without your name")],
+        label="Your comments on pairs",
+        choices=[("blank", "Delete them"), ("keep", "Keep them without your name")],
         initial="blank",
         widget=forms.RadioSelect,
     )
@@ -231,7 +231,7 @@ def remove_own_details(request: HttpRequest) -> HttpResponse:
         keep = form.cleaned_data["comments"] == "keep"
         anonymise(joining.rater_of(request.user), request.user, keep_comments=keep)
         logout(request)
-        messages.success(request, "Your details are removed. What you rated stays, without your name.")
+        messages.success(request, "Your details are removed. Your ratings stay without your name.")
         return redirect("home")
     status = 422 if form.errors else 200
     return render(request, "registration/own_details.html", {"form": form}, status=status)
@@ -247,11 +247,11 @@ def remove_details(request: OperatorRequest, rater: int) -> HttpResponse:
     reason = why_not(found, request.user)
     if request.method == "POST" and not reason:
         if request.POST.get("typed", "").strip() != found.name:
-            reason = "Nothing was changed: what you typed is not the name above."
+            reason = "The name you typed is not the name above. Nothing was changed."
         else:
             keep = request.POST.get("comments") != "blank"
             name = anonymise(found, request.user, keep_comments=keep).name
-            messages.success(request, f"The details are removed. The comparisons stay, as those of {name}.")
+            messages.success(request, f"The details are removed. The ratings stay as those of {name}.")
             return redirect("operate-people", slug=request.study.slug)
         return show(request, "remove_details.html", {"rater": found, "problem": reason}, status=422)
     return show(request, "remove_details.html", {"rater": found, "why_not": reason})

@@ -64,7 +64,7 @@ def lock_open(study: Study, rater: Rater) -> Study:
     """The study, locked; raises NotAllowedError if it is closed or the rater paused."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.is_closed:
-        raise NotAllowedError("This study is closed; no more ratings are taken.")
+        raise NotAllowedError("This study is closed and takes no more ratings.")
     if rater.paused_at:
         raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
     return locked
@@ -75,17 +75,17 @@ def refuse_unwelcome(study: Study, rater: Rater) -> None:
     if study.is_draft:
         raise NotAllowedError("This study is not open yet. Please come back later.")
     if study.paused_at:
-        raise NotAllowedError("This study is paused; what you have rated is kept. Please come back later.")
+        raise NotAllowedError("This study is paused. Your ratings are kept. Please come back later.")
     membership = Membership.objects.filter(study=study, rater=rater).first()
     if membership is None:
         return
     if membership.paused_at:
-        raise NotAllowedError("You are paused in this study. Please ask its operator.")
+        raise NotAllowedError("The operator has paused you in this study. Please ask why.")
     if membership.role == Role.VIEWER:
-        raise NotAllowedError("You may see this study but not rate in it. Please ask its operator.")
+        raise NotAllowedError("You can see this study but not rate in it. Please ask its operator.")
     membership.study = study
     if training.needed(membership):
-        raise NotAllowedError("This study has a training. Please go through it before you rate.")
+        raise NotAllowedError("Please do the training of this study before you rate.")
 
 
 def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
@@ -105,7 +105,7 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
     """Keep a claimed assignment for ``lease`` from now. Raises NotAllowedError or LeaseLostError."""
     assignment = own_assignment(rater, public_id)
     if assignment.study.is_closed:
-        raise NotAllowedError("This study is closed; no more ratings are taken.")
+        raise NotAllowedError("This study is closed and takes no more ratings.")
     if assignment.state != Assignment.State.CLAIMED:
         raise LeaseLostError(f"This assignment is not yours to keep: it is {assignment.state}.")
     assignment.leased_until = timezone.now() + lease

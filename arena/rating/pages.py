@@ -24,6 +24,7 @@ from arena.people.permissions import (
     wants_json,
 )
 from arena.rating import assignments, recording, scales, screen, training, training_pages
+from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress
 from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
@@ -335,5 +336,5 @@ def _page(request: MemberRequest, name: str, context: dict[str, object], status:
     if wants_json(request):
         return shown(request, name, context, status)
     whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
-    whole["flag_reasons"] = Flag.Reason.choices
+    whole |= {"flag_reasons": Flag.Reason.choices, "floor": FLOOR}
     return render(request, "annotation/rate.html", whole, status=status)

@@ -308,7 +308,7 @@ def _reasons(answer: Answer) -> list[str]:
 def _refuse_unwanted(assignment: Assignment, answer: Answer) -> None:
     study = assignment.study
     if study.is_closed:
-        raise NotAllowedError("This study was closed before the answer arrived; it was not recorded.")
+        raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")
     if assignment.rater.kind == Rater.Kind.PERSON and answer.points != study.points:
         raise InvalidAnswerError("points", f"This study rates on {study.points} points, not {answer.points}.")
     if assignment.pair_id is None:

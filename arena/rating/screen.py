@@ -16,8 +16,8 @@ from arena.texts.markdown import is_plain
 from arena.texts.rendering_cache import rendered
 from arena.texts.self_naming import shown_turns
 
-LONG: Final = 700  # characters above which a prompt is folded
-MANY_LINES: Final = 8
+SHORT: Final = 280  # characters of a prompt that are seen while it is folded
+FEW_LINES: Final = 3
 
 Html: TypeAlias = dict[str, SafeString]  # HTML by source text
 
@@ -41,14 +41,22 @@ class ShownPrompt:
 
     @property
     def preview(self) -> str:
-        """What stands in place of the prompt while it is folded."""
+        """What is seen of the prompt while it is folded."""
         first = self.turns[0].raw if self.turns else ""
         return first or (self.given.raw if self.given else "")
 
     @property
-    def is_long(self) -> bool:
-        text = "\n".join(part.raw for part in [*self.turns, *([self.given] if self.given else [])])
-        return len(text) > LONG or text.count("\n") > MANY_LINES
+    def folds(self) -> bool:
+        """Whether folding would hide something."""
+        return len(self._texts) > 1 or len(self.preview) > SHORT or self.preview.count("\n") >= FEW_LINES
+
+    @property
+    def words(self) -> int:
+        return sum(len(text.split()) for text in self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
+        return [part.raw for part in [*self.turns, *([self.given] if self.given else [])]]
 
 
 def html_of(*texts: Iterable[str]) -> Html:
@@ -166,10 +174,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Row:
+    """A question and its scale. earlier: the rating that was chosen before the pair was brought back."""
+
     name: str
     label: str
     chosen: str
     errors: Sequence[str]
+    earlier: int | None = None
 
 
 @dataclass(frozen=True)
@@ -232,17 +243,21 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     turns = [shown_turns(completion, assignment.study) for completion in shown]
     references = pair.prompt.reference_turns if assignment.study.shows_references else []
     html = html_of(texts_of(pair.prompt), *turns, *references)
-    earlier = None
+    earlier, said = None, {}
     if assignment.finished_at is not None:
         earlier = Comparison.objects.current().filter(assignment=assignment).first()
+    if earlier:
+        said = dict(earlier.criterion_ratings.values_list("criterion", "rating"))
     blank = form or RatingForm(assignment.study)
     return Task(
         public_id=assignment.public_id,
         prompt=shown_prompt(pair.prompt, html),
         responses=[Response(letter, parts(some, html)) for letter, some in zip("AB", turns, strict=True)],
         points=scale_points(assignment.study.points),
-        overall=_row(blank, "rating", "Which response is better?"),
-        criteria=[_row(blank, name, label) for name, label in blank.criterion_fields().items()],
+        overall=_row(blank, "rating", "Which answer is better?", earlier.rating if earlier else None),
+        criteria=[
+            _row(blank, name, label, said.get(label)) for name, label in blank.criterion_fields().items()
+        ],
         reasons=_reasons(assignment.study, form, earlier),
         reason_errors=list(map(str, blank["reasons"].errors)),
         comment=_sent(form, "rationale") if form else earlier.rationale if earlier else "",
@@ -271,8 +286,8 @@ def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) 
     return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
 
 
-def _row(form: RatingForm, name: str, label: str) -> Row:
-    return Row(name, label, _sent(form, name), list(map(str, form[name].errors)))
+def _row(form: RatingForm, name: str, label: str, earlier: int | None) -> Row:
+    return Row(name, label, _sent(form, name), list(map(str, form[name].errors)), earlier)
 
 
 def _sent(form: RatingForm | None, name: str) -> str:

@@ -207,6 +207,11 @@ class Report:
     known: Shown
     in_steps: bool
 
+    @property
+    def is_very_fast(self) -> bool:
+        median = self.own.speed.median
+        return median is not None and median < self.own.speed.floor
+
 
 def report(study: Study, rater: Rater) -> Report | None:
     """None for somebody who has rated nothing."""

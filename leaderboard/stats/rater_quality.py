@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rating.pace import FLOOR
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import Estimate, share_estimate
 from leaderboard.stats.intervals import Share, wilson_share
@@ -90,10 +91,6 @@ def consistency(
         return Consistency(Share(0, 0), None)
     same = int((verdicts(one, size) == verdicts(other, size)).sum())
     return Consistency(wilson_share(same, len(one), level), float(np.abs(one - other).mean()))
-
-
-# Seconds in which nobody reads two answers.
-FLOOR: Final = 3.0
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def test_a_whole_pair_is_rated_by_keyboard_alone(visitor: Visitor) -> None:
     assert (comparison.rating, comparison.assignment.public_id) == (7, first)
     assert comparison.seconds is not None
     assert visitor.page.evaluate("document.activeElement.id") == "prompt-title"
-    assert "1 rated, 0 skipped" in visitor.page.inner_text(".task-status")
+    assert "1 done, " in visitor.page.inner_text(".task-status")
 
     visitor.press_for_next("s")
     visitor.settle()
@@ -52,7 +52,7 @@ def test_a_whole_pair_is_rated_by_keyboard_alone(visitor: Visitor) -> None:
     visitor.press_for_next("u")
     visitor.press_for_next("Control+z")
     assert visitor.assignment == first
-    assert "You answered this pair with 7" in visitor.page.inner_text("#task")
+    assert "You chose 7" in visitor.page.inner_text("#task")
     visitor.page.keyboard.press("1")
     visitor.press_for_next("Enter")
     visitor.settle()
@@ -66,7 +66,7 @@ def test_all_pairs_to_the_end_without_a_reload(visitor: Visitor) -> None:
     for number in range(12):
         visitor.page.keyboard.press(str(number % 8 + 1))
         visitor.press_for_next("Enter")
-    visitor.expect("nothing is left to rate")
+    visitor.expect("You are done, thank you")
     visitor.settle()
     assert visitor.page.evaluate("window.stayed")
     assert Comparison.objects.count() == 12
@@ -84,7 +84,7 @@ def test_keys_are_letters_while_a_comment_is_typed(visitor: Visitor) -> None:
     assert visitor.page.input_value("#rationale") == "su?g 5"
     assert not Assignment.objects.exclude(state="claimed").exists()
     visitor.page.click(".answer-submit")
-    visitor.page.wait_for_selector(".task-status:has-text('1 rated')")
+    visitor.page.wait_for_selector(".task-status:has-text('1 done')")
     visitor.settle()
     assert Comparison.objects.get().rationale == "su?g 5"
 
@@ -195,7 +195,7 @@ def test_a_draft_outlasts_a_pair_that_was_brought_back_in_between(visitor: Visit
     visitor.press_for_next("u")
     visitor.page.reload()
     visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
-    visitor.expect("You answered this pair with 2")
+    visitor.expect("You chose 2")
     visitor.page.keyboard.press("3")
     visitor.press_for_next("Enter")
     assert visitor.assignment == second
@@ -216,11 +216,11 @@ def test_a_lost_session_does_not_lose_the_answer(visitor: Visitor) -> None:
     Session.objects.all().delete()
     visitor.press_for_next("Control+Enter")
     visitor.page.wait_for_selector("#outbox a:visible")
-    visitor.page.wait_for_selector("#outbox:has-text('1 answer waits to be sent: you are signed out')")
+    visitor.page.wait_for_selector("#outbox:has-text('You are signed out. 1 rating is waiting to be sent')")
     second = visitor.assignment
     visitor.page.keyboard.press("7")
     visitor.press_for_next("Enter")
-    visitor.page.wait_for_selector("#outbox:has-text('2 answers wait')")
+    visitor.page.wait_for_selector("#outbox:has-text('2 ratings are waiting')")
     with visitor.page.context.expect_page() as opened:
         visitor.page.click("#outbox a")
     tab = opened.value
@@ -266,15 +266,15 @@ def test_a_lost_connection_keeps_the_answers(visitor: Visitor) -> None:
     for number in (5, 2):
         visitor.page.keyboard.press(str(number))
         visitor.press_for_next("Enter")
-    visitor.expect("The next pair is on its way")
-    visitor.page.wait_for_selector("#outbox:visible:has-text('2 answers wait to be sent')")
+    visitor.expect("You are offline")
+    visitor.page.wait_for_selector("#outbox:visible:has-text('2 ratings are waiting to be sent')")
     assert not Comparison.objects.exists()
     visitor.page.context.set_offline(False)
     visitor.page.wait_for_selector("#answer")
     visitor.settle()
     assert [each.rating for each in Comparison.objects.all()] == [5, 2]
     assert visitor.page.is_hidden("#outbox")
-    visitor.expect("2 rated, 0 skipped")
+    visitor.expect("2 done")
 
 
 def test_answers_that_waited_are_sent_by_the_next_page(visitor: Visitor) -> None:
@@ -322,17 +322,17 @@ def test_a_pair_answered_in_another_tab_says_so(visitor: Visitor) -> None:
     other.goto(visitor.page.url)
     other.click("label:has([name=rating][value='2'])")
     other.click(".answer-submit")
-    other.wait_for_selector(".task-status:has-text('1 rated')")
+    other.wait_for_selector(".task-status:has-text('1 done')")
     before = visitor.assignment
     visitor.page.bring_to_front()
     visitor.page.keyboard.press("8")
     visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_selector("#refusals > div")
     told = visitor.page.inner_text("#refusals")
-    assert "That pair has your answer 2 already" in told
+    assert "You have already rated this pair 2" in told
     assert "What you sent: B is much better" in told
     visitor.page.click("[data-reopen]")
-    visitor.expect("You answered this pair with 2")
+    visitor.expect("You chose 2")
     assert visitor.assignment == before
     assert visitor.page.is_hidden("#refusals")
     assert Comparison.objects.get().rating == 2
@@ -397,7 +397,7 @@ def test_equal_texts_are_a_tie_by_one_key(visitor: Visitor) -> None:
     assert chosen(visitor) is None
     Completion.objects.update(digest="0" * 64)
     visitor.rate()
-    visitor.expect("Both answers are the same text.")
+    visitor.expect("Both answers are identical.")
     visitor.press_for_next("t")
     visitor.settle()
     assert Comparison.objects.get().rating in (4, 5)
@@ -419,7 +419,7 @@ def test_names_are_told_after_the_vote_until_the_next_key(visitor: Visitor) -> N
     assert visitor.page.is_hidden("#reveal")
     visitor.page.keyboard.press("u")
     visitor.page.wait_for_selector("#trouble:visible")
-    assert "told who wrote what" in visitor.page.inner_text("#trouble")
+    assert "seen the names" in visitor.page.inner_text("#trouble")
 
 
 def choosing_submits(visitor: Visitor) -> None:
@@ -484,10 +484,20 @@ def test_texts_as_written_and_scrolled_together(visitor: Visitor) -> None:
     assert visitor.page.get_attribute(".toggle-sync", "aria-pressed") == "true"
 
 
-def test_the_prompt_folds_by_hand(visitor: Visitor) -> None:
+def test_the_prompt_stays_as_its_reader_folds_it(visitor: Visitor) -> None:
+    Prompt.objects.update(input="Material " * 100)
     visitor.rate()
+    visitor.settle()
     assert visitor.page.is_visible(".prompt-text")
     visitor.page.keyboard.press("p")
+    assert not visitor.page.is_visible(".prompt-text")
+    visitor.settle()
+    visitor.page.keyboard.press("4")
+    visitor.page.keyboard.press("Enter")
+    visitor.expect("1 done")
+    assert not visitor.page.is_visible(".prompt-text")
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
     assert not visitor.page.is_visible(".prompt-text")
     visitor.page.keyboard.press("p")
     assert visitor.page.is_visible(".prompt-text")
@@ -496,6 +506,7 @@ def test_the_prompt_folds_by_hand(visitor: Visitor) -> None:
 def test_one_response_at_a_time_on_a_phone(visitor: Visitor) -> None:
     visitor.shown_at(390, 844)
     visitor.rate()
+    visitor.page.click(".view-menu")
     visitor.page.click(".toggle-tabs")
     assert visitor.page.is_visible(".response-a")
     assert not visitor.page.is_visible(".response-b")
@@ -512,19 +523,19 @@ def test_it_works_without_javascript(visitor: Visitor, plain_page: Any) -> None:
     plain_page.goto(f"{visitor.server}/rate/{visitor.study.slug}/")
     plain_page.click("label:has([name=rating][value='4'])")
     plain_page.click(".answer-submit")
-    plain_page.wait_for_selector(".task-status:has-text('1 rated')")
+    plain_page.wait_for_selector(".task-status:has-text('1 done')")
     plain_page.click("button[name=skip]")
-    plain_page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
+    plain_page.wait_for_selector(".task-status:has-text('1 skipped')")
     plain_page.click("button[name=undo]")
-    plain_page.wait_for_selector("#task:has-text('You skipped this pair before.')")
+    plain_page.wait_for_selector("#task:has-text('You skipped this pair.')")
     plain_page.click("a:has-text('Flag')")
     plain_page.check("[name=reason][value=harm]")
     plain_page.click("main form button")
-    plain_page.wait_for_selector(".task-status:has-text('1 rated, 1 skipped')")
+    plain_page.wait_for_selector(".task-status:has-text('1 skipped')")
     plain_page.click("label:has([name=rating][value='6'])")
     plain_page.focus("[name=rating][value='6']")
     plain_page.keyboard.press("Enter")
-    plain_page.wait_for_selector(".task-status:has-text('2 rated')")
+    plain_page.wait_for_selector(".task-status:has-text('2 done')")
     assert [each.rating for each in Comparison.objects.all()] == [4, 6]
     assert Flag.objects.get().reason == "harm"
 
@@ -578,7 +589,7 @@ def states(visitor: Visitor) -> Iterator[str]:
     for key in "44":
         page.keyboard.press(key)
     visitor.press_for_next("Enter")
-    visitor.expect("The next pair is on its way")
+    visitor.expect("You are offline")
     yield "waiting"
     page.context.set_offline(False)
     page.wait_for_selector("#answer")
@@ -592,7 +603,7 @@ def states(visitor: Visitor) -> Iterator[str]:
     page.wait_for_selector("#refusals > div")
     yield "refused"
     page.reload()
-    visitor.expect("No pair can be offered")
+    visitor.expect("No pair for you now")
     yield "closed"
     Study.objects.update(closed_at=None)
     visitor.visit("flag", visitor.study.slug)
@@ -647,14 +658,48 @@ def test_columns_are_equal_on_desktops_and_stacked_on_phones(visitor: Visitor) -
     assert all(size["width"] >= 40 and size["height"] >= 44 for size in sizes)
 
 
+def test_who_rushes_is_told_once_and_choosing_submits_is_offered_once(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '10')")
+    for _ in range(9):
+        visitor.page.keyboard.press("3")
+        visitor.press_for_next("Enter")
+        assert not visitor.page.is_visible("#hint")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    assert "You are very fast" in visitor.page.inner_text("#hint")
+    visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '19')")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    visitor.page.click("#hint [data-yes]")
+    assert not visitor.page.is_visible("#hint")
+    assert visitor.page.is_checked("#choosing-submits")
+
+
+def test_a_goal_for_a_sitting_is_counted_down(visitor: Visitor) -> None:
+    visitor.rate()
+    visitor.page.click("[data-dialog=sitting]")
+    visitor.page.fill("#sitting-goal", "2")
+    visitor.page.keyboard.press("Enter")
+    for done in (1, 2):
+        visitor.page.keyboard.press("3")
+        visitor.press_for_next("Enter")
+        visitor.expect(f"{done} of 2")
+    assert "You have reached your goal" in visitor.page.inner_text("#hint")
+
+
 def test_the_numbers_stay_under_the_finger_on_a_phone(visitor: Visitor) -> None:
     visitor.shown_at(390, 844)
     visitor.rate()
     last = visitor.page.locator(".point").last
     before = last.bounding_box()
+    bar = visitor.page.locator("#answer").bounding_box()
     last.click()
-    assert visitor.page.is_visible("#rationale")
+    assert visitor.page.is_visible(".reasons")
     assert last.bounding_box() == before
+    assert visitor.page.locator("#answer").bounding_box() == bar, "it does not grow over the texts"
+    visitor.page.click("[data-comment]")
+    assert visitor.page.is_visible("#rationale")
 
 
 def test_nothing_is_loaded_from_elsewhere(visitor: Visitor) -> None:

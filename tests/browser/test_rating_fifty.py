@@ -124,7 +124,7 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     person.rate()
     check_accessible(page)
     person.rate()
-    visitor.expect("The next pair is on its way")
+    visitor.expect("You are offline")
     page.wait_for_selector("#outbox:visible")
     check_accessible(page)
     assert Comparison.objects.current().count() == 20
@@ -164,7 +164,7 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     assert len(lost) == 3
 
     person.rate_until(50)
-    visitor.expect("nothing is left to rate")
+    visitor.expect("You are done, thank you")
     visitor.expect("You rated 50 pairs of Fifty pairs and skipped 2.")
     check_accessible(page)
     person.times += page.evaluate("window.times")

@@ -55,7 +55,7 @@ def test_all_of_it_by_keyboard(visitor: Visitor, trained: Study) -> None:
         press(visitor, "Enter", ".verdict")
         assert visitor.page.evaluate("document.activeElement.id") == "verdict"
         if number == 2:
-            assert "That is right" in visitor.page.inner_text(".verdict")
+            assert "Right" in visitor.page.inner_text(".verdict")
             visitor.page.reload()
             assert "Both are one line about rain." in visitor.page.inner_text(".verdict")
         press(visitor, "Enter", "#answer [name=rating]" if number < 3 else ".outcome")

@@ -107,7 +107,7 @@ def test_a_paused_study_offers_nothing_and_takes_answers_in_hand(study: Study, r
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"paused_at": timezone.now()}, "You are paused in this study"), ({"role": "viewer"}, "not rate in it")],
+    [({"paused_at": timezone.now()}, "The operator has paused you"), ({"role": "viewer"}, "not rate in it")],
 )
 def test_who_is_offered_nothing(study: Study, rater: Rater, change: dict[str, Any], words: str) -> None:
     Membership.objects.update(**change)

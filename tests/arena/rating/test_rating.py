@@ -282,6 +282,7 @@ def test_undo_brings_the_last_pair_back_with_its_answer(client: Client, study: S
     html = send(client, rater, "undo", study).json()["html"]
     assert assignment.public_id in html
     assert "You chose <strong>6</strong>" in html
+    assert re.search(r'point-earlier">\s*<input type="radio" name="rating" value="6"', html)
     assert "first thought" in html
     assert "checked" not in html
     assert Comparison.objects.current().count() == 1
@@ -378,10 +379,11 @@ def test_prompts_are_escaped_and_shown_as_completions_are(client: Client, study:
 
 
 def test_an_empty_response_says_so_and_a_blank_prompt_does_not(client: Client, study: Study) -> None:
-    assert '<details class="prompt-fold" open>' in page(client, study).content.decode()
+    assert "prompt-fold" not in page(client, study).content.decode(), "folding would hide nothing"
     Prompt.objects.update(turns=["\n"], input="word " * 200)
     html = page(client, study).content.decode()
-    assert '<details class="prompt-fold">' in html
+    assert '<details class="prompt-fold" open>' in html
+    assert "Unfold all 200 words" in html
     assert "(This answer is empty.)" not in html
     Completion.objects.update(turns=[" \n"], is_empty=True)
     assert page(client, study).content.decode().count("(This answer is empty.)") == 2
@@ -457,10 +459,10 @@ def test_equal_texts_tie(
     client: Client, study: Study, rater: Rater, points: int, ties: set[int | None]
 ) -> None:
     Study.objects.update(points=points)
-    assert "Both answers are the same text" not in page(client, study).content.decode()
+    assert "Both answers are identical" not in page(client, study).content.decode()
     Completion.objects.update(digest="0" * 64)
     html = page(client, study).content.decode()
-    assert "Both answers are the same text" in html
+    assert "Both answers are identical" in html
     assert ("answer-tie" in html) == (ties != {None})
     seeds = [number << 20 for number in range(16)]
     assert {tie_rating(Assignment(study=Study(points=points), seed=seed)) for seed in seeds} == ties

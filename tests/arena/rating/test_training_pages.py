@@ -52,7 +52,7 @@ def test_the_way_leads_from_the_guidelines_through_the_training(client: Client, 
     assert page(client, "rate-study").headers["Location"] == reverse("guidelines", args=["s"])
     assert page(client, "training").headers["Location"] == reverse("guidelines", args=["s"])
     guidelines = page(client, "guidelines").content.decode()
-    assert "Go on to the training" in guidelines
+    assert "Start the training" in guidelines
     assert "Secret" not in guidelines
     client.post(reverse("guidelines", args=["s"]))
     assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
@@ -67,7 +67,7 @@ def test_what_is_right_is_told_after_the_answer(client: Client, rater: Membershi
     assert "Pair 1 of 3" in before
     assert "<b>good</b>" not in before
     told = answer(client, 1, 1).content.decode()
-    assert "That is right" in told
+    assert "Right" in told
     assert "Secret &lt;i&gt;reason&lt;/i&gt; 1." in told
     assert reverse("training-pair", args=["s", 1, 2]) in told
     assert page(client, "training-pair", 1, 1).content.decode().count("Secret") == 1
@@ -92,7 +92,7 @@ def test_the_end_opens_rating(client: Client, rater: Membership) -> None:
     assert page(client, "rate-study").status_code == 200
     rate = page(client, "rate-study").content.decode()
     assert "Secret &lt;i&gt;reason&lt;/i&gt; 3." in rate  # an example in the guidelines
-    assert "Start rating" in page(client, "guidelines").content.decode()
+    assert "Continue rating" in page(client, "guidelines").content.decode()
     assert page(client, "training-pair", 1, 1).status_code == 200
     assert page(client, "training-pair", 2, 1).headers["Location"] == reverse("training", args=["s"])
 
@@ -105,7 +105,7 @@ def test_who_fails_goes_through_it_again(client: Client, study: Study, rater: Me
         content = page(client, "training").content.decode()
         assert "You got 1 of 3 pairs right; 3 are needed" in content
         assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
-        assert ("Go through it again" in content) is (attempt < 3)
+        assert ("Try again" in content) is (attempt < 3)
     assert "Please ask the operator" in content
     address = reverse("training-pair", args=["s", 4, 1])
     assert client.post(address, {"rating": "1"}).status_code == 302

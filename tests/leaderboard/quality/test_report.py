@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Pair
+from arena.models import Comparison, Pair
 from leaderboard.quality.page import report
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
@@ -32,6 +32,18 @@ def test_it_names_no_contestant_and_no_other_rater(client):
     assert ">24<" in page
     for name in ["alpha", "beta", "gamma", *[each.name for each in others]]:
         assert name not in page
+
+
+def test_it_hides_what_is_empty_and_warns_who_rushes(client):
+    study = make.make_study()
+    rater = make.make_member(study)
+    known_pairs(study, rater, 2)
+    client.force_login(rater.user)
+    page = client.get(address(study)).content.decode()
+    assert "Right on known pairs" not in page
+    assert "Very fast" not in page
+    Comparison.objects.update(seconds=0.2)
+    assert "Median 0.2 s. <strong>Very fast" in client.get(address(study)).content.decode()
 
 
 def known_pairs(study, rater, number):
