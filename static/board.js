@@ -23,11 +23,13 @@
 
   /* --- Switching --------------------------------------------------------------------------------------------- */
 
-  /* What was open stays open in the part that replaces it. */
+  /* What was open stays open in the part that replaces it, and what had the focus in it has it again. */
   let open = [];
+  let focused = "";
 
   document.addEventListener("htmx:beforeSwap", () => {
     open = [...document.querySelectorAll("#board details[open]")].map(nameOf);
+    focused = document.activeElement?.closest("#board details") ? document.activeElement.id : "";
   });
 
   function nameOf(details) {
@@ -38,7 +40,11 @@
     for (const details of document.querySelectorAll("#board details:not([open])")) {
       details.open = open.includes(nameOf(details));
     }
+    if (focused) {
+      document.getElementById(focused)?.focus({ preventScroll: true });
+    }
     open = [];
+    focused = "";
     const caption = document.querySelector("#standings-part caption");
     const sentence = document.querySelector("#computing p, .verdict-sentence");
     const said = caption ? `Shown: ${caption.textContent}` : sentence ? sentence.textContent : "No numbers here.";
@@ -48,7 +54,7 @@
   /* A switch that htmx cannot follow is followed as the plain link it is. */
   for (const failure of ["htmx:responseError", "htmx:sendError"]) {
     document.addEventListener(failure, (event) => {
-      if (event.detail.boosted || event.detail.requestConfig?.boosted) {
+      if (event.detail.boosted || event.detail.requestConfig?.boosted || event.detail.elt?.matches?.(".switch-form")) {
         window.location.assign(event.detail.pathInfo.finalRequestPath);
       }
     });

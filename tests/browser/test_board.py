@@ -1,5 +1,6 @@
 """The public board in a real browser: figures, switches, colour schemes, phones, keyboard, accessibility."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,15 +38,10 @@ def made(lasting_rows):
     return made
 
 
-def test_a_phone_shows_ratings_with_their_intervals(page, live_server):
-    made = HandMade("alpha", "GPT 4 Turbo (2024-04-09)", slug="narrow")
-    for rating in (1, 2, 8):
-        made.rate("alpha", "GPT 4 Turbo (2024-04-09)", rating)
-    services.refresh(made.study)
+def test_a_phone_shows_scores_with_their_intervals(page, live_server, made):
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{live_server.url}/studies/narrow/")
-    page.wait_for_selector("#standings-table")
-    interval = page.locator("#standings-table tbody tr").first.locator("td").nth(2).bounding_box()
+    page.goto(f"{live_server.url}/studies/board/")
+    interval = page.locator("#standings-table tbody tr").first.locator(".dots").bounding_box()
     frame = page.locator(".table-scroll:has(#standings-table)").bounding_box()
     assert interval["x"] + interval["width"] <= frame["x"] + frame["width"]
 
@@ -55,7 +51,7 @@ def test_figures_keep_their_place_and_show_names_as_text(page, live_server, made
     before = page.evaluate("document.documentElement.scrollHeight")
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") == before
-    assert page.locator(".plot .main-svg").count() >= 4
+    assert page.locator(".plot .main-svg").count() >= 2
     labels = page.locator("#figure-standings .ytick text").all_text_contents()
     assert len(labels) == 4
     assert "--text" in labels
@@ -97,6 +93,7 @@ def names(page):
 def test_a_switch_by_keyboard_keeps_focus_and_place_and_is_announced(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/")
     page.evaluate("document.body.dataset.here = 'still'")
+    page.locator(".more-settings > summary").click()
     off = page.get_by_role("link", name="Off", exact=True)
     off.focus()
     place = page.evaluate("scrollY")
@@ -135,9 +132,10 @@ def test_a_switch_from_the_middle_stays_there(page, live_server, made, size):
 
 def test_a_switch_by_mouse_and_the_way_back(page, live_server, made):
     page.goto(f"{live_server.url}/studies/board/")
-    page.get_by_role("link", name="coding").click()
+    page.get_by_role("link", name="coding").first.click()
     page.wait_for_url("**category=coding**")
     page.wait_for_function("document.querySelector('caption').textContent.includes('coding')")
+    page.locator(".more-settings > summary").click()
     page.get_by_role("link", name="Bradley-Terry", exact=True).first.click()
     page.wait_for_url("**method=bradley-terry**")
     assert "category=coding" in page.url
@@ -155,40 +153,57 @@ def test_sorting_by_click_and_by_address(page, live_server, made, problems):
     by_ties = [row.contestant for row in sorted(rows, key=lambda row: (-row.tie_percent, row.rank))]
     page.goto(f"{live_server.url}/studies/board/")
     assert names(page) == [row.contestant for row in rows]
-    page.get_by_role("link", name="Contestant", exact=True).click()
+    page.get_by_role("link", name="Model", exact=True).click()
     page.wait_for_selector("th.name[aria-sort=ascending]")
     settled(page)
     assert names(page) == sorted((row.contestant for row in rows), key=str.casefold)
-    page.get_by_role("link", name="Contestant", exact=True).press("Enter")
+    page.get_by_role("link", name="Model", exact=True).press("Enter")
     page.wait_for_selector("th.name[aria-sort=descending]")
     assert names(page) == sorted((row.contestant for row in rows), key=str.casefold, reverse=True)
     assert page.locator("#standings-table [aria-sort]").count() == 1
     page.goto(f"{live_server.url}/studies/board/?sort=ties")
     assert names(page) == by_ties
+    page.locator(".more-settings > summary").click()
     page.get_by_role("link", name="Off", exact=True).click()
-    page.wait_for_url("**ties=off&sort=ties")
+    page.wait_for_url("**ties=off&sort=ties&columns=all")
+    settled(page)
+    page.get_by_role("link", name="Fewer columns").click()
+    page.wait_for_function("document.querySelectorAll('#standings-table thead th').length === 6")
+    assert page.url.endswith("?raters=people&ties=off")
     assert problems == []
 
 
-def test_finding_a_contestant(page, live_server, made):
-    page.goto(f"{live_server.url}/studies/board/")
-    page.get_by_role("searchbox").fill("heron")
-    assert names(page) == ["Heron 70B"]
-    assert page.locator("#standings-found").inner_text() == "1 of 4 shown"
+def test_finding_a_model_and_choosing_raters_from_a_list(page, live_server, lasting_rows, problems):
+    found = [f"model {number}" for number in range(13)]
+    made = HandMade(*found, slug="many", categories=("coding",))
+    for one, other in pairwise(found):
+        made.rate(one, other, 1)
+    for number in range(3):
+        made.rate("model 0", "model 1", 8, rater=made.judge(f"a judge with a rather long name {number}"))
+    services.refresh(made.study)
+    page.goto(f"{live_server.url}/studies/many/")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_url("**search=heron")
+    assert page.evaluate("location.hash") == "#leaderboard", "the first stop skips to the table"
+    page.get_by_role("searchbox").fill("MODEL 12")
+    assert names(page) == ["model 12"]
+    assert page.locator("#standings-found").inner_text() == "1 of 13 shown"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=MODEL*12")
     settled(page)
-    assert names(page) == ["Heron 70B"]
-    page.get_by_role("searchbox").fill("")
-    assert len(names(page)) == 4
+    assert names(page) == ["model 12"]
+    page.get_by_label("Raters", exact=True).select_option(index=1)
+    page.wait_for_url("**raters=judge*")
+    page.wait_for_function("document.querySelector('#standings-table').rows.length === 3")
+    assert problems == []
 
 
 def test_figures_follow_the_colour_scheme(page, live_server, made):
     page.emulate_media(color_scheme="light")
     page.goto(f"{live_server.url}/studies/board/")
-    page.locator("#figure-games").scroll_into_view_if_needed()
-    page.wait_for_selector("#figure-games[data-drawn]")
-    background = "getComputedStyle(document.querySelector('#figure-games .main-svg')).backgroundColor"
+    page.locator("#figure-win-rates").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-win-rates[data-drawn]")
+    background = "getComputedStyle(document.querySelector('#figure-win-rates .main-svg')).backgroundColor"
     light = page.evaluate(background)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(f"() => {background} !== '{light}'")
@@ -200,8 +215,8 @@ def test_an_image_can_be_taken_away(page, live_server, made, size, kind):
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{live_server.url}/studies/board/")
     with page.expect_download() as download:
-        page.get_by_role("button", name=f"{kind} of Games").click()
-    assert download.value.suggested_filename == f"board-games.{kind.lower()}"
+        page.get_by_role("button", name=f"{kind} of Wins against each other").click()
+    assert download.value.suggested_filename == f"board-win-rates.{kind.lower()}"
     start = Path(download.value.path()).read_bytes()[:8]
     assert start == (b"\x89PNG\r\n\x1a\n" if kind == "PNG" else b"<svg cla")
 
@@ -212,12 +227,12 @@ def test_figures_and_plotly_are_fetched_when_they_come_near(page, live_server, m
     page.goto(f"{live_server.url}/studies/board/", wait_until="networkidle")
     assert not [url for url in asked if "figures/" in url or "plotly" in url]
     page.emulate_media(media="print")
-    assert page.locator("#games .plot-frame").is_hidden()
-    assert page.locator("#games table").is_visible()
+    assert page.locator("#win-rates .plot-frame").is_hidden()
+    assert page.locator("#win-rates table").is_visible()
     page.emulate_media(media="screen")
-    page.locator("#figure-games").scroll_into_view_if_needed()
-    page.wait_for_selector("#figure-games[data-drawn]")
-    assert len([url for url in asked if "figures/games.json" in url]) == 1
+    page.locator("#figure-win-rates").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure-win-rates[data-drawn]")
+    assert len([url for url in asked if "figures/win-rates.json" in url]) == 1
     assert len([url for url in asked if "plotly" in url]) == 1
 
 
@@ -237,21 +252,21 @@ def test_a_figure_that_fails_says_so_and_can_be_tried_again(page, live_server, m
 def test_the_numbers_remain_without_scripts(plain_page, live_server, made):
     plain_page.goto(f"{live_server.url}/studies/board/")
     assert not plain_page.locator(".plot").first.is_visible()
-    assert plain_page.locator("#games table").is_visible()
-    assert not plain_page.get_by_role("button", name="PNG of Games").is_visible()
-    assert plain_page.get_by_role("link", name="CSV of Games").is_visible()
+    assert plain_page.locator("#win-rates table").is_visible()
+    assert not plain_page.get_by_role("button", name="PNG of Wins against each other").is_visible()
+    assert plain_page.get_by_role("link", name="CSV of Wins against each other").is_visible()
+    plain_page.locator(".more-settings > summary").click()
     with plain_page.expect_navigation():
         plain_page.get_by_role("link", name="Off", exact=True).click()
     assert "ties off" in caption(plain_page)
     with plain_page.expect_navigation():
-        plain_page.get_by_role("link", name="Games", exact=True).click()
+        plain_page.get_by_role("link", name="Ratings", exact=True).click()
     assert plain_page.url.endswith("?raters=people&ties=off&sort=games")
-    plain_page.get_by_role("searchbox").fill("human")
     with plain_page.expect_navigation():
-        plain_page.get_by_role("button", name="Find").click()
-    assert names(plain_page) == ["Human demonstrations"]
+        plain_page.get_by_role("link", name="All columns").click()
+    assert plain_page.locator("#standings-table #sort-group").is_visible()
     plain_page.locator(".more-settings summary").click()
-    plain_page.get_by_role("link", name="80 %").click()
+    plain_page.get_by_role("link", name="80%").click()
     plain_page.wait_for_url("**level=80**")
 
 
