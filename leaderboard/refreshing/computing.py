@@ -281,7 +281,7 @@ def tables_of(view: ComputedView) -> str:
 
 
 def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
-    address, _, query = view.setting.partition("?")
+    address, _, query = view.setting.partition("#")[0].partition("?")
     scope = Scope(address)
     read = _PARSERS.get(scope, parse)
     found = read(dict(parse_qsl(query)), view.snapshot.known)

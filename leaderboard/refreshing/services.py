@@ -23,6 +23,7 @@ from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.snapshots import columns
+from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.study_lock import held
@@ -99,6 +100,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
         counts=tables.counts(read, criteria)
         | {
+            "form": FORM,
             "own_family": own_families(study, read, method.interval),
             "stopping": rule_of(study, read, method),
             "people": [each.selector for each in single_people(study, read)],
@@ -159,8 +161,8 @@ def stale(*, counted: bool = True) -> list[int]:
 
 
 def is_current(snapshot: Snapshot) -> bool:
-    """Whether it was made by the methods of this version."""
-    return snapshot.methodology == METHODOLOGY
+    """Whether it was made by the methods of this version and has the form of its tables."""
+    return snapshot.methodology == METHODOLOGY and snapshot.counts.get("form") == FORM
 
 
 def sweep() -> int:

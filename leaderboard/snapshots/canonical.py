@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+FORM: Final = 4
+"""Raised when any stored table gets other fields: after an upgrade, what has another form is made again."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
+from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.freshness import LOST_AFTER, send
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place
@@ -72,7 +73,9 @@ class Pending:
 
 
 def key_of(setting: Setting, scope: Scope) -> str:
-    return scope + (setting.query(category="") if scope.has_every_category else setting.query())
+    """The address of a scope at a setting, and the form of its tables."""
+    query = setting.query(category="") if scope.has_every_category else setting.query()
+    return f"{scope}{query}#{FORM}"
 
 
 def contents(

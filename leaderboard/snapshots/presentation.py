@@ -129,10 +129,10 @@ def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
         yield f"Equal models tie in {equals:.0f}% of their ratings: {nu}."
     if content.get("position"):
         place = content["position"]
-        yield f"Being shown first is worth {place['points']:+.1f} points{between(place, '+.1f')}."
+        yield f"Being shown first is worth {_number(place['points'], '+.1f')} points{between(place, '+.1f')}."
     for name, effect in content.get("effects", {}).items():
         more = f"One standard deviation more {STYLE_NAMES.get(name, name)}"
-        yield f"{more} is worth {effect['points']:+.1f} points{between(effect, '+.1f')}."
+        yield f"{more} is worth {_number(effect['points'], '+.1f')} points{between(effect, '+.1f')}."
     if content.get("rater_lean_sd") is not None:
         lean = content["rater_lean_sd"]
         yield f"Raters differ in preferring the first answer (standard deviation {lean:.3f} log-odds)."
@@ -150,7 +150,8 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
     if not control["changes"]:
         return
     largest = control["changes"][0]
-    yield f"{largest['contestant']} changes most: {largest['change']:+.0f} points{between(largest, '+.0f')}."
+    change = _number(largest["change"], "+.0f")
+    yield f"{largest['contestant']} changes most: {change} points{between(largest, '+.0f')}."
     certain = [each["contestant"] for each in control["changes"] if each["certain"]]
     if certain:
         yield (
@@ -170,7 +171,7 @@ def expected_sentence(found: Mapping[str, Any]) -> str:
     return (
         f"Over {counted(found['pairs'], 'pairs')} that people rated too, expected ratings correlate with "
         f"people’s mean ratings at {expected['value']:.2f}{between(expected, '.2f')}. Ratings as given reach "
-        f"{given['value']:.2f}{between(given, '.2f')}, a difference of {difference['value']:+.2f}"
+        f"{given['value']:.2f}{between(given, '.2f')}, a difference of {_number(difference['value'], '+.2f')}"
         f"{between(difference, '+.2f')}."
     )
 
@@ -178,8 +179,12 @@ def expected_sentence(found: Mapping[str, Any]) -> str:
 def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:
     if found.get("low") is None:
         return ""
-    low, high = (f"{found[end]:{form}}".replace("-", "−") for end in ("low", "high"))
+    low, high = (_number(found[end], form) for end in ("low", "high"))
     return f" ({level:g}%: {low} to {high})"
+
+
+def _number(value: float, form: str) -> str:
+    return f"{value:{form}}".replace("-", "−")
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import FORM, Table, canonical
 from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import METHODOLOGY, Games, Method, Ratings, matrices, rank_ratings
 
 TIES: Final = ("on", "off")
-
-FORM: Final = 3
-"""Raised when a table gets other fields: a table of another form is not copied from an older snapshot."""
 
 BOOTSTRAPPED: Final = ("elo", "bradley-terry", "elo-study")
 """Methods with bootstrapped intervals; the sandwich of the others takes a tenth of the time."""

@@ -48,6 +48,7 @@ def test_a_phone_shows_scores_with_their_intervals(page, live_server, made):
 
 def test_figures_keep_their_place_and_show_names_as_text(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/")
+    page.locator("#details > summary").click()
     before = page.evaluate("document.documentElement.scrollHeight")
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") == before

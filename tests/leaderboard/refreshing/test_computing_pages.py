@@ -10,6 +10,7 @@ from arena.models import Completion, Contestant, Study
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.settings import Setting
 from tests.factories import make_user
 from tests.leaderboard.reading import printed
@@ -49,7 +50,7 @@ def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, ma
     assert waiting.status_code == 200
     text = waiting.content.decode()
     assert "These numbers are not stored; they wait for a worker to compute them." in text
-    assert "People; all categories; Elo; ratings 3-6 are ties; intervals of 95 %" in text
+    assert "People, all categories, Elo, ties half, ratings 3–6 are ties, 95% intervals" in text
     assert 'hx-get="/studies/small/computing/?raters=people&amp;band=3-6&amp;shown=wanted"' in text
     assert '<a class="button button-quiet" href="?raters=people&amp;band=3-6">Look again</a>' in text
     assert "standings-table" not in text
@@ -67,13 +68,13 @@ def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, ma
 
 @pytest.mark.parametrize(
     ("resample", "units"),
-    [("games", "Games"), ("raters", "Raters"), ("prompts-and-raters", "Prompts and raters")],
+    [("games", "Ratings"), ("raters", "Raters"), ("prompts-and-raters", "Prompts and raters")],
 )
 def test_the_page_names_what_counts_as_independent(client, made, resample, units):
     address = f"/studies/small/?raters=people&method=davidson&resample={resample}"
     client.get(address)
     work(made)
-    assert f"{units} count as the independent units" in client.get(address).content.decode()
+    assert f"{units} count as independent" in client.get(address).content.decode()
 
 
 def test_people_who_are_left_out_are_not_called_retired(client, made):
@@ -81,8 +82,8 @@ def test_people_who_are_left_out_are_not_called_retired(client, made):
     client.get(address)
     work(made)
     page = client.get(address).content.decode()
-    assert "12 with people, a retired contestant or none" in page
-    assert "1 contestant without a game in this setting, people included, is not listed." in page
+    assert "12 ratings of people’s answers, a retired model or no model." in page
+    assert "1 model without a rating here is not listed." in page
 
 
 class TestTheQuestionOfAWaitingPage:
@@ -180,7 +181,7 @@ class TestLevels:
         where = "/studies/small/standings.json?level=99&band=3-6"
         for key in ("?raters=people&band=3-6", "?raters=people&band=3-6&level=99"):
             assert client.get(where).status_code == 202
-            assert ComputedView.objects.get(state="wanted").setting == key
+            assert ComputedView.objects.get(state="wanted").setting == f"{key}#{FORM}"
             work(made)
         content = client.get(where).json()
         assert (content["parameters"]["interval"], content["parameters"]["tie_band"]) == (99, "3-6")
@@ -213,7 +214,7 @@ def test_both_orders_stand_side_by_side(client, made):
 def test_who_is_above_whom_is_linked_from_the_board_and_shown_once_it_is_computed(client, made):
     address = "/studies/small/?raters=people&pairwise=on"
     page = client.get("/studies/small/").content.decode()
-    assert '<a href="?raters=people&amp;pairwise=on#above">Who is above whom</a>' in page
+    assert '<a href="?raters=people&amp;pairwise=on#above">Who is above whom?</a>' in page
     assert 'id="above"' not in page
     client.get(address)
     work(made)
@@ -247,7 +248,7 @@ class TestAdjusting:
         assert "Style control" not in page
         refused = client.get("/studies/small/?adjust=length")
         assert refused.status_code == 404
-        assert "once the study is closed" in refused.content.decode()
+        assert "opens when the study closes" in refused.content.decode()
 
     def test_the_board_is_that_of_the_command_beside_the_one_without(self, client, closed):
         address = "/studies/small/?raters=people&method=ordinal&adjust=length"
@@ -276,8 +277,8 @@ class TestAdjusting:
             assert cells[9] == other["rank"] - own["rank"]
         sentence = (
             f"One standard deviation more length is worth {effect['points']:+.1f} points "
-            f"(95 %: {effect['low']:+.1f} to {effect['high']:+.1f})."
-        )
+            f"(95%: {effect['low']:+.1f} to {effect['high']:+.1f})."
+        ).replace("-", "−")
         assert sentence in shown.content.decode()
         assert page.panel("effects").table.rows[0][:4] == (
             "length",

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import pytest
 from celery import current_app
@@ -10,7 +11,7 @@ from django.db import connections
 from leaderboard.models import ComputedView
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.settings import Setting
+from leaderboard.snapshots.settings import Scope, Setting
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -87,5 +88,5 @@ def test_workers_together_compute_everything_once(snapshot, monkeypatch):
             computing.compute_next(snapshot.study_id)
 
     at_once(work, work, work)
-    assert sorted(computed) == sorted(each.query() for each in settings)
+    assert sorted(computed) == sorted(map(on_demand.key_of, settings, repeat(Scope.BOARD)))
     assert not any(isinstance(on_demand.contents(snapshot, each), on_demand.Pending) for each in settings)

@@ -83,6 +83,9 @@ def test_nothing_is_computed_while_data_and_methods_stay_the_same(made, messages
     assert services.stale() == [made.study.pk]
     assert services.refresh_if_stale(made.study).snapshot.methodology == METHODOLOGY
     assert services.stale() == []
+    older = Snapshot.objects.newest(made.study)
+    Snapshot.objects.update(counts={**older.counts, "form": older.counts["form"] - 1})
+    assert services.stale() == [made.study.pk], "tables of another form are made again"
 
 
 def test_a_running_computation_is_left_alone_until_it_has_died(made, messages):

@@ -120,7 +120,7 @@ def test_whether_they_agree_is_worked_out_from_both_fits(client, made):
         assert row["low"] <= row["change"] <= row["high"]
     text = words(page)
     assert f"have Kendall’s tau {control['tau']:.2f} (95%:" in text
-    assert f"{largest} changes most: {change[largest]:+.0f} points (95%:" in text
+    assert f"{largest} changes most: {change[largest]:+.0f} points (95%:".replace("-", "−") in text
     assert "No change is larger than chance explains." in text
     table = records(client, f"{BOARD}tables/control.csv?raters=people&pairs=random")
     assert np.array([float(row["Change"].lstrip("'")) for row in table]) == pytest.approx(
