@@ -98,8 +98,8 @@ def as_text(found: Content, *, unmirrored: bool = False) -> str:
     simulated = any(own["simulated"] for own in kinds or found.get("raters", ()))
     parts = [
         f"{found['study']}: agreement in {found['category'] or 'all categories'}, {criterion}{ties}. "
-        f"Intervals of {found['level']:g}% over prompts; {found['rounds']} rounds, seed {found['seed']}."
-        f"{' Simulated votes are among them: a program made them up.' if simulated else ''}"
+        f"Intervals of {found['level']:g}% over prompts; {found['rounds']} resamples, seed {found['seed']}."
+        f"{' Some ratings are simulated.' if simulated else ''}"
     ]
     if kinds is None:
         said = (two_sentence(found), difference_sentence(found), *two_notes(found))

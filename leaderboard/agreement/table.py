@@ -307,12 +307,11 @@ def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> Da
 
 def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
     if row["kappa"] is None:
-        return f"{one} and {other}: no kappa, {row['reason']}."
-    pairs, word = counted(row["pairs"], "pair"), agreement_word(row["kappa"])
+        return f"{one} and {other} have no kappa: {row['reason']}."
     return (
-        f"Over {pairs} that both rated, the weighted kappa of {one} and {other} is "
-        f"{signed(row['kappa'])}{_interval(row, 'kappa', level)}: {_strength(word)}. They gave the same "
-        f"verdict in {percent(row['exact'])} of the ratings compared."
+        f"{one} and {other} show {_strength(agreement_word(row['kappa']))}: weighted kappa "
+        f"{signed(row['kappa'])}{_interval(row, 'kappa', level)} over {counted(row['pairs'], 'pair')} "
+        f"that both rated. They gave the same verdict in {percent(row['exact'])} of ratings."
     )
 
 
@@ -352,10 +351,10 @@ def difference_sentence(content: Content) -> str:
     ends = "" if low is None else f" ({content['level']:g}% interval {_points(low)} to {_points(high)})"
     chance = "more than chance explains" if row["p_adjusted"] < _LEVEL else "which may be chance"
     return (
-        f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has the verdict of people "
-        f"in {percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}, a difference "
-        f"of {_points(row['difference'])} points{ends}. McNemar’s exact test, adjusted by Holm for "
-        f"{counted(len(tests), 'comparison')} of judges: p {equals(row['p_adjusted'])}, {chance}."
+        f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
+        f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}: a difference of "
+        f"{_points(row['difference'])} points{ends}, {chance} (McNemar’s exact test, p "
+        f"{equals(row['p_adjusted'])} after Holm)."
     )
 
 
@@ -388,13 +387,14 @@ def differences_table(tests: Sequence[Content]) -> DataTable:
 
 
 def _within_sentence(own: Content, row: Content, level: float) -> str:
-    whom = f"{own['label']} {'among themselves' if own['members'] > 1 else 'with itself'}"
+    several = own["members"] > 1
+    whom = f"{own['label']} {'among themselves' if several else 'with itself'}"
     if row["alpha"] is None:
-        return f"{whom}: no alpha, {row['reason']}."
-    pairs, word = counted(row["pairs"], "pair"), agreement_word(row["alpha"])
+        return f"{whom} {'have' if several else 'has'} no alpha: {row['reason']}."
     return (
-        f"Over {pairs} with two ratings or more, Krippendorff’s alpha of {whom} is {signed(row['alpha'])}"
-        f"{_interval(row, 'alpha', level)}: {_strength(word)}."
+        f"{whom} {'show' if several else 'shows'} {_strength(agreement_word(row['alpha']))}: "
+        f"Krippendorff’s alpha {signed(row['alpha'])}{_interval(row, 'alpha', level)} over "
+        f"{counted(row['pairs'], 'pair')} with two ratings or more."
     )
 
 

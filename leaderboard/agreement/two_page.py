@@ -119,13 +119,10 @@ class TwoPage(AboutRaters):
         return flag_sentences(self.study, self.snapshot, self.view.raters, self.view.against)
 
     @property
-    def switches(self) -> list[Switch]:
+    def rare_choices(self) -> list[Switch]:
         ties = [("on", "As verdicts"), ("off", "Off")]
-        return [
-            *self.criterion_choices,
-            *self.category_choices,
-            choices("ties", "Ties", ties, self.view.ties, self.view.query),
-        ]
+        own = choices("ties", "Ties", ties, self.view.ties, self.view.query)
+        return [*self.category_choices, own, *super().rare_choices]
 
     @property
     def close(self) -> list[Panel]:
@@ -154,16 +151,16 @@ class TwoPage(AboutRaters):
             yield self.make_panel(
                 "differences",
                 "Judges’ agreement with people",
-                "How often each of every two judges has the verdict of people, over the pairs that both and "
-                f"people rated, with {self.level:g}% intervals that resample prompts. p is of McNemar’s "
-                "exact test, then adjusted for all rows by Holm’s procedure.",
+                "How often each judge has people’s verdict, over the pairs that both judges and people "
+                f"rated, with {self.level:g}% intervals. p is of McNemar’s exact test, then adjusted for "
+                "all rows by Holm.",
                 differences_table(content["differences"]),
             )
         if content.get("twos"):
             yield self.make_panel(
                 "members",
-                f"{one}: every two",
-                "Cohen's kappa with quadratic weights of every two who rated a pair in common.",
+                f"{one}: every two members",
+                "Cohen's kappa with quadratic weights of every two who rated the same pairs.",
                 twos_table(content),
                 apart=len(content["twos"]) > MOST_ROWS,
             )
@@ -172,9 +169,8 @@ class TwoPage(AboutRaters):
         return self.make_panel(
             "scatter",
             f"{one} and {other}: the same pairs",
-            "Each place is a pair’s mean preference by both, from −1 to 1 for the two ends of the scale; "
-            "larger bubbles are more pairs. Each pair stands twice, once mirrored. "
-            "On the dashed line they agree.",
+            "Where both prefer the same answer as much, a bubble lies on the dashed line. Larger bubbles "
+            "are more pairs. Each pair is drawn twice, once mirrored.",
             scatter_table(one, other, points),
             draw=lambda: preferences(one, other, points),
             height=20,
@@ -186,14 +182,13 @@ class TwoPage(AboutRaters):
         counted = (
             ""
             if shown >= every
-            else f" Counted are {shown:,} of {every:,}: those on the commonest scale of both."
+            else f" It counts {shown:,} of {every:,}: those on the commonest scale of both."
         )
         return self.make_panel(
             "confusion",
             f"{one} and {other}: rating against rating",
-            f"Read across a row: what {other} said where {one} gave that rating. Each comparison stands "
-            "twice, once as rated and once mirrored, so that it does not matter which completion is "
-            f"named the first.{counted}",
+            f"Across a row: what {other} said where {one} gave that rating. Each pair counts twice, once "
+            f"mirrored.{counted}",
             confusion_table(one, other, found),
             draw=lambda: confusion(one, other, found),
             height=20,

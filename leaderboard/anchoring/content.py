@@ -87,7 +87,7 @@ def data_of(read: Opinions, source: str, judges: Sequence[str], *, ties: bool) -
     unknown = [selector for selector in selectors if selector not in choices]
     if unknown:
         known = ", ".join(name for name in choices if name.startswith("judge:")) or "none"
-        raise AnchoringError(f"{unknown[0]} has no comparison in this study; judges that have: {known}")
+        raise AnchoringError(f"{unknown[0]} has no rating in this study; judges that have: {known}")
     if "people" not in choices:
         raise AnchoringError("no person has rated a pair of this study")
     chosen = [choices[selector] for selector in selectors]

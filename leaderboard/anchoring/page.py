@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.anchoring.table import anchored_table, boards
+from leaderboard.anchoring.table import anchored_table, boards, leader
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
@@ -32,7 +32,7 @@ class AnchoredPage(ComputedPage):
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
         setting = parse_for_anchoring(wanted, snapshot.known)
         if setting is None:
-            raise NoNumbersError("People and a judge are needed for this ranking.")
+            raise NoNumbersError("This ranking needs people and a judge.")
         found = find(snapshot, setting, Scope.ANCHORED)
         return cls(
             study=study,
@@ -64,6 +64,15 @@ class AnchoredPage(ComputedPage):
         return flag_sentences(self.study, self.snapshot, self.setting.raters)
 
     @property
+    def notices(self) -> list[str]:
+        return [*self.found["warnings"], *self.flags] if self.found else []
+
+    @property
+    def verdict(self) -> str:
+        """Who leads, and what the judge is worth."""
+        return leader(self.found) if self.found else ""
+
+    @property
     def level(self) -> float:
         return float(self.setting.level)
 
@@ -74,8 +83,8 @@ class AnchoredPage(ComputedPage):
         order = [row["contestant"] for row in content["standings"] if row["rating"] is not None]
         yield self.make_panel(
             "anchored",
-            "People alone, the judge alone, and both",
-            f"Dots are ratings by Bradley-Terry, bars {self.level:g}% intervals over prompts.",
+            "People, the judge, and both",
+            f"Dots are scores by Bradley-Terry, bars {self.level:g}% intervals.",
             anchored_table(content),
             draw=lambda: intervals(order, boards(content)),
             height=step(len(order) * 1.2 + 6),

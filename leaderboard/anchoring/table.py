@@ -1,13 +1,16 @@
 """A ranking anchored on people as a table, and as boards for a figure."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from leaderboard.pages.table import DataTable
+from leaderboard.pages.wording import enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
 
 ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alone"}
 """Labels of the estimates, by their key in a row; the anchored one is the row itself."""
 
+_MOST_NAMED: Final = 4
 _PLACE: Final = ("rating", "low", "high")
 
 
@@ -51,3 +54,29 @@ def boards(content: Content) -> list[tuple[str, Content]]:
         )
         for key, label in ESTIMATES.items()
     ]
+
+
+def leader(content: Content) -> str:
+    """Who leads, from whom it cannot be told apart, and what the judge is worth."""
+    ranked = sorted(
+        (row for row in content["standings"] if row["rating"] is not None and not row["component"]),
+        key=lambda row: row["rank"],
+    )
+    if not ranked:
+        return ""
+    first, *others = ranked
+    close = [row["contestant"] for row in others if row["rank_ub"] == first["rank_ub"]]
+    apart = f", but cannot be told apart from {enumerated(_some(close))}" if close else ""
+    sentences = [f"{first['contestant']} leads{apart}"]
+    pairs, worth = content["counts"]["human_pairs"], content["effective_votes"]
+    if worth is not None and worth >= pairs + 1:
+        sentences.append(f"with the judge, the {pairs:,} pairs that people rated count like {worth:,.0f}")
+    return paragraph(sentences, content["simulated"])
+
+
+def _some(names: Sequence[str]) -> Sequence[str]:
+    return (
+        names
+        if len(names) <= _MOST_NAMED
+        else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
+    )

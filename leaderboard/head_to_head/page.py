@@ -57,7 +57,7 @@ class HeadToHead(ComputedPage):
         by_slug = {each.slug: each for each in contestants}
         first, second = (by_slug.get(wanted[side]) for side in ("contestant", "against"))
         if first is None or second is None or first == second:
-            raise Http404("Two different contestants that are ranked are needed.")
+            raise Http404("Choose two different models that are ranked.")
         setting = parse_for_pair(wanted, snapshot.known)
         if setting is None:
             raise NoNumbersError("Nobody has rated yet.")
@@ -173,16 +173,16 @@ class HeadToHead(ComputedPage):
 
     def _panels(self) -> Iterator[Panel]:
         first, second, level = self.first.name, self.second.name, self.level
-        words = f"{first} less {second}, from all games. Bars are {level:g}% intervals"
+        words = f"{first} minus {second}, from all ratings. Bars are {level:g}% intervals"
         looks = f"{words} that hold at every look." if self.every_look else f"{words}."
         if self.margin:
-            looks += f" The coloured line is the margin, \N{MINUS SIGN}{self.margin:g} points."
+            looks += f" The dashed line is the margin, \N{MINUS SIGN}{self.margin:g} points."
         for slug, heading, rows in (
             ("raters", "Raters", self.kinds),
             ("categories", "Category", self.by_category),
         ):
             if rows:
-                title = "By kind of raters" if slug == "raters" else "By category"
+                title = "By raters" if slug == "raters" else "By category"
                 yield self.make_panel(
                     slug,
                     title,
@@ -195,8 +195,8 @@ class HeadToHead(ComputedPage):
             yield self.make_panel(
                 "drivers",
                 "What moves the result",
-                f"The share of points of {first} in two parts of its games against {second}, by "
-                f"{self.raters['label']}. Of many rows, some stand out by chance.",
+                f"How much {first} wins in two parts of the ratings against {second}, by "
+                f"{self.raters['label']}. Of many rows, some differ by chance.",
                 drivers_table(f"What moves {first} against {second}", self.drivers, level),
             )
 
@@ -226,7 +226,7 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
     leaders = [slugs[name] for name in _by_rank(study) if name in slugs]
     pair = list(dict.fromkeys((*wanted, *leaders, *slugs.values())))[:2]
     if len(pair) < 2:
-        raise Http404("Two contestants are needed.")
+        raise Http404("You need two models to compare.")
     query = request.GET.copy()
     for side in ("first", "second"):
         query.pop(side, None)

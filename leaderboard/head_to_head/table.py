@@ -104,8 +104,10 @@ class Driver:
             "length": f"where its text is the longer one, {other} where it is the shorter one",
             "category": f"in {self.one}, {other} elsewhere",
         }[self.what]
-        value, low, high = (f"{100 * self.apart[key]:+.0f}" for key in ("value", "low", "high"))
-        apart = f"{value} percentage points ({level:g}% interval: {low} to {high})"
+        value, low, high = (
+            f"{100 * self.apart[key]:+.0f}".replace("-", "−") for key in ("value", "low", "high")
+        )
+        apart = f"{value} percentage points ({level:g}% interval {low} to {high})"
         return f"{first} wins {one} of the points {where}: {apart}."
 
 

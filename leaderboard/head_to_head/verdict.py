@@ -25,7 +25,7 @@ def margin_of(text: str) -> float:
     except ValueError:
         margin = math.nan
     if not 0 <= margin <= _MOST_MARGIN:
-        raise MarginError(f"The margin is {text[:20]!r}; it must be a number of points from 0 on.")
+        raise MarginError(f"The margin is {text[:20]!r}; it must be a number of points, 0 or more.")
     return margin
 
 
@@ -106,10 +106,10 @@ class Decision:
     @property
     def sentence(self) -> str:
         if self.ends is None:
-            return f"{self._said}: one prompt says nothing about others."
+            return f"{self._said}. One prompt says nothing about others."
         interval = f"{self.level:g}% interval{', at every look' if self.every_look else ''}"
         low, high = self.ends
-        measured = f"{self.points:+.0f} points ({interval}: {low:+.0f} to {high:+.0f})"
+        measured = f"{_signed(self.points)} points ({interval} {_signed(low)} to {_signed(high)})"
         return f"{self._said}: {measured}.{self._what_would_decide}"
 
     @property
@@ -120,7 +120,8 @@ class Decision:
             Verdict.NOT_WORSE: f"{self.first} is not worse than {self.second}{by}",
             Verdict.WORSE: f"{self.first} is worse than {self.second}{by}",
             Verdict.UNDECIDED: (
-                f"Undecided whether {self.first} is {'worse' if by else 'better'} than {self.second}{by}"
+                f"It is undecided whether {self.first} is {'worse' if by else 'better'} than "
+                f"{self.second}{by}"
             ),
         }[self.verdict]
 
@@ -129,11 +130,11 @@ class Decision:
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if self.more_units is None or self.more_ratings is None:
-            return " They are so close that no number of ratings would decide."
+            return " They are so close that no number of ratings will decide."
         ratings, prompts = about(self.more_ratings), about(self.more_units)
         more = f"{prompts} more prompts like these ({ratings} ratings)"
         wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
-        return f" About {wanted} would decide, with a chance of {POWER:.0f}%."
+        return f" About {wanted} decide with a chance of {POWER:.0f}%."
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -155,6 +156,10 @@ class Decision:
             "more_prompts": self.more_units if self.found["of_prompts"] else None,
             "more_ratings": self.more_ratings,
         }
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.0f}".replace("-", "−")
 
 
 def about(number: int) -> str:

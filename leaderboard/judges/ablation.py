@@ -72,7 +72,7 @@ def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
     for rule in ties:
         rows = _standings(report, rule)
         if rows:
-            parts.append(f"Elo, ties {rule}: rank and rating.\n{_table('contestant', labels, rows)}")
+            parts.append(f"Elo, ties {rule}: rank and score.\n{_table('model', labels, rows)}")
     correlated = _correlations(report)
     if correlated:
         parts.append(f"Correlation with people.\n{_table('category', labels, correlated)}")
@@ -85,7 +85,7 @@ def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
 def _about(report: Content) -> str:
     names = ", ".join(printable(own["label"]) for own in report["raters"])
     simulated = any(own["simulated"] for own in report["raters"])
-    note = " Simulated votes are among them: a program made them up." if simulated else ""
+    note = " Some ratings are simulated." if simulated else ""
     both = "; ".join(
         f"{printable(own['label'])}: {own['pairs']}, {own['pairs_in_both_orders']} of them in both orders"
         for own in report["raters"]
@@ -93,7 +93,7 @@ def _about(report: Content) -> str:
     return (
         f"{report['study']}: {names} on the {report['pairs']} pairs of {report['prompts']} prompts that "
         f"every judge rated ({both}). Intervals of {report['level']:g}% over prompts; {report['rounds']} "
-        f"rounds, seed {report['seed']}.{note}"
+        f"resamples, seed {report['seed']}.{note}"
     )
 
 
@@ -122,7 +122,7 @@ def _histograms(report: Content) -> Iterator[str]:
             for rating in range(1, points + 1)
         ]
         table = _table("rating", [printable(label) for label in found], rows)
-        yield f"Ratings as shown, {points} points, in percent: 1 is the completion shown first.\n{table}"
+        yield f"Ratings as shown, {points} points, in percent: 1 favours the answer shown first.\n{table}"
 
 
 def _share(scale: Mapping[str, Any], rating: int) -> str:

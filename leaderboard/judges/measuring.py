@@ -69,19 +69,19 @@ class SamePairs:
         found = []
         if self.pairs < FEWEST_PAIRS:
             found.append(
-                f"Only {self.pairs} pairs were rated by all of these judges; below {FEWEST_PAIRS} read the "
-                "numbers as hints at most."
+                f"All of these judges rated only {self.pairs} pairs. Below {FEWEST_PAIRS}, take the "
+                "numbers as hints."
             )
         both = {choice.label: self.in_both_orders(choice) for choice in self.judges}
         one_order = [label for label, pairs in both.items() if not pairs]
         if one_order and len(one_order) < len(both):
             found.append(
-                f"{', '.join(one_order)} rated every pair in one order only, others in both: flips and the "
-                "shift from both orders are known of the others alone."
+                f"{', '.join(one_order)} rated each pair in one order only, so nothing shows how often "
+                "the verdict changes."
             )
         return found + [
-            f"{choice.label} saw {share:.0%} of the pairs in one and the same order: no lot was drawn, so "
-            "the share that prefers the first and the shift of every rating are about the contestants too."
+            f"{choice.label} saw {share:.0%} of pairs in the same order, so its preference for a place "
+            "may be one for the models shown there."
             for choice in self.choices
             if (share := self._in_one_order(choice)) > _MOST_IN_ONE_ORDER
         ]
@@ -108,9 +108,9 @@ def same_pairs(
     for selector in wanted:
         if selector not in by_selector:
             known = ", ".join(by_selector) or "none"
-            raise NothingInCommonError(f'no answers by "{selector}" in this study; there are: {known}')
+            raise NothingInCommonError(f'no ratings by "{selector}" in this study; it has: {known}')
     if len(wanted) < 2:
-        raise NothingInCommonError("one judge alone has nobody to stand beside; name at least two")
+        raise NothingInCommonError("name at least two judges")
     choices = tuple(by_selector[selector] for selector in wanted)
     judges = [choice for choice in choices if choice.selector != PEOPLE]
     if left_out is not None and len(left_out):

@@ -18,6 +18,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.shell import Published, is_staff
+from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, judges_now, labels
@@ -103,6 +104,19 @@ class JudgesPage(Page):
             if own["selector"].startswith("judge:")
         ]
 
+    @property
+    def caption(self) -> str:
+        pairs, prompts = (self.found or {}).get("pairs", 0), (self.found or {}).get("prompts", 0)
+        return (
+            f"{counted(pairs, 'pair')} of {counted(prompts, 'prompt')} that every judge here rated. "
+            f"Ranges are {self.level:g}% intervals."
+        )
+
+    @property
+    def verdict(self) -> str:
+        """Which judge is nearest to people, and whose verdict depends most on the order."""
+        return side_by_side.verdict(self.found) if self.found else ""
+
     @cached_property
     def lines(self) -> list[Line]:
         return side_by_side.lines(self.found) if self.found else []
@@ -117,7 +131,7 @@ class JudgesPage(Page):
             return
         yield self.make_panel(
             "measures",
-            "Every measure",
+            "Measures",
             "A row for each.",
             side_by_side.lines_table("Judges side by side", self.found, self.lines),
         )
@@ -158,7 +172,7 @@ class JudgesPage(Page):
         yield from correlation_panel(
             self,
             "Correlation with people by category",
-            f"Pearson’s r over the pairs both rated, with {self.level:g}% intervals from resampling prompts.",
+            f"Pearson’s r over the pairs both rated, with {self.level:g}% intervals.",
             list(found.values()),
             ceiling,
         )
@@ -207,7 +221,7 @@ def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     check_raters(wanted, known)
     found = tuple(one for one in known if one in wanted)
     if len(found) > MOST_SERIES:
-        raise UnknownSettingError(f"At most {MOST_SERIES} kinds of raters stand side by side.")
+        raise UnknownSettingError(f"You can compare at most {MOST_SERIES} kinds of raters.")
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from leaderboard.bias.table import unscored_words
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, signed
+from leaderboard.pages.wording import counted, paragraph, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
@@ -55,13 +55,12 @@ class Line:
     def _between(self, each: Measured) -> str:
         if each.low is None or each.high is None:
             return ""
-        return f"{self.form(each.low)} to {self.form(each.high)}{self._unit}"
+        low, high = self.form(each.low), self.form(each.high)
+        return f"{low}{' to ' if '−' in low + high else '–'}{high}{self._unit}"
 
     @property
     def _unit(self) -> str:
-        # A sign stays with its number at the end of a line.
-        between = "\u00a0" if self.unit == "%" else " "
-        return f"{between}{self.unit}" if self.unit else ""
+        return self.unit if self.unit == "%" else f" {self.unit}" if self.unit else ""
 
 
 def percent(value: float) -> str:
@@ -103,7 +102,7 @@ def _unscored(own: Content) -> Measured:
     if not found:
         return Measured(None)
     reasons = unscored_words(found["reasons"])
-    n = f"{found['unscored']:,} of {counted(found['answers'], 'answer')}"
+    n = f"{found['unscored']:,} of {counted(found['answers'], 'reply', 'replies')}"
     return _of(found, "share", f"{n}: {reasons}" if reasons else n)
 
 
@@ -147,100 +146,100 @@ _POINTS: Final = ("Elo points", whole)
 MEASURES: Final = (
     _Measure(
         "Pairs",
-        "Of those that every judge rated, how many these raters rated, and how many in both orders.",
+        "How many of the pairs that every judge rated these raters rated, and how many in both orders.",
         lambda own: Measured(own["pairs"], n=f"{own['pairs_in_both_orders']:,} in both orders"),
         "",
         whole,
     ),
     _Measure(
-        "Unscored",
-        "Answers without a rating, among the pairs that every judge was asked about; by reason.",
+        "Not rated",
+        "Replies without a rating, among the pairs that every judge was asked about, by reason.",
         _unscored,
         *_SHARE,
     ),
     _Measure(
         "Prefers the first",
-        "Among ratings that take a side; 50 % without position bias.",
+        "Of ratings that take a side. Without position bias it is 50%.",
         _first,
         *_SHARE,
     ),
     _Measure(
         "Shift, both orders",
-        "How far the order moves a pair towards what is shown second, on a scale from −1 to 1. From pairs "
-        "asked in both orders.",
+        "How far the order moves a rating towards the answer shown second, on a scale from −1 to 1, from "
+        "pairs rated in both orders.",
         lambda own: _bare(
             own["place"]["both_orders"], "value", _pairs(own["place"]["both_orders"], "n", "pair")
         ),
     ),
     _Measure(
         "Shift, every rating",
-        "The same from the mean of all ratings: right where the order is drawn by lot.",
+        "The same from the mean of all ratings, which is right if the order is drawn at random.",
         lambda own: _bare(
             own["place"]["every_rating"], "value", _pairs(own["place"]["every_rating"], "n", "rating")
         ),
     ),
     _Measure(
         "Second place is worth",
-        "What standing second adds to a contestant in this rater’s eyes; below 0 standing first is better.",
+        "How many points the second place adds to a model. Below 0 the first place is better.",
         _worth,
         *_POINTS,
     ),
     _Measure(
         "Noise",
-        "The deviation of this rater's error in one comparison.",
+        "The standard deviation of this rater’s error in one rating.",
         lambda own: _of(own["place"]["worth"], "noise"),
         *_POINTS,
     ),
     _Measure(
-        "Flips",
-        "The verdict changed when the pair was shown in the other order.",
+        "Changes its verdict",
+        "How often the verdict changes when the pair comes in the other order.",
         lambda own: _bare(own["ratings"]["flips"], "rate", _pairs(own["ratings"]["flips"], "pairs", "pair")),
         *_SHARE,
     ),
     _Measure(
         "Same rating again",
-        "Test and retest: the very same rating when the same was asked again.",
+        "How often the same question gets the very same rating again.",
         lambda own: _of(own["retest"], "exact", _pairs(own["retest"], "n", "repeat")),
         *_SHARE,
     ),
     _Measure(
         "Same verdict again",
-        "Test and retest: first, tie or second as before.",
+        "How often the same question gets the same verdict again: first, tie or second.",
         lambda own: _of(own["retest"], "same", _pairs(own["retest"], "n", "repeat")),
         *_SHARE,
     ),
     _Measure(
         "Identical texts: takes a side",
-        "Controls: pairs whose two texts are the same, where no side is better.",
+        "How often it takes a side although both answers are the same text.",
         lambda own: _of(own["controls"], "sided", _pairs(own["controls"], "n", "answer")),
         *_SHARE,
     ),
     _Measure(
         "Identical texts: shift",
-        "The mean answer to them on a scale from −1 to 1; 0 without position bias.",
+        "The mean rating of such pairs on a scale from −1 to 1. Without position bias it is 0.",
         lambda own: _of(own["controls"], "shift", _pairs(own["controls"], "n", "answer")),
     ),
     _Measure(
         "Expected minus sampled",
-        "Where the probabilities of the answer are known: the expected rating less the one that was given, "
-        "on a scale from −1 to 1.",
+        "The expected rating, where the probabilities of the reply are known, minus the rating given, on a "
+        "scale from −1 to 1.",
         lambda own: _of(own["expected"], "difference", _pairs(own["expected"], "n", "rating")),
     ),
     _Measure(
         "Expected on the same side",
-        "How often the expected rating takes the side of the one that was given.",
+        "How often the expected rating takes the side of the rating given.",
         lambda own: _of(own["expected"], "same_side", _pairs(own["expected"], "n", "rating")),
         *_SHARE,
     ),
     _Measure(
         "Correlation with people",
-        "Pearson’s r of mean preferences over the pairs both rated; of people, each with the others.",
+        "Pearson’s r with the mean of people on the same pairs. For people: of each with the others.",
         _correlation,
     ),
     _Measure(
         "Prefers what may be its family",
-        "The mean preference for contestants that may be the judge’s own family, going by their names, less "
-        "that of the others on the same pairs, on a scale from −1 to 1.",
+        "How much more it prefers models that may be of its own family, by their names, than others do on "
+        "the same pairs, on a scale from −1 to 1.",
         _own_family,
     ),
 )
@@ -256,6 +255,27 @@ def lines(content: Content) -> list[Line]:
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
 
 
+def verdict(content: Content) -> str:
+    """Which judge is nearest to people, and whose verdict depends most on the order, where that is known."""
+    judges = [own for own in content["raters"] if own["selector"].startswith("judge:")]
+    near = [(r.value, own["label"]) for own in judges if (r := _correlation(own)).value is not None]
+    flips = [(found["rate"], own["label"]) for own in judges if (found := own["ratings"]["flips"])]
+    flips = [(rate, label) for rate, label in flips if rate is not None]
+    sentences = []
+    if near:
+        (low, least), (high, most) = min(near), max(near)
+        many = len(near) > 1
+        less = f", {least} least (r {signed(low)})" if many else ""
+        sentences.append(f"{most} agrees {'most ' if many else ''}with people (r {signed(high)}){less}")
+    if flips:
+        (low, least), (high, most) = min(flips), max(flips)
+        less = f" and in {low:.0%} with {least}" if len(flips) > 1 else ""
+        sentences.append(
+            f"when the order is swapped, the verdict changes in {high:.0%} of pairs with {most}{less}"
+        )
+    return paragraph(sentences, any(own["simulated"] for own in judges)) if sentences else ""
+
+
 def _labels(content: Content) -> tuple[str, ...]:
     return tuple(own["label"] for own in content["raters"])
 
@@ -266,11 +286,11 @@ def money(value: float) -> str:
 
 _SPENT: Final = (
     ("calls", "Calls", "Questions sent to an endpoint.", "", whole),
-    ("cached_share", "From the cache", "Replies that were there already.", "%", percent),
+    ("cached_share", "From the cache", "Replies used again.", "%", percent),
     ("prompt_tokens", "Prompt tokens", "", "", whole),
-    ("completion_tokens", "Reply tokens", "Thinking included.", "", whole),
+    ("completion_tokens", "Reply tokens", "With thinking.", "", whole),
     ("reasoning_tokens", "Thinking tokens", "", "", whole),
-    ("seconds", "Endpoint time", "Added up over calls; calls in flight together take less.", "s", whole),
+    ("seconds", "Endpoint time", "Added up over calls, though several run at once.", "s", whole),
     ("cost", "Cost", "Of the calls that have a price.", "", money),
 )
 

@@ -25,7 +25,7 @@ def plan_table(study: Study, opinions: Opinions, setting: PlanSetting, method: M
     without = [named.get(slug, slug) for slug in slugs if named.get(slug) not in players.names]
     try:
         content = (
-            {"nothing": f"{' and '.join(without)} took part in no comparison here"}
+            {"nothing": f"no rating here is of {' and of '.join(without)}"}
             if without
             else planned(players, [named[slug] for slug in slugs], float(setting.power), method)
         )
@@ -51,7 +51,7 @@ def planned(players: Opinions, two: Sequence[str], power: float, method: Method)
     plans = {gap: plan.at(gap).as_dict(names) for gap in sorted({*GAPS, *([] if alike else [measured])})}
     return {
         **plans[GAPS[0] if alike else measured],
-        **({"sentence": f"{two[0]} and {two[1]} are rated alike."} if alike else {}),
+        **({"sentence": f"{two[0]} and {two[1]} have the same score."} if alike else {}),
         "gaps": [
             {"gap": own["gap"], "measured": gap == measured, "needs": own["needs"]}
             for gap, own in plans.items()

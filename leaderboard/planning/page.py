@@ -72,7 +72,7 @@ class PlanPage(ComputedPage):
     @property
     def chosen(self) -> list[tuple[str, str, str]]:
         """Name, label and value of the two choices."""
-        return [("contestant", "Contestant", self.two[0]), ("against", "Against", self.two[1])]
+        return [("contestant", "Model", self.two[0]), ("against", "Against", self.two[1])]
 
     @property
     def powers(self) -> Sequence[str]:
@@ -96,8 +96,8 @@ class PlanPage(ComputedPage):
         yield self.make_panel(
             "needs",
             "Other gaps, more raters",
-            f"More prompts to see a gap at {plan['level']:g}% with a chance of "
-            f"{plan['power']:g}%, by how many raters rate every new pair.",
+            f"How many more prompts show a gap at {plan['level']:g}% with a chance of "
+            f"{plan['power']:g}%, by raters per new pair.",
             needs_table(plan),
         )
 
@@ -107,13 +107,13 @@ def _two(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> 
     named = [slug for slug in (setting.contestant, setting.against) if slug]
     for slug in named:
         if slug not in names:
-            raise UnknownSettingError(f'This study has no contestant "{slug[:100]}".')
+            raise UnknownSettingError(f'This study has no model "{slug[:100]}".')
     if len(named) == 2 and named[0] == named[1]:
-        raise UnknownSettingError("A plan needs two contestants; these are one.")
+        raise UnknownSettingError("Choose two different models.")
     best = iter([slug for slug in _ranked(setting, names, snapshot) if slug not in named])
     one, other = (slug or next(best, "") for slug in (setting.contestant, setting.against))
     if not one or not other:
-        raise NoNumbersError("A plan needs two contestants with games.")
+        raise NoNumbersError("A plan needs two models with ratings.")
     return one, other
 
 

@@ -133,9 +133,9 @@ class Anchored:
 UNLIKELY: Final = 0.001
 _SMALLEST: Final = 1e-6
 _IMBALANCE: Final = {
-    "contestants": "the contestants take part in other shares",
-    "decided": "the judge was more, or less, decided on them",
-    "categories": "the prompts are of other categories",
+    "contestants": "other models",
+    "decided": "the judge was more, or less, sure of them",
+    "categories": "other categories",
 }
 
 
@@ -148,7 +148,7 @@ def anchored_cautions(found: Anchored, names: Sequence[str]) -> tuple[str, ...]:
 def _not_anchored(found: Anchored, names: Sequence[str]) -> Iterator[str]:
     idle = [name for name, anchored in zip(names, found.is_anchored, strict=True) if not anchored]
     if idle:
-        yield f"People rated no pair of {some_names(idle)}: not ranked, whatever the judge says of them."
+        yield f"People rated no pair of {some_names(idle)}, so the ranking leaves them out."
 
 
 def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _groups(found: Anchored, names: Sequence[str]) -> Iterator[str]:
         )
         listed = "; ".join(some_names(group) for group in list(groups)[:NAMES_SHOWN])
         yield (
-            f"The pairs people rated leave {len(numbers)} groups that never met ({listed}): ratings can be "
-            "compared within a group only."
+            f"The pairs people rated leave {len(numbers)} groups that never met ({listed}). Compare "
+            "scores within a group only."
         )
 
 
@@ -169,41 +169,41 @@ def _imbalance(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if seen:
         reasons = "; ".join(f"{_IMBALANCE[name]}, p {_size(p)}" for name, p in seen)
         yield (
-            "The pairs people rated do not look like a random part of the judged ones "
-            f"({reasons}): the judge's bias may not cancel."
+            "The pairs people rated do not look like a random part of those the judge rated "
+            f"({reasons}), so the judge's bias may remain."
         )
 
 
 def _few_prompts(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if found.counts.human_prompts == 1:
-        yield "People rated pairs of one prompt only, which says nothing about other prompts: no intervals."
+        yield "People rated pairs of one prompt only, so nothing shows how other prompts would do."
     elif found.counts.human_prompts < FEWEST_CLUSTERS:
         yield (
-            f"People rated pairs of only {found.counts.human_prompts} prompts; fewer than {FEWEST_CLUSTERS} "
-            "may not stand for the others, as the intervals take for granted."
+            f"People rated pairs of only {found.counts.human_prompts} prompts. Fewer than "
+            f"{FEWEST_CLUSTERS} may not represent others, and intervals may be too narrow."
         )
 
 
 def _unbounded(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if found.best.prior:
         yield (
-            "The ratings have no finite answer because some contestants won, or lost, every pair people "
-            "rated; one drawn game against the average was added for each contestant."
+            "Some models won, or lost, every pair people rated, so their scores have no limit. One tie "
+            "with the average was added for each model."
         )
 
 
 def _no_help(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if found.counts.judged_pairs == found.counts.shared_pairs:
-        yield "The judge rated no pair beyond those people rated, so it adds nothing."
+        yield "The judge rated only pairs that people rated, so it adds nothing."
     elif found.power == 0:
-        yield "The judge's scores tell nothing about people's here, so the ratings are those of people alone."
+        yield "The judge's ratings tell nothing about people's here, so the scores come from people only."
 
 
 def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if found.counts.left_out:
         yield (
-            f"{found.counts.left_out} judged pairs were not used: no pairs that people rated connect their "
-            "contestants."
+            f"{found.counts.left_out} pairs of the judge were left out, because no pair that people rated "
+            "connects their models."
         )
 
 

@@ -261,32 +261,31 @@ class Plan:
     def sentence(self, names: Sequence[str] = ()) -> str:
         """The answer in one sentence; ``names`` are the contestants' in the order of their numbers."""
         aim, need = self.aim, self.need
-        what = f"a gap of {aim.gap:.3g} points"
+        goal = f"see a gap of {aim.gap:.3g} points"
         if self.between and self.evidence is not None:
             first, second = names[self.evidence.first], names[self.evidence.second]
-            what = f"{first} from {second} ({aim.gap:.3g} points)"
-        goal = f"tell {what} at {aim.level:g} %" if self.between else f"see {what} at {aim.level:g} %"
-        odds = f"with a chance of {aim.power:g} %"
+            goal = f"tell {first} from {second} ({aim.gap:.3g} points apart)"
+        goal += f" at {aim.level:g}% with a chance of {aim.power:g}%"
         if self.evidence is not None and not need.more:
-            return f"The {need.prompts} prompts at hand are enough to {goal} {odds}."
+            return f"The {need.prompts} prompts so far are enough to {goal}."
         raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
         more = "more " if self.evidence is not None else ""
-        total = f" ({need.prompts} in all)" if self.evidence is not None else ""
+        total = f", {need.prompts} in all," if self.evidence is not None else ""
         bound = "at most about" if self.variance.within is None else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
-        wanted = f"{bound} {need.more} {more}{prompts} with {raters} for every pair"
-        return f"To {goal} {odds}, {wanted} are needed{total}."
+        return f"You need {bound} {need.more} {more}{prompts}{total} with {raters} for every pair to {goal}."
 
     def warnings(self) -> tuple[str, ...]:
         found = []
         if self.evidence is not None and self.evidence.prompts < FEW_PROMPTS:
-            known = f"How much prompts differ is estimated from {self.evidence.prompts} of them"
-            found.append(f"{known}: take the number as an order of magnitude.")
+            found.append(
+                f"Only {self.evidence.prompts} prompts show how much prompts differ. Take the number as "
+                "rough."
+            )
         if self.variance.within is None:
-            unknown = "so what more raters of a pair would save is not known"
-            found.append(f"No two raters judged the same two answers, {unknown}.")
+            found.append("No two raters rated the same pair, so nothing shows what more raters would save.")
         if self.need.prompts < FEW_PROMPTS:
-            found.append(f"Intervals from fewer than {FEW_PROMPTS} prompts tend to be too narrow.")
+            found.append(f"With fewer than {FEW_PROMPTS} prompts, intervals tend to be too narrow.")
         return tuple(found)
 
     def as_dict(self, names: Sequence[str] = ()) -> dict[str, Any]:

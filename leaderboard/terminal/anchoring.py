@@ -22,10 +22,10 @@ def data_of_votes(
     Raises AnchoringError for an unknown rater or a file without raters, StatsError without prompts.
     """
     if votes.rater is None:
-        raise AnchoringError("the votes name no raters, so the judge's cannot be told from people's")
+        raise AnchoringError("the ratings name no raters, so the judge's cannot be told from people's")
     unknown = [name for name in (*judges, *without) if name not in votes.rater]
     if unknown:
-        raise AnchoringError(f"no vote is by the rater {unknown[0]!r}")
+        raise AnchoringError(f"no rating is by the rater {unknown[0]!r}")
     rater = np.array(votes.rater)
     judge = np.isin(rater, list(judges))
     people = ~judge & ~np.isin(rater, list(without))
@@ -36,9 +36,9 @@ def data_of_votes(
 _LEFT = ("contestant",)
 _NONE = "-"
 _NOTE = (
-    "rank ub: 1 + the contestants whose whole anchored interval lies above. judge's bias: judge alone minus "
-    "anchored, positive where the judge is kind. worth: the pairs people alone would have to rate to know as "
-    "much. A pair counts once, however many people rated it."
+    "rank ub: 1 + the models whose whole anchored interval lies above. judge's bias: the judge minus "
+    "anchored, above 0 where the judge is kind. worth: the pairs people would have to rate on their own "
+    "to know as much. A pair counts once, however many people rated it."
 )
 
 
@@ -61,7 +61,7 @@ def anchored_table(ranking: AnchoredRanking) -> str:
 
 
 def _header(found: Anchored) -> tuple[str, ...]:
-    level = f"{found.interval:g} %"
+    level = f"{found.interval:g}%"
     estimates = ("anchored", "people alone", "judge alone", "judge's bias")
     return ("rank", "rank ub", "contestant", *(f"{name}, {level}" for name in estimates), "worth")
 
@@ -83,17 +83,17 @@ def _rating(estimate: Estimate, i: int, style: str = ".0f") -> str:
 
 def _heading(ranking: AnchoredRanking) -> str:
     data, found, counts = ranking.data, ranking.found, ranking.found.counts
-    note = " Simulated votes: a program made them up." if data.simulated else ""
+    note = " Some ratings are simulated." if data.simulated else ""
     judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
-    ties = "count half" if data.ties else f"are off, {data.pairs.left_out} comparisons left out"
+    ties = "count half" if data.ties else f"are off, {data.pairs.left_out} ratings left out"
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
     return printable(
         f"{data.source}: people as the anchor of {', '.join(data.judges)}.{note} "
-        "Bradley-Terry ratings, 1000 on average. "
+        "Scores by Bradley-Terry, 1000 on average. "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
-        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The judge is used with "
-        f"power {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
+        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The weight of the "
+        f"judge is {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
     )
 
 
@@ -101,7 +101,4 @@ def _intervals(found: Anchored) -> str:
     freedom = found.counts.human_prompts - 1
     if not freedom:
         return "No intervals."
-    return (
-        f"Intervals are central {found.interval:g} % by prompts: sandwich, Student's t with {freedom} "
-        "degrees of freedom for people."
-    )
+    return f"Intervals are {found.interval:g}% over prompts (Student's t, {freedom} df for people)."

@@ -28,7 +28,7 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     parts = f"between prompts {own.between**0.5:.0f} points"
     if own.within is not None:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
-    width = f"Half-width: of the {plan.aim.level:g} % interval of the gap by Bradley-Terry, drawing prompts."
+    width = f"Half-width: of the {plan.aim.level:g}% interval of the gap, by Bradley-Terry."
     if plan.evidence is None:
         return f"Standard deviations assumed for one prompt: {parts}. {width}"
     there = plan.evidence

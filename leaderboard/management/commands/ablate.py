@@ -11,7 +11,7 @@ from leaderboard.terminal.options import add_sampling_options, choice, method_fr
 
 
 class Command(BaseCommand):
-    help = "Puts judges (and people) side by side on the pairs that all of these judges rated."
+    help = "Compares judges (and people) on the pairs that all of these judges rated."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -19,7 +19,7 @@ class Command(BaseCommand):
             "--judges",
             required=True,
             metavar="A,B,...",
-            help="slugs of judges or panels; people and group:NAME may stand beside them",
+            help="slugs of judges or panels; people and group:NAME are allowed too",
         )
         parser.add_argument(
             "--json",
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "--ties",
             default="both",
             metavar="on|off|both",
-            help="which standings the table shows; the JSON holds both (default: both)",
+            help="which leaderboard the table shows; the JSON holds both (default: both)",
         )
         parser.add_argument(
             "--tie-band", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"

@@ -17,11 +17,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
         who = "people, judge:SLUG, group:NAME or a person's pseudonym"
-        parser.add_argument("--raters", metavar="WHO", help=f"compare two alone; {who}")
+        parser.add_argument("--raters", metavar="WHO", help=f"compare only two; {who}")
         parser.add_argument(
             "--against",
             metavar="WHO",
-            help="the other of the two (default: people); the same twice: every two of its members",
+            help="the second of the two (default: people); give the same twice to compare its members",
         )
         parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
         parser.add_argument(
@@ -31,8 +31,8 @@ class Command(BaseCommand):
             "--ties",
             default="on",
             metavar="on|off",
-            help="off: 4 is first and 5 is second on 1-8, and the middle of an odd scale is left out and "
-            "counted (default: on)",
+            help="off: 4 is first and 5 is second on 1-8, and the middle of an odd scale is left out "
+            "(default: on)",
         )
         parser.add_argument(
             "--tie-band", default="", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"
@@ -49,7 +49,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         form = choice(options, "format", ("text", "json"))
         if options["against"] and not options["raters"]:
-            raise CommandError("--against is the other of two; give --raters with it.")
+            raise CommandError("--against needs --raters.")
         if choice(options, "ties", ("on", "off")) == "off" and options["tie_band"]:
             raise CommandError(f"--tie-band is {options['tie_band']}, but ties are off.")
         study = study_named(options["study"])

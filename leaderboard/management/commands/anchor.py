@@ -13,14 +13,14 @@ from leaderboard.terminal.options import FORMATS, choice, failures, names, numbe
 
 class Command(BaseCommand):
     help = (
-        "Ranks contestants by people's comparisons, made more certain by a judge's without its bias. "
+        "Ranks models by people's ratings, made more certain by a judge's without its bias. "
         "A file needs no database."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "file", nargs="?", metavar="FILE", help="votes with the columns prompt and rater, as for rank"
+            "file", nargs="?", metavar="FILE", help="ratings with the columns prompt and rater, as for rank"
         )
         parser.add_argument("--study", metavar="SLUG", help="instead of a file: a study of this arena")
         parser.add_argument(
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             "--without",
             default="",
             metavar="NAME[,NAME]",
-            help="raters of the file that count for nothing, such as another judge; all others are people",
+            help="raters of the file to leave out, such as another judge; all others are people",
         )
         parser.add_argument(
             "--ties",
@@ -61,11 +61,11 @@ def _data(options: dict[str, Any]) -> AnchoringData:
     judges, without = names(options["judges"]), names(options["without"])
     file, slug = options["file"], options["study"]
     if not judges:
-        raise CommandError("--judges names nobody.")
+        raise CommandError("--judges needs a name.")
     if bool(file) == bool(slug):
-        raise CommandError("Give a vote file or --study, one of the two.")
+        raise CommandError("Give either a file of ratings or --study.")
     if slug and without:
-        raise CommandError("--without is for files; of a study only people and the judges named are used.")
+        raise CommandError("--without is for files. A study uses only people and the judges named.")
     try:
         if file:
             return data_of_votes(file, votes_in(file), judges, without=without, ties=ties)

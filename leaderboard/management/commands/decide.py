@@ -11,6 +11,9 @@ from arena.models import Contestant, Study
 from arena.process.environment import UNUSABLE
 from leaderboard.head_to_head.measuring import anchored_difference, described, difference_of
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
+from leaderboard.models import Snapshot
+from leaderboard.rater_kinds.flags import flag_sentences
+from leaderboard.snapshots.presentation import printable
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import EloParameters, Method
 from leaderboard.stats.head_to_head import METHODS
@@ -56,7 +59,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
-        parser.add_argument("first", metavar="A", help="slug or name of a contestant")
+        parser.add_argument("first", metavar="A", help="slug or name of a model")
         parser.add_argument("second", metavar="B", help="slug or name of the other")
         parser.add_argument(
             "--margin", default="0", metavar="D", help="by how many points A may be worse (default: 0)"
@@ -65,7 +68,7 @@ class Command(BaseCommand):
             "--raters",
             default="people",
             metavar="people|group:NAME|judge:SLUG|anchored:SLUG",
-            help="whose comparisons count; anchored: people and a judge together (default: people)",
+            help="whose ratings count; anchored: people and a judge together (default: people)",
         )
         parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
         parser.add_argument("--ties", default="on", metavar="on|off", help="default: on")
@@ -81,10 +84,25 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         form = choice(options, "format", ("text", "json"))
-        found = _decision(study_named(options["study"]), options)
-        self.stdout.write(json.dumps(found.as_dict(), indent=2) if form == "json" else found.sentence)
+        study = study_named(options["study"])
+        found, cautions = _decision(study, options), _cautions(study, options["raters"])
+        if form == "json":
+            self.stdout.write(
+                json.dumps(found.as_dict() | {"cautions": cautions}, indent=2, ensure_ascii=False)
+            )
+        else:
+            self.stdout.write(
+                "\n".join([found.sentence, *(f"Caution: {printable(each)}" for each in cautions)])
+            )
         if CODES[found.verdict]:
             sys.exit(CODES[found.verdict])
+
+
+def _cautions(study: Study, raters: str) -> list[str]:
+    """What the page says beside a judge's numbers."""
+    selector = raters.replace("anchored:", "judge:", 1)
+    snapshot = Snapshot.objects.newest(study)
+    return flag_sentences(study, snapshot, selector) if snapshot else []
 
 
 def _decision(study: Study, options: dict[str, Any]) -> Decision:
@@ -116,9 +134,7 @@ def _name(study: Study, wanted: str) -> str:
     found = contestants.filter(slug=wanted).first() or contestants.filter(name=wanted).first()
     if found is None:
         known = ", ".join(contestants.order_by("slug").values_list("slug", flat=True)[:20])
-        raise CommandError(
-            f'There is no contestant "{wanted}" in "{study.slug}"; there are: {known or "none"}.'
-        )
+        raise CommandError(f'"{study.slug}" has no model "{wanted}". It has: {known or "none"}.')
     if found.retired_at is not None:
-        raise CommandError(f"{found.name} is retired and stands in no ranking.")
+        raise CommandError(f"{found.name} is retired, so no ranking has it.")
     return str(found.name)

@@ -19,24 +19,24 @@ from leaderboard.terminal.plan_text import plan_json, plan_table
 
 _ASSUMPTIONS: Final = {
     "tie_share": "share of ties (default: 0.2)",
-    "prompt_sd": "by how many points a contestant is better or worse on one prompt (default: 150)",
-    "contestants": "how many are compared, in all pairs, on every prompt (default: 2)",
+    "prompt_sd": "by how many points a model is better or worse on one prompt (default: 150)",
+    "contestants": "how many models are compared, in all pairs, on every prompt (default: 2)",
 }
 _NAMES_SHOWN: Final = 20
 
 
 class Command(BaseCommand):
-    help = "Says how many more prompts, with how many raters, tell two contestants (or a gap) apart."
+    help = "Says how many more prompts, with how many raters, tell two models apart or show a gap."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", metavar="FILE", help="votes at hand, as for rank")
+        parser.add_argument("file", nargs="?", metavar="FILE", help="a file of ratings, as for rank")
         parser.add_argument("--study", metavar="STUDY", help="a study's slug, instead of a file")
         parser.add_argument(
             "--raters", metavar="people|group:NAME|judge:SLUG", help="with --study (default: people)"
         )
-        parser.add_argument("--between", nargs=2, metavar=("A", "B"), help="the two to be told apart")
-        parser.add_argument("--gap", metavar="POINTS", help="the gap to be seen (default: the measured one)")
+        parser.add_argument("--between", nargs=2, metavar=("A", "B"), help="the two models to tell apart")
+        parser.add_argument("--gap", metavar="POINTS", help="the gap to show (default: the measured one)")
         parser.add_argument(
             "--raters-per-prompt", metavar="N", help="how many rate every new pair of answers"
         )
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         choice(options, "format", FORMATS)
         choice(options, "ties", ("on", "off"))
         if options["file"] and options["study"]:
-            raise CommandError("Give a vote file or --study, not both.")
+            raise CommandError("Give either a file of ratings or --study.")
         if options["file"]:
             plan, names = _from_file(options)
         elif options["study"]:
@@ -68,7 +68,7 @@ class Command(BaseCommand):
 
 def _from_file(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
     if options["raters"]:
-        raise CommandError("--raters chooses among the raters of a study; give --study with it.")
+        raise CommandError("--raters needs --study.")
     votes = votes_in(options["file"])
     return _from_ratings(votes.ratings(), votes.names, options, options["file"]), votes.names
 
@@ -82,13 +82,13 @@ def _from_study(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
 def _from_ratings(ratings: Ratings, names: Sequence[str], options: dict[str, Any], where: str) -> Plan:
     for name in _ASSUMPTIONS:
         if options[name] is not None:
-            raise CommandError(f"{flag(name)} is for a plan without data; with data it is measured.")
+            raise CommandError(f"{flag(name)} is for a plan without data. With data it is measured.")
     between = None
     if options["between"]:
         first, second = (_number_of(name, names) for name in options["between"])
         between = first, second
     elif options["gap"] is None:
-        raise CommandError("Say what is to be told apart: --between A B, or --gap POINTS.")
+        raise CommandError("Give --between A B or --gap POINTS.")
     with failures(where):
         return plan_from_data(
             ratings,
@@ -103,7 +103,7 @@ def _from_ratings(ratings: Ratings, names: Sequence[str], options: dict[str, Any
 def _from_assumptions(options: dict[str, Any]) -> Plan:
     for name in ("between", "raters"):
         if options[name]:
-            raise CommandError(f"{flag(name)} needs data: give a vote file or --study.")
+            raise CommandError(f"{flag(name)} needs data. Give a file of ratings or --study.")
     gap = number(options, "gap", float)
     if gap is None:
         raise CommandError("A plan without data needs --gap POINTS.")
@@ -125,5 +125,5 @@ def _aim(options: dict[str, Any]) -> dict[str, Any]:
 def _number_of(name: str, names: Sequence[str]) -> int:
     if name not in names:
         there = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-        raise CommandError(f"There is no contestant {name!r}; there are: {there}.")
+        raise CommandError(f"The data has no model {name!r}. It has: {there}.")
     return names.index(name)

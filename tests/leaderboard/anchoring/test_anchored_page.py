@@ -56,8 +56,8 @@ def test_the_page_is_what_the_command_prints(client, made):
     assert page.context["page"].found == wanted
     assert 0 < wanted["parameters"]["power"] <= 1
     text = words(page)
-    assert f"Power {wanted['parameters']['power']:.2f}" in text
-    assert f"Effective votes {wanted['effective_votes']:.0f}" in text
+    assert f"Weight of the judge {wanted['parameters']['power']:.2f}" in text
+    assert f"Worth with the judge {wanted['effective_votes']:.0f}" in text
     assert all(warning in text for warning in wanted["warnings"])
     rows = records(client, f"{PAGE}tables/anchored.csv?raters=judge:robot")
     for row, own in zip(rows, wanted["standings"], strict=True):
@@ -106,5 +106,5 @@ def test_only_judges_can_be_chosen_and_what_is_missing_is_said(client, made):
     alone = HandMade("A", "B", slug="alone")
     alone.rate("A", "B", 1)
     services.refresh(alone.study)
-    assert "People and a judge are needed for this ranking." in words(client.get("/studies/alone/anchored/"))
+    assert "This ranking needs people and a judge." in words(client.get("/studies/alone/anchored/"))
     assert "/studies/alone/anchored/" not in client.get("/studies/alone/").content.decode()

@@ -51,13 +51,13 @@ def test_the_prompts_that_would_decide_by_hand():
     assert norm.ppf(0.8) == pytest.approx(0.8416, abs=1e-4)
     assert (found.more_units, found.more_ratings) == (354, 354 * 400 // 50)
     assert found.sentence == (
-        "Undecided whether A is better than B: +10 points (95% interval: -10 to +30). "
-        "About 350 more prompts like these (2,800 ratings) would decide, with a chance of 80%."
+        "It is undecided whether A is better than B: +10 points (95% interval −10 to +30). "
+        "About 350 more prompts like these (2,800 ratings) decide with a chance of 80%."
     )
     needed = 10 * sqrt(50 / (50 + found.more_units)) * (2 + norm.ppf(0.8))
     assert 9.9 < needed <= 10
-    assert "About 2,800 more ratings would decide" in decision(10, of_prompts=False).sentence
-    assert decision(0).sentence.endswith("They are so close that no number of ratings would decide.")
+    assert "About 2,800 more ratings decide" in decision(10, of_prompts=False).sentence
+    assert decision(0).sentence.endswith("They are so close that no number of ratings will decide.")
     assert decision(-10, margin=10).more_units is None
 
 
@@ -69,19 +69,23 @@ def test_with_more_prompts_an_interval_reaches_less_far():
 
 
 def test_sentences():
-    assert decision(30).sentence == "A is better than B: +30 points (95% interval: +10 to +50)."
-    assert decision(-30).sentence == "A is worse than B: -30 points (95% interval: -50 to -10)."
-    assert decision(-5, margin=30).sentence.startswith("A is not worse than B by more than 30 points: -5")
-    assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: -60")
-    assert decision(-20, margin=30).sentence.startswith("Undecided whether A is worse than B by more than 30")
-    assert "interval, at every look: +0 to +60" in decision(30, every_look=True).sentence
+    assert decision(30).sentence == "A is better than B: +30 points (95% interval +10 to +50)."
+    assert decision(-30).sentence == "A is worse than B: −30 points (95% interval −50 to −10)."
+    assert decision(-5, margin=30).sentence.startswith("A is not worse than B by more than 30 points: −5")
+    assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: −60")
+    assert decision(-20, margin=30).sentence.startswith(
+        "It is undecided whether A is worse than B by more than 30"
+    )
+    assert "interval, at every look +0 to +60" in decision(30, every_look=True).sentence
     alone = decision(30, None, reach=[], reach_at_every_look=[])
-    assert alone.sentence == "Undecided whether A is better than B: one prompt says nothing about others."
+    assert (
+        alone.sentence == "It is undecided whether A is better than B. One prompt says nothing about others."
+    )
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1e7"])
 def test_a_margin_that_is_none(text):
-    with pytest.raises(MarginError, match="it must be a number of points from 0 on"):
+    with pytest.raises(MarginError, match="it must be a number of points, 0 or more"):
         margin_of(text)
 
 
@@ -96,5 +100,5 @@ def test_what_moves_the_result_is_said_with_its_interval():
         "apart": {"value": 0.25, "low": 0.1, "high": 0.4},
     }
     assert Driver("category", "coding", "all others", split).sentence("A", 95.0) == (
-        "A wins 80% of the points in coding, 55% elsewhere: +25 percentage points (95% interval: +10 to +40)."
+        "A wins 80% of the points in coding, 55% elsewhere: +25 percentage points (95% interval +10 to +40)."
     )

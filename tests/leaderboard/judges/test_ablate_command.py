@@ -100,10 +100,13 @@ class TestTable:
     def test_every_measure_has_its_interval(self, study, found):
         text = ablate(study.slug, "--judges", "calm,leaning,people")
         worth = of(found, "judge:leaning")["place"]["worth"]
-        assert (
-            f"{worth['points']:.0f} Elo points ({worth['low']:.0f} to {worth['high']:.0f} Elo points" in text
-        )
-        for name in ("Prefers the first", "Flips", "Same verdict again", "Correlation with people"):
+        assert f"{worth['points']:.0f} Elo points ({worth['low']:.0f}–{worth['high']:.0f} Elo points" in text
+        for name in (
+            "Prefers the first",
+            "Changes its verdict",
+            "Same verdict again",
+            "Correlation with people",
+        ):
             assert re.search(rf"^{name} ", text, re.MULTILINE)
         assert "Elo, ties on" in text
         assert "Elo, ties off" in text
@@ -115,18 +118,18 @@ class TestTable:
         assert "Elo, ties on" not in text
         rate(study, make_judge_rater("hasty"), orders=(False,), seed=5)
         text = ablate(study.slug, "--judges", "calm,hasty")
-        assert "Warning: HASTY rated every pair in one order only, others in both" in text
-        assert "Warning: HASTY saw 100% of the pairs in one and the same order: no lot was drawn" in text
+        assert "Warning: HASTY rated each pair in one order only" in text
+        assert "Warning: HASTY saw 100% of pairs in the same order" in text
         assert "CALM saw" not in text
 
 
 def test_what_cannot_be_compared_is_refused(study):
     text = refusal(ablate, study.slug, "--judges", "calm,nobody")
-    assert 'no answers by "judge:nobody"' in text
+    assert 'no ratings by "judge:nobody"' in text
     assert "judge:leaning" in text
     text = refusal(ablate, study.slug, "--judges", "calm")
-    assert "one judge alone has nobody to stand beside" in text
-    assert "one judge alone" in refusal(ablate, study.slug, "--judges", "calm,calm")
+    assert "name at least two judges" in text
+    assert "name at least two judges" in refusal(ablate, study.slug, "--judges", "calm,calm")
     for slug, pair in zip(("elsewhere", "late"), Pair.objects.filter(prompt__study=study), strict=False):
         factories.make_comparison(study=study, pair=pair, rater=make_judge_rater(slug))
     text = refusal(ablate, study.slug, "--judges", "elsewhere,late")
@@ -147,7 +150,7 @@ def test_few_pairs_unscored_controls_and_expected_ratings(db):
     found = json.loads(ablate(made.slug, "--judges", "one,other", "--json", "-"))
     mine, theirs = found["raters"]
     assert found["pairs"] == 10  # of 12: one has a refusal, of one both texts are the same
-    assert found["warnings"][0].startswith("Only 10 pairs were rated by all of these judges")
+    assert found["warnings"][0].startswith("All of these judges rated only 10 pairs.")
     assert theirs["unscored"]["reasons"] == {"refused": 2}
     assert theirs["unscored"]["answers"] == 22
     assert mine["unscored"]["unscored"] == 0

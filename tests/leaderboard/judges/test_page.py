@@ -41,8 +41,13 @@ def test_it_waits_and_then_shows_every_measure_table_and_figure(client, study):
     assert "One moment" in waiting.content.decode()
     assert waiting["Cache-Control"] == "no-store, private, no-cache"
     text = ready.content.decode()
-    assert "60 pairs of 20 prompts were rated by every judge here." in text
-    for name in ("Prefers the first", "Second place is worth", "Flips", "Correlation with people"):
+    assert "60 pairs of 20 prompts that every judge here rated." in text
+    for name in (
+        "Prefers the first",
+        "Second place is worth",
+        "Changes its verdict",
+        "Correlation with people",
+    ):
         assert f'<th scope="row" role="rowheader">{name}</th>' in text
     assert "Elo, ties count half" in text
     assert "Elo, ties off" in text
@@ -68,7 +73,7 @@ class TestChoice:
         assert '<th scope="col" role="columnheader" class="num">Strict</th>' in text
         assert 'class="num">LEANING' not in text
         text = page(client, study, **{"with": "judge:strict"})[1].content.decode()
-        assert "One judge alone has nobody to stand beside; name at least two. Choose others above." in text
+        assert "Name at least two judges. Choose others above." in text
         found = client.get(reverse("study-judges", args=[study.slug]), {"with": "judge:nobody"})
         assert found.status_code == 404
         assert "This study has no raters &quot;judge:nobody&quot;" in found.content.decode()

@@ -110,9 +110,9 @@ def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?contestant=nobody", 'This study has no contestant "nobody".'),
+        ("?contestant=nobody", 'This study has no model "nobody".'),
         ("?power=42", 'This leaderboard has no power "42". It has: 50, 80, 90, 95.'),
-        ("?contestant={}&against={}", "A plan needs two contestants; these are one."),
+        ("?contestant={}&against={}", "Choose two different models."),
     ],
 )
 def test_what_cannot_be_planned_for_is_said(client, made, query, sentence):
@@ -130,7 +130,7 @@ def words_of(response):
 
 def test_two_rated_alike_and_one_without_a_comparison(client, made):
     page = shown(client, made, f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
-    assert "Idle took part in no comparison here." in words(page)
+    assert "No rating here is of Idle." in words(page)
     assert (
         client.get(f"{API}?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}").status_code == 404
     )
@@ -142,5 +142,5 @@ def test_two_rated_alike_and_one_without_a_comparison(client, made):
     client.get("/studies/even/plan/")
     assert computing.compute_next(even.study.pk)
     page = client.get("/studies/even/plan/")
-    assert "A and B are rated alike." in words(page)
+    assert "A and B have the same score." in words(page)
     assert len(page.context["page"].found["gaps"]) == 5

@@ -228,11 +228,11 @@ def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
     both = [{"label": label, "ratings": 90, "pairs": 45} for label in ("A", "B")]
     content = {"raters": both, "level": 90.0, "category": None, "ties": "on"}
     assert two_sentence({**content, "between": payloads.kappa_row(kappa=-0.2)}) == (
-        "Over 45 pairs that both rated, the weighted kappa of A and B is −0.20 (90% interval −0.30 to "
-        "−0.10): no agreement beyond chance. They gave the same verdict in 62.0% of the ratings compared."
+        "A and B show no agreement beyond chance: weighted kappa −0.20 (90% interval −0.30 to −0.10) over 45 "
+        "pairs that both rated. They gave the same verdict in 62.0% of ratings."
     )
     middle = payloads.kappa_row(kappa=None, reason="both gave every pair the middle of the scale")
-    said = "A and B: no kappa, both gave every pair the middle of the scale."
+    said = "A and B have no kappa: both gave every pair the middle of the scale."
     assert two_sentence({**content, "between": middle}) == said
     kappa = kappa_table([("A", "B", payloads.entry("b", payloads.kappa_row(pairs=29)))])
     assert kappa.rows[0][-1] == "fewer than 30 pairs"

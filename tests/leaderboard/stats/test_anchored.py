@@ -454,21 +454,21 @@ class TestResult:
         study = make_study()
         study["human"][(study["a"] == 2) | (study["b"] == 2)] = np.nan
         said = anchored_cautions(rate(study), ["k", "l", "m", "n"])
-        assert said[0] == "People rated no pair of m: not ranked, whatever the judge says of them."
-        assert said[1].startswith("People rated pairs of only 20 prompts; fewer than 30 may not")
-        assert said[2].startswith("180 judged pairs")
+        assert said[0] == "People rated no pair of m, so the ranking leaves them out."
+        assert said[1].startswith("People rated pairs of only 20 prompts.")
+        assert said[2].startswith("180 pairs of the judge")
         assert len(said) == 3
         study = make_study(rated=60)
         study["human"][(study["a"] < 2) & (study["b"] >= 2)] = np.nan
         study["judge"][np.isnan(study["human"])] = np.nan
         said = anchored_cautions(rate(study), ["k", "l", "m", "n"])
         assert "leave 2 groups that never met (k, l; m, n)" in said[0]
-        assert said[1] == "The judge rated no pair beyond those people rated, so it adds nothing."
+        assert said[1] == "The judge rated only pairs that people rated, so it adds nothing."
         study = make_study(rated=30)
         study["judge"][:] = 0.5
-        assert "the ratings are those of people alone" in anchored_cautions(rate(study), [*"klmn"])[0]
+        assert "the scores come from people only" in anchored_cautions(rate(study), [*"klmn"])[0]
         study = make_study(rated=30)
         found = rate(study, category=np.where(study["prompt"] < 30, "prose", "code"))
         said = anchored_cautions(found, [*"klmn"])
         assert "do not look like a random part" in said[0]
-        assert "the prompts are of other categories, p < 1e-06" in said[0]
+        assert "other categories, p < 1e-06" in said[0]

@@ -217,8 +217,8 @@ class TestPlan:
         assert plan.need.prompts == plan.need.more == 1061
         assert [need.prompts for need in plan.needs] == [1061, 531, 354, 213]
         assert plan.sentence() == (
-            "To see a gap of 30 points at 95 % with a chance of 80 %, about 1061 prompts with 1 rater for "
-            "every pair are needed."
+            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points at 95% with a "
+            "chance of 80%."
         )
         plan = plan_from_assumptions(30)
         assert [need.prompts for need in plan.needs] == [847, 501, 385, 293]
@@ -282,27 +282,25 @@ class TestPlan:
         plan = plan_from_data(make_study(300, (1300, 700)), between=(1, 0))
         assert plan.need.more == 0
         assert plan.evidence.gap < 0 < plan.aim.gap
-        assert plan.sentence("AB").startswith("The 300 prompts at hand are enough to tell B from A (")
+        assert plan.sentence("AB").startswith("The 300 prompts so far are enough to tell B from A (")
         plan = plan_from_data(make_study(50), between=(0, 1), gap=20, raters=3)
         assert plan.sentence("AB") == (
-            f"To tell A from B (20 points) at 95 % with a chance of 80 %, about {plan.need.more} more "
-            f"prompts with 3 raters for every pair are needed ({plan.need.prompts} in all)."
+            f"You need about {plan.need.more} more prompts, {plan.need.prompts} in all, with 3 raters for "
+            "every pair to tell A from B (20 points apart) at 95% with a chance of 80%."
         )
         assert "see a gap of 20 points" in plan_from_data(make_study(50), gap=20).sentence()
         plan = plan_from_data(make_study(50, raters=1), between=(0, 1), gap=20, raters=3)
         assert "at most about" in plan.sentence("AB")
         assert plan.need.prompts == plan_from_data(make_study(50, raters=1), gap=20).need.prompts
         assert len(plan.needs) == 1
-        assert any("No two raters judged the same two answers" in warning for warning in plan.warnings())
+        assert any("No two raters rated the same pair" in warning for warning in plan.warnings())
 
     def test_few_prompts_are_warned_about(self):
         assert plan_from_data(make_study(40), gap=20).warnings() == ()
         few = plan_from_data(make_study(20), gap=20).warnings()
-        assert few == (
-            "How much prompts differ is estimated from 20 of them: take the number as an order of magnitude.",
-        )
+        assert few == ("Only 20 prompts show how much prompts differ. Take the number as rough.",)
         assert plan_from_assumptions(250).warnings() == (
-            "Intervals from fewer than 30 prompts tend to be too narrow.",
+            "With fewer than 30 prompts, intervals tend to be too narrow.",
         )
 
     def test_ties_off_and_raters_stay_in_step(self):

@@ -82,23 +82,23 @@ class TestFile:
         lines = text.splitlines()
         assert "People rated 36 pairs of 12 prompts, worth " in lines[0]
         assert "the judge 120 pairs of 40 prompts, 36 of them rated by people too" in lines[0]
-        assert "11 degrees of freedom" in lines[0]
+        assert "11 df" in lines[0]
         for title in (
-            "anchored, 90 %",
-            "people alone, 90 %",
-            "judge alone, 90 %",
-            "judge's bias, 90 %",
+            "anchored, 90%",
+            "people alone, 90%",
+            "judge alone, 90%",
+            "judge's bias, 90%",
             "worth",
         ):
             assert title in lines[2]
         assert sorted(line.split()[2] for line in lines[3:6]) == list(NAMES)
-        assert "judge's bias: judge alone minus anchored" in text
+        assert "judge's bias: the judge minus anchored" in text
         assert "Warning: People rated pairs of only 12 prompts" in text
 
     def test_ties_off_are_left_out_and_a_judge_can_be(self, votes, tmp_path):
         found = run_json(votes, "--judges", "robot", "--ties", "off")
         assert found["comparisons_left_out"] == sum(row[2] == "tie" for row in make_rows())
-        assert "comparisons left out" in run(votes, "--judges", "robot", "--ties", "off")
+        assert "ratings left out" in run(votes, "--judges", "robot", "--ties", "off")
         others = [(*row[:4], "other robot") for row in make_rows()]
         more = write(tmp_path / "more.csv", [*make_rows(), *others])
         alone = run_json(votes, "--judges", "robot")
@@ -185,15 +185,15 @@ class TestErrors:
     @pytest.mark.parametrize("option", ["--judges=--", "--without=--", "--interval=--"])
     def test_two_dashes_as_a_value_are_refused_too(self, votes, option):
         """Python 3.11 hands them over as an empty list."""
-        with pytest.raises(CommandError, match=r"no vote is by the rater|must be a number"):
+        with pytest.raises(CommandError, match=r"no rating is by the rater|must be a number"):
             run(votes, "--judges=robot", option)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--judges", "nobody"], "{path}: no vote is by the rater 'nobody'."),
-            (["--judges", "robot", "--without", "nobody"], "{path}: no vote is by the rater 'nobody'."),
-            (["--judges", " , "], "--judges names nobody."),
+            (["--judges", "nobody"], "{path}: no rating is by the rater 'nobody'."),
+            (["--judges", "robot", "--without", "nobody"], "{path}: no rating is by the rater 'nobody'."),
+            (["--judges", " , "], "--judges needs a name."),
             (["--judges", "robot", "--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
             (["--judges", "robot", "--format", "xml"], "--format is 'xml'; choose one of table, json."),
             (["--judges", "robot", "--interval", "much"], "--interval is 'much'; it must be a number."),
@@ -201,7 +201,7 @@ class TestErrors:
                 ["--judges", "robot", "--interval", "100"],
                 "--interval is 100.0; it must be a percentage between 0 and 100.",
             ),
-            (["--judges", "robot", "--study", "x"], "Give a vote file or --study, one of the two."),
+            (["--judges", "robot", "--study", "x"], "Give either a file of ratings or --study."),
             (["--judges", "robot,Ada"], "{path}: people rated no pair, so there is nothing to anchor to."),
         ],
     )
@@ -215,7 +215,7 @@ class TestErrors:
             (
                 [("a", "b", "left", "p")],
                 "left,right,winner,prompt",
-                "the votes name no raters, so the judge's cannot be told from people's.",
+                "the ratings name no raters, so the judge's cannot be told from people's.",
             ),
             (
                 [("a", "b", "left", "robot"), ("a", "b", "left", "Ada")],
@@ -261,7 +261,7 @@ class TestStudy:
 
     def test_studies_that_do_not_exist_or_have_no_people(self, made):
         assert refusal(run, "--study", "small", "--judges", "nobody") == (
-            "small: judge:nobody has no comparison in this study; judges that have: judge:other, judge:robot."
+            "small: judge:nobody has no rating in this study; judges that have: judge:other, judge:robot."
         )
         with pytest.raises(CommandError, match='There is no study "nowhere"'):
             run("--study", "nowhere", "--judges", "robot")
@@ -274,5 +274,5 @@ class TestStudy:
         toy = made.judge("toy", simulated=True)
         made.rate("alpha", "beta", 1, rater=toy)
         made.rate("gamma", "beta", 1, rater=toy)
-        assert "Simulated votes" in run("--study", "small", "--judges", "toy")
+        assert "Some ratings are simulated" in run("--study", "small", "--judges", "toy")
         assert run_json("--study", "small", "--judges", "toy")["simulated"] is True

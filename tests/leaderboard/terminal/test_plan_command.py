@@ -40,16 +40,14 @@ class TestFile:
         lines = plan(
             votes, "--between", "alpha", "beta", "--gap", "50", "--raters-per-prompt", "3"
         ).splitlines()
-        assert lines[0].startswith(
-            "To tell alpha from beta (50 points) at 95 % with a chance of 80 %, about "
-        )
-        assert lines[0].endswith(" in all).")
+        assert lines[0].startswith("You need about ")
+        assert lines[0].endswith("tell alpha from beta (50 points apart) at 95% with a chance of 80%.")
         assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
-        assert f" {lines[5].split()[1]} more prompts with 3 raters for every pair" in lines[0]
+        assert f" {lines[5].split()[1]} more prompts, " in lines[0]
         assert "40 prompts with 2 raters of a pair" in lines[-1]
         text = plan(votes, "--gap", "50", "--level", "90")
-        assert "Half-width: of the 90 % interval of the gap by Bradley-Terry, drawing prompts." in text
+        assert "Half-width: of the 90% interval of the gap, by Bradley-Terry." in text
 
     def test_json_names_the_contestants(self, votes):
         found = plan_json(
@@ -60,7 +58,7 @@ class TestFile:
         assert found["evidence"]["prompts"] == 40
         assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5]
         assert found["needed"] == found["needs"][1]
-        assert found["sentence"].startswith("To tell gamma from beta")
+        assert "to tell gamma from beta (30 points apart)" in found["sentence"]
         needs = [
             plan_json(votes, "--gap", "20", *more)["needed"]["more"]
             for more in (("--power", "50"), (), ("--level", "99"))
@@ -70,18 +68,18 @@ class TestFile:
     def test_warnings_stand_below(self, tmp_path):
         path = write_votes(tmp_path / "few.csv", prompts=10, raters=1)
         found = plan(path, "--gap", "20")
-        assert "Warning: How much prompts differ is estimated from 10 of them" in found
-        assert "Warning: No two raters judged the same two answers" in found
+        assert "Warning: Only 10 prompts show how much prompts differ" in found
+        assert "Warning: No two raters rated the same pair" in found
         text = plan(write_votes(tmp_path / "votes.csv", raters=1), "--gap", "50")
         assert "with 1 rater of a pair" in text
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "Say what is to be told apart: --between A B, or --gap POINTS."),
+            ((), "Give --between A B or --gap POINTS."),
             (
                 ("--between", "alpha", "delta"),
-                "There is no contestant 'delta'; there are: alpha, beta, gamma.",
+                "The data has no model 'delta'. It has: alpha, beta, gamma.",
             ),
             (("--between", "alpha", "alpha"), "votes.csv: the two are one contestant."),
             (("--gap", "wide"), "--gap is 'wide'; it must be a number."),
@@ -97,8 +95,8 @@ class TestFile:
                 ("--gap", "30", "--prompt-sd", "3"),
                 "--prompt-sd is for a plan without data",
             ),
-            (("--gap", "30", "--raters", "people"), "--raters chooses among the raters of a study"),
-            (("--gap", "30", "--study", "small"), "Give a vote file or --study, not both."),
+            (("--gap", "30", "--raters", "people"), "--raters needs --study."),
+            (("--gap", "30", "--study", "small"), "Give either a file of ratings or --study."),
         ],
     )
     def test_what_is_wrong_is_one_sentence(self, votes, options, message):
@@ -120,7 +118,7 @@ class TestAssumptions:
     def test_the_answer_by_hand(self):
         # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
         assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
-            "To see a gap of 30 points at 95 % with a chance of 80 %, about 1061 prompts with 1 rater for "
+            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points at 95%"
         )
         options = ("--gap", "30", "--prompt-sd", "0")
         assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
@@ -134,8 +132,14 @@ class TestAssumptions:
         ("options", "message"),
         [
             ((), "A plan without data needs --gap POINTS."),
-            (("--gap", "30", "--between", "a", "b"), "--between needs data: give a vote file or --study."),
-            (("--gap", "30", "--raters", "people"), "--raters needs data: give a vote file or --study."),
+            (
+                ("--gap", "30", "--between", "a", "b"),
+                "--between needs data. Give a file of ratings or --study.",
+            ),
+            (
+                ("--gap", "30", "--raters", "people"),
+                "--raters needs data. Give a file of ratings or --study.",
+            ),
             (("--gap", "30", "--raters-per-prompt", "0"), "No plan: raters is 0; it must be at least 1."),
             (("--gap", "400"), "No plan: gap is 400, which cannot be"),
             (("--gap", "30", "--contestants", "x"), "--contestants is 'x'; it must be a whole number."),
