@@ -49,7 +49,7 @@ def command(*options):
 
 def test_the_page_is_what_the_command_prints(client, made):
     board = client.get("/studies/small/").content.decode()
-    assert '<a href="/studies/small/anchored/">People with a judge’s help</a>' in board
+    assert '<a href="/studies/small/anchored/">Can a judge help people?</a>' in board
     assert "One moment" in client.get(PAGE + "?raters=judge:robot").content.decode()
     page = shown(client, made, "?raters=judge:robot")
     wanted = command("--judges", "robot")

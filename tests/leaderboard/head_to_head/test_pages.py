@@ -54,7 +54,7 @@ def test_the_page_says_who_is_better_and_by_how_much(client, made):
     said = words(page)
     assert "alpha is better than beta: +" in said
     assert "Against each other 12 ratings Won 10 Tied 1 Lost 1" in said
-    assert f"games on {PROMPTS} prompts" in said
+    assert f"ratings on {PROMPTS} prompts" in said
     places = [page.content.decode().index(part) for part in ('id="board"', "verdict-sentence", "duel-form")]
     assert places == sorted(places), "the verdict comes first; a switch renews the form with it"
     row = records(client, address(made) + "tables/raters.csv")[0]

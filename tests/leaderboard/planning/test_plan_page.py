@@ -49,7 +49,7 @@ def command(*options):
 
 def test_the_first_two_of_the_ranking_are_planned_for_as_the_command_does(client, made):
     board = client.get("/studies/small/?method=bradley-terry")
-    assert '<a href="/studies/small/plan/?raters=people">How many more prompts</a>' in board.content.decode()
+    assert '<a href="/studies/small/plan/?raters=people">How many more prompts?</a>' in board.content.decode()
     first, second, *_ = board.context["page"].order
     waiting = client.get(PAGE)
     assert "One moment" in waiting.content.decode()
