@@ -343,7 +343,7 @@ def test_a_closed_study_and_a_paused_rater_are_told(client: Client, study: Study
     Study.objects.update(closed_at=timezone.now())
     answer = submit(client, study, assignment)
     assert answer.status_code == 409
-    assert "closed before the answer arrived" in answer.content.decode()
+    assert "closed before your rating arrived" in answer.content.decode()
     guidelines = client.get(f"/rate/{study.slug}/guidelines/").content.decode()
     assert "This study is closed" in guidelines
     assert "Start rating" not in guidelines

@@ -88,7 +88,7 @@ class TestCourse:
         study = make.make_small_study()
         make.make_training_pairs(study, 1)
         found = member(study)
-        with pytest.raises(NotAllowedError, match="has a training"):
+        with pytest.raises(NotAllowedError, match="do the training"):
             assignments.claim(study, found.rater)
         answered(found, True)
         assigned = assignments.claim(study, found.rater)

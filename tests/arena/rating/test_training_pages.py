@@ -57,7 +57,7 @@ def test_the_way_leads_from_the_guidelines_through_the_training(client: Client, 
     client.post(reverse("guidelines", args=["s"]))
     assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
     by_script = client.get(reverse("rate-study", args=["s"]), headers={"Accept": "application/json"})
-    assert "has a training" in by_script.content.decode()
+    assert "do the training" in by_script.content.decode()
     assert "3 pairs to practise on" in page(client, "training").content.decode()
 
 
@@ -103,7 +103,7 @@ def test_who_fails_goes_through_it_again(client: Client, study: Study, rater: Me
         for number in (1, 2, 3):
             answer(client, attempt, number, right=number == 1)
         content = page(client, "training").content.decode()
-        assert "You got 1 of 3 pairs right; 3 are needed" in content
+        assert "You got 1 of 3 pairs right; you need 3" in content
         assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
         assert ("Try again" in content) is (attempt < 3)
     assert "Please ask the operator" in content
@@ -147,14 +147,14 @@ class TestTry:
                 f"Secret &lt;i&gt;reason&lt;/i&gt; {number}."
                 in client.post(address, {"rating": "1"}).content.decode()
             )
-        assert "That is all of it" in page(client, "training-try", 4).content.decode()
+        assert "End of the training" in page(client, "training-try", 4).content.decode()
         assert client.post(reverse("training-try", args=["s", 1]), {"rating": "x"}).status_code == 422
         assert not TrainingAnswer.objects.exists()
 
     def test_a_study_without_training_says_so(self, client: Client) -> None:
         make.make_study(slug="s")
         client.force_login(make.make_user(is_staff=True))
-        assert "There is no training" in page(client, "training-try", 1).content.decode()
+        assert "No training yet" in page(client, "training-try", 1).content.decode()
 
     def test_it_is_for_operators_only(self, client: Client, rater: Membership) -> None:
         assert page(client, "training-try", 1).status_code == 404
