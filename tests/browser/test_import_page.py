@@ -82,7 +82,7 @@ def fits_a_phone(page: Page) -> bool:
 def follow(page: Page, link: str) -> None:
     """Click a link and wait until the scripts of the page it leads to have run."""
     with page.expect_navigation():
-        page.get_by_role("link", name=link).click()
+        page.get_by_role("link", name=link, exact=True).click()
 
 
 def check(page: Page) -> None:
@@ -103,7 +103,7 @@ def test_upload_check_apply(
     broken = write_lines(tmp_path, "broken.csv", "prompt,contestant,text", "p1,A,Hello", "p9,A,Hi")
     good = write_lines(tmp_path, "completions.csv", "prompt,contestant,text", "p1,A,Hello", "p1,B,")
     page.goto(address.replace("import/", "prompts/"))
-    follow(page, "Import data")
+    follow(page, "Import")
     assert violations(page, complaints) == []
     page.get_by_label("Files").set_input_files([prompts, broken])
     assert "broken.csv (1 KB)" in page.inner_text("#import-chosen")

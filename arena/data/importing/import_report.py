@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.core.validators import slug_re
 from django.db import models
@@ -151,6 +151,13 @@ class Counts:
         return self.added + self.updated + self.versions
 
 
+class Counted(NamedTuple):
+    """Counts as a table in the words of readers."""
+
+    columns: list[str]
+    rows: list[tuple[str, list[int]]]
+
+
 @dataclass
 class ErrorGroup:
     """The same error, wherever it is."""
@@ -215,10 +222,21 @@ class ImportReport:
         return sum(counts.written for counts in self.counts.values())
 
     @property
-    def counts_in_words(self) -> list[tuple[str, Counts]]:
-        """The counts of each kind with records."""
-        counts = {kind: one for kind, one in self.counts.items() if one.written or one.unchanged}
-        return [(in_words(kind).capitalize(), one) for kind, one in counts.items()]
+    def counted(self) -> "Counted":
+        """The counts of each kind with records, without columns of zeros."""
+        found = {kind: counts for kind, counts in self.counts.items() if counts.written or counts.unchanged}
+        columns = [
+            column.name
+            for column in fields(Counts)
+            if any(getattr(one, column.name) for one in found.values())
+        ]
+        return Counted(
+            ["New versions" if name == "versions" else name.capitalize() for name in columns],
+            [
+                (in_words(kind).capitalize(), [getattr(counts, name) for name in columns])
+                for kind, counts in found.items()
+            ],
+        )
 
     @property
     def ungrouped(self) -> int:

@@ -108,11 +108,9 @@ class Command(BaseCommand):
             )
         else:
             self.stdout.write(f"Imported into the study {report.study}{made}:")
-        columns = ("added", "unchanged", "updated", "new versions")
-        self.stdout.write(f"{'':14}" + "".join(f"{column:>14}" for column in columns))
-        for kind, counts in report.counts_in_words:
-            numbers = (counts.added, counts.unchanged, counts.updated, counts.versions)
-            self.stdout.write(f"{kind:14}" + "".join(f"{number:>14,}" for number in numbers))
+        self.stdout.write(f"{'':14}" + "".join(f"{column:>14}" for column in report.counted.columns))
+        for name, numbers in report.counted.rows:
+            self.stdout.write(f"{name:14}" + "".join(f"{number:>14,}" for number in numbers))
 
     def _warn(self, report: ImportReport) -> None:
         for unused in report.unused:
@@ -121,9 +119,6 @@ class Command(BaseCommand):
             self.stdout.write(f"Note: {note}")
         if report.note_count > SHOWN_NOTES:
             self.stdout.write(f"and {report.note_count - SHOWN_NOTES:,} more notes")
-        if empty := report.counts["completions"].empty:
-            are = "1 answer is" if empty == 1 else f"{empty:,} answers are"
-            self.stdout.write(f"Note: {are} empty.")
         self._warn_of_naming(report)
         if missing := report.missing.count:
             contestant, prompt = report.missing.examples[0]

@@ -45,16 +45,15 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
     out, _ = run("greetings", tmp_path)
     assert out.splitlines() == [
         "Imported into the study greetings (new):",
-        "                       added     unchanged       updated  new versions",
-        "Models                     2             0             0             0",
-        "Prompts                    2             0             0             0",
-        "Answers                    3             0             0             0",
-        "Raters                     1             0             0             0",
-        "Pairs                      1             0             0             0",
-        "Ratings                    2             0             0             0",
+        "                       Added         Empty",
+        "Models                     2             0",
+        "Prompts                    2             0",
+        "Answers                    3             1",
+        "Raters                     1             0",
+        "Pairs                      1             0",
+        "Ratings                    2             0",
         f'Note: {tmp_path}/completions.jsonl, line 1: new model "A", named only by its answers',
         f'Note: {tmp_path}/completions.jsonl, line 2: new model "B", named only by its answers',
-        "Note: 1 answer is empty.",
         "Note: 1 answer is missing. The first is that of B to prompt p2.",
     ]
     out, _ = run("greetings", tmp_path)

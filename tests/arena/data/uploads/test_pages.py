@@ -221,7 +221,7 @@ class TestFormat:
         html = html_of(admin_client.get(address))
         assert "no format has these columns" not in html
         assert "Say what they are:" in html
-        assert '<span class="import-sample">left</span>' in html
+        assert '<span class="import-sample small">left</span>' in html
         said = {
             "file0__format_name": "table",
             "file0__kind": "comparisons",
