@@ -12,21 +12,18 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
     currency = forms.RegexField(
         r"^[A-Z]{3}$",
         initial="USD",
-        help_text="Its code of three capital letters, such as USD or EUR. The models that one judge asks "
-        "need prices in one currency.",
-        error_messages={"invalid": "Give a code of three capital letters, such as USD."},
+        help_text="Three capital letters, such as USD or EUR. All models of a judge need one currency.",
+        error_messages={"invalid": "Enter three capital letters, such as USD."},
     )
 
     class Meta:
         model = Price
         fields = ["model", "base_url", "prompt", "completion", "currency"]
         help_texts = {
-            "model": "As judges name it: with another name at another place it is another price.",
-            "base_url": "Of the endpoint, as judges name it, if this price holds there alone. Empty: "
-            "wherever the model is asked and no price of that place is known.",
-            "prompt": "From your provider's list, for a million tokens of what is sent, e.g. 2.50.",
-            "completion": "For a million tokens of what comes back; thinking counts as reply. Discounts, for "
-            "cached prompts say, are not known to the arena: it counts the full price.",
+            "model": "As judges name it.",
+            "base_url": "Of the endpoint. Leave empty for any address without a price of its own.",
+            "prompt": "Per million input tokens, e.g. 2.50.",
+            "completion": "Per million output tokens, including thinking. The arena knows no discounts.",
         }
 
     def clean_model(self) -> str:
@@ -47,7 +44,7 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
         cleaned: dict[str, Any] = super().clean() or {}
         for name in ("prompt", "completion"):
             if cleaned.get(name) is not None and cleaned[name] < 0:
-                self.add_error(name, "A price is not negative.")
+                self.add_error(name, "A price cannot be negative.")
         return cleaned
 
 

@@ -24,7 +24,7 @@ class KeyVariableError(Exception):
 def check_key_variable(name: str) -> None:
     if name.upper() in NOT_FOR_JUDGES:
         raise KeyVariableError(
-            f"The variable {name} holds a secret of the arena itself; it cannot be a judge's key."
+            f"The variable {name} holds a secret of the arena itself and cannot be a judge's key."
         )
 
 
@@ -44,5 +44,5 @@ def check_sendable(name: str, key: str) -> None:
     if not SENDABLE.fullmatch(key):
         raise KeyVariableError(
             f"The value of {name} cannot be sent: it holds a line break, a space or another character that "
-            "belongs to no key."
+            "no key has."
         )

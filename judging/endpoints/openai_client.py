@@ -60,7 +60,9 @@ class _BoundedStream(httpx2.SyncByteStream):
 NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
 """HTTP errors that the same request would meet again. Redirects are not followed."""
 
-NO_LOGPROBS = "This endpoint gives no logprobs for this model; make a judge that does not ask for them."
+NO_LOGPROBS = (
+    "This endpoint returns no logprobs for this model. Untick Ask for logprobs in the judge's settings."
+)
 
 TOP_LOGPROBS = 20
 """Alternatives per token that are asked for, OpenAI's maximum; options of a judge overrule it."""

@@ -32,10 +32,10 @@ class Simulation:
         """Checked options; raises ValueError saying which one is wrong."""
         unknown = sorted(set(options) - {"noise", "position_bias", "strengths"})
         if unknown:
-            raise ValueError(f"unknown option {unknown[0]}; there are noise, position_bias and strengths")
+            raise ValueError(f"unknown option {unknown[0]}, use noise, position_bias and strengths")
         strengths = options.get("strengths", {})
         if not isinstance(strengths, Mapping):
-            raise ValueError("strengths must map contestant slugs to numbers")
+            raise ValueError("strengths must map slugs of models to numbers")
         numbers = {"noise": options.get("noise", 200), "position_bias": options.get("position_bias", 0)}
         for name, value in {**numbers, **strengths}.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e6:

@@ -127,7 +127,9 @@ def _check_protocol(judge: Judge) -> Protocol:
         )
     if judge.points not in POINTS[judge.form]:
         offered = ", ".join(map(str, POINTS[judge.form]))
-        raise JudgeError(f"The answer scale {judge.form} has no {judge.points} points; it has {offered}.")
+        raise JudgeError(
+            f"The answer scale {judge.form} has no {judge.points} points. Choose one of {offered}."
+        )
     if not 1 <= judge.samples <= MOST_SAMPLES:
         raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
     return protocol

@@ -132,12 +132,9 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Judge
         fields = CONFIG_FIELDS
         field_classes = {"options": JSONInput, "simulation": JSONInput, "parameters": JSONInput}
-        labels = {"base_url": "Address", "provider": "Kind"}
+        labels = {"provider": "Kind"}
         help_texts = {
-            "model": "As the endpoint names it.",
-            "base_url": "Of an OpenAI-compatible endpoint, e.g. https://api.example.com/v1.",
             "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',
-            "points": "For a verdict that is one number. Other answer scales have their own.",
             "simulation": "Strengths in Elo points by the slugs of all models, noise and position bias, "
             'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
         }
@@ -287,7 +284,8 @@ def get_judge(slug: str) -> Judge:
 
 def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpResponse:
     judge = form.instance if form.instance.pk else None
-    context |= {"form": form, "judge": judge, "query": request.GET.urlencode()}
+    place = {"query": request.GET.urlencode(), "study": request.GET.get("study", "")}
+    context |= {"form": form, "judge": judge, **place}
     context |= _about(str(form["protocol"].value()))
     return render(request, "judging/judge_form.html", context, status=422 if form.errors else 200)
 

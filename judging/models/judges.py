@@ -13,12 +13,10 @@ from judging.protocols.protocol import ConfiguredProtocol
 class Price(models.Model):
     model = models.CharField(max_length=200, help_text="As judges name it.")
     base_url = models.CharField(
-        "base URL", max_length=500, blank=True, help_text="Empty: wherever the model is asked."
+        "address", max_length=500, blank=True, help_text="Leave empty for any address."
     )
-    prompt = models.DecimalField(
-        "per million prompt tokens", max_digits=12, decimal_places=6, help_text="In the currency below."
-    )
-    completion = models.DecimalField("per million reply tokens", max_digits=12, decimal_places=6)
+    prompt = models.DecimalField("input price", max_digits=12, decimal_places=6)
+    completion = models.DecimalField("output price", max_digits=12, decimal_places=6)
     currency = models.CharField(max_length=3, default="USD")
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -46,58 +44,55 @@ class Judge(models.Model):
 
     rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
     provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
-    model = models.CharField(max_length=200, help_text="Name of the model as the endpoint knows it.")
+    model = models.CharField(max_length=200, help_text="As the endpoint names it.")
     base_url = models.CharField(
-        "base URL",
+        "address",
         max_length=500,
         blank=True,
-        help_text="Of the endpoint, e.g. https://api.example.com/v1.",
+        help_text="Of an OpenAI-compatible endpoint, e.g. https://api.example.com/v1.",
     )
-    api_key_env = models.CharField(
-        "key variable",
-        max_length=100,
-        blank=True,
-        help_text="Name of the environment variable that holds the key. Leave empty where none is needed.",
-    )
+    api_key_env = models.CharField("key variable", max_length=100, blank=True)
     protocol = models.CharField(max_length=50, default="likert")
     form = models.CharField(
         "answer scale",
         max_length=10,
         choices=list(FORMS.items()),
         default="likert",
-        help_text="In what form the judge gives its verdict.",
+        help_text="How the judge states its verdict.",
     )
     points = models.PositiveSmallIntegerField(
         "points of the rating scale",
         choices=[(points, f"{points} points") for points in scales.POINTS],
         default=8,
+        help_text="For a verdict that is one number. Other answer scales have their own.",
     )
     parameters = models.JSONField(
-        default=dict, blank=True, help_text="Of the protocol, where they differ from its defaults."
+        default=dict, blank=True, help_text="Those that differ from the protocol's defaults."
     )
     wording = models.JSONField(
         default=dict, blank=True, help_text="Prompt texts that replace the protocol's, by name."
     )
     samples = models.PositiveSmallIntegerField(
-        default=1, help_text="How often each pair is asked in the same order; the majority decides."
+        default=1, help_text="Times each pair is asked in the same order. The majority decides."
     )
     rates_criteria = models.BooleanField(
         "rate each criterion",
         default=False,
-        help_text="Of studies that have criteria. Each is asked about by itself, in the same way as the "
-        "overall rating, which takes as many calls again.",
+        help_text="In studies with criteria. The judge is asked about each criterion separately, which "
+        "takes as "
+        "many calls again.",
     )
     logprobs = models.BooleanField(
         "ask for logprobs",
         default=False,
-        help_text="Store the expected rating over the answer tokens beside the rating, where the endpoint "
-        "returns their probabilities.",
+        help_text="Stores the expected rating beside the rating, if the endpoint returns probabilities "
+        "of tokens.",
     )
     temperature = models.FloatField(
-        null=True, blank=True, default=0, help_text="Empty: what the endpoint takes by itself."
+        null=True, blank=True, default=0, help_text="Leave empty for the endpoint's own."
     )
     max_tokens = models.PositiveIntegerField(
-        null=True, blank=True, default=1024, help_text="Longest reply in tokens, reasoning included."
+        null=True, blank=True, default=1024, help_text="Longest reply in tokens, including thinking."
     )
     timeout = models.FloatField(default=120, help_text="Seconds to wait for a reply.")
     options = models.JSONField(
@@ -107,18 +102,18 @@ class Judge(models.Model):
         default=dict, blank=True, help_text="Of a simulated judge: noise, position_bias, strengths."
     )
     both_orders = models.BooleanField(
-        default=False, help_text="Its runs ask about every pair in both orders, unless told otherwise."
+        default=False, help_text="Runs ask about every pair in both orders unless you choose otherwise."
     )
-    concurrency = models.PositiveSmallIntegerField(
-        default=8, help_text="Calls in flight at a time, over all workers."
+    concurrency = models.PositiveSmallIntegerField(default=8, help_text="Calls at a time, over all workers.")
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Leave empty for no limit."
     )
-    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
     tokens_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Prompt and reply together. Empty: no limit."
+        null=True, blank=True, help_text="Input and output together. Leave empty for no limit."
     )
     active = models.BooleanField(default=True, help_text="An inactive judge starts no runs.")
     prompt_hash = models.CharField(
-        max_length=64, editable=False, help_text="Wording this judge was asked with; fixed by its first run."
+        max_length=64, editable=False, help_text="Wording this judge was asked with, fixed by its first run."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -191,13 +186,13 @@ class Panel(models.Model):
     """Several judges as one rater: its comparisons follow from theirs, and nothing is asked for it."""
 
     class Rule(models.TextChoices):
-        MAJORITY = "majority", "Majority: the side most of them take"
-        MEAN = "mean", "Mean of their ratings"
+        MAJORITY = "majority", "Majority: the side that most judges prefer"
+        MEAN = "mean", "Mean of the judges' ratings"
 
     rater = models.OneToOneField(Rater, models.PROTECT, related_name="panel")
     members = models.ManyToManyField(Judge, related_name="panels")
     rule = models.CharField(max_length=10, choices=Rule, default=Rule.MAJORITY)
-    active = models.BooleanField(default=True, help_text="An inactive panel gives no further verdicts.")
+    active = models.BooleanField(default=True, help_text="An inactive panel rates no more pairs.")
     seen = models.BigIntegerField(
         default=0, help_text="The newest comparison of its members when it last gave verdicts."
     )

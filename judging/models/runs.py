@@ -29,36 +29,40 @@ class JudgeRun(models.Model):
         CANCELLED = "cancelled", "Cancelled"
 
     class Kind(models.TextChoices):
-        ALL = "all", "Whatever has no answer yet"
-        EXTEND = "extend", "Pairs that were never asked"
-        FAILURES = "failures", "What failed"
-        UNSCORED = "unscored", "What has no rating, anew"
+        ALL = "all", "All pairs not rated yet"
+        EXTEND = "extend", "Pairs never asked about"
+        FAILURES = "failures", "Pairs that failed"
+        UNSCORED = "unscored", "Pairs whose reply had no rating"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="judge_runs")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.ALL)
-    limit = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many pairs.")
+    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Most pairs to ask about.")
     both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
     controls = models.BooleanField(
-        default=False, help_text="Ask about pairs of identical completions too, as a control of the judge."
+        default=False, help_text="Ask about pairs of identical answers too, as a test of the judge."
     )
     identical = models.PositiveIntegerField(
-        default=0, help_text="Assignments recorded as identical without asking, when it was planned."
+        default=0, help_text="Pairs of identical answers, recorded without asking."
     )
     budget = models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Never to be passed."
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="The run pauses before it spends more.",
     )
     spent = models.DecimalField(max_digits=20, decimal_places=8, default=0)
     reserved = models.DecimalField(
         max_digits=20, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
     )
     currency = models.CharField(
-        max_length=3, blank=True, help_text="Of budget and cost; empty while no price is known."
+        max_length=3, blank=True, help_text="Of budget and cost. Empty while no price is known."
     )
     remote = models.BooleanField(
         default=False,
-        help_text="Judge workers on other machines ask, through the API; this arena's own workers do not.",
+        help_text="Judge workers on other machines ask over the API, not this arena.",
     )
     reads_on = models.BooleanField(
         default=False, help_text="It has paused because no reply could be read, and does not so again."
@@ -66,7 +70,9 @@ class JudgeRun(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    error = models.CharField(max_length=500, blank=True, help_text="Why it ended early, or paused.")
+    error = models.CharField(
+        max_length=500, blank=True, help_text="Why it paused, ended early or brought no rating."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

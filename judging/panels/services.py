@@ -82,7 +82,7 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'There is a judge or panel "{slug}" already.')
+        raise JudgeError(f'Another judge or panel has the slug "{slug}".')
     panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
     return _stored(panel, chosen)
 
@@ -95,8 +95,7 @@ def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge]
     changed = rule != panel.rule or {one.pk for one in chosen} != former
     if changed and Comparison.objects.filter(rater=panel.rater).exists():
         raise JudgeError(
-            f"{panel} has given verdicts already, so its members and its rule cannot change; make a new "
-            "panel."
+            f"{panel} has rated pairs already, so its members and rule cannot change. Add a new panel."
         )
     panel.rule, panel.active, panel.rater.name = rule, active, name
     return _stored(panel, chosen)

@@ -7,27 +7,29 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from arena.people.permissions import staff_only
-from judging.judges.services import JudgeError
+from judging.judges.services import JudgeError, free_slug
 from judging.models import Judge, Panel
 from judging.panels.services import configure_panel, create_panel
 
 
 class PanelForm(forms.Form):
     name = forms.CharField(max_length=200)
-    slug = forms.SlugField(max_length=120, help_text="Used in addresses and commands. It never changes.")
+    slug = forms.SlugField(
+        max_length=120, required=False, help_text="Leave empty to use the name. It cannot be changed later."
+    )
     rule = forms.ChoiceField(
         choices=Panel.Rule.choices,
         widget=forms.RadioSelect,
         initial=Panel.Rule.MAJORITY,
-        help_text="The majority says first, second or tie; the mean is put on 8 points.",
+        help_text="A majority gives one answer or a tie. A mean gives a rating from 1 to 8.",
     )
     members = forms.ModelMultipleChoiceField(
         Judge.objects.select_related("rater"),
         widget=forms.CheckboxSelectMultiple,
-        help_text="At least two. The panel speaks about a pair once all of them have, in the same order.",
+        help_text="At least two. The panel rates a pair once all members have, in the same order.",
     )
     active = forms.BooleanField(
-        required=False, initial=True, help_text="An inactive panel gives no further verdicts."
+        required=False, initial=True, help_text="An inactive panel rates no more pairs."
     )
 
     def __init__(self, *args: Any, panel: Panel | None = None, **kwargs: Any) -> None:
@@ -53,7 +55,9 @@ class PanelForm(forms.Form):
                 return configure_panel(
                     self.panel, given["name"], given["rule"], given["members"], active=given["active"]
                 )
-            return create_panel(given["slug"], given["name"], given["rule"], given["members"])
+            return create_panel(
+                given["slug"] or free_slug(given["name"]), given["name"], given["rule"], given["members"]
+            )
         except JudgeError as error:
             self.add_error(None, str(error))
             return None

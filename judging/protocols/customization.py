@@ -17,9 +17,7 @@ def check_parameters(protocol: Protocol, given: Mapping[str, Any]) -> None:
         parameter = protocol.parameters.get(name)
         if parameter is None:
             known = ", ".join(protocol.parameters) or "none"
-            raise ValueError(
-                f'Protocol {protocol.name} has no parameter "{name}"; its parameters are: {known}.'
-            )
+            raise ValueError(f'Protocol {protocol.name} has no parameter "{name}". Its parameters: {known}.')
         _check_type(name, value, parameter.default)
         if parameter.choices and value not in parameter.choices:
             choices = ", ".join(map(str, parameter.choices))
@@ -73,11 +71,11 @@ def wording_problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str
     found: list[str] = []
     for name, text in wording.items():
         if "\x00" in text:
-            found.append(f'Text "{name}" holds the character NUL; it seems to be no text file.')
+            found.append(f'Text "{name}" holds the character NUL. It seems not to be a text file.')
         elif name in users:
             found += _problems(name, text, users[name])
         else:
-            found.append(f'Protocol {protocol.name} has no text "{name}"; its texts are: {", ".join(users)}.')
+            found.append(f'Protocol {protocol.name} has no text "{name}". Its texts: {", ".join(users)}.')
     return found
 
 
@@ -94,12 +92,12 @@ def _users(protocol: Protocol) -> Iterator[tuple[str, Users]]:
 
 def _problems(name: str, text: str, users: Users) -> Iterator[str]:
     if not Template(text).is_valid():
-        yield f'Text "{name}", line {_bad_line(text)}: a $ begins no placeholder; write $$ for a dollar sign.'
+        yield f'Text "{name}", line {_bad_line(text)}: a $ begins no placeholder. Write $$ for a dollar sign.'
         return
     used = placeholders(text)
     known = frozenset.intersection(*(protocol.placeholders(step) for protocol, step in users))
     for unknown in sorted(used - known):
-        yield f'Text "{name}": ${unknown} stands for nothing; it can use {_list(known)}.'
+        yield f'Text "{name}": ${unknown} is not a placeholder. Use one of {_list(known)}.'
     protocol, step = users[0]
     shown = known - OURS - set(protocol.parameters)
     missing = placeholders(step.template) - used - OPTIONAL - set(protocol.parameters)

@@ -45,30 +45,30 @@ class PointOut(Schema):
 
 
 class PromptOut(Schema):
-    """What was asked, turn by turn, with the material it works on."""
+    """The prompt, turn by turn, with its material."""
 
     turns: list[str]
     input: str
     category: str
     references: list[list[str]] = Field(
-        description="Reference answers, each turn by turn, where the study shows them to raters."
+        description="Reference answers, each turn by turn, if the study shows them to raters."
     )
 
 
 class CompletionOut(Schema):
-    """An answer, turn by turn. Nothing tells who wrote it."""
+    """An answer, turn by turn, without its author."""
 
     turns: list[str]
 
 
 class RequestOut(Schema):
-    """The chat completion that a judge worker is to ask for, and the call it stands for."""
+    """The chat completion that a judge worker asks for, and its call."""
 
     protocol: str
-    form: str = Field(description="The answer scale: in what form the verdict is given.")
-    prompt_hash: str = Field(description="Of the wording; a worker with another wording must not ask.")
+    form: str = Field(description="The answer scale: the form of the verdict.")
+    prompt_hash: str = Field(description="Of the wording. A worker with another wording must not ask.")
     key: str = Field(description="Names the question among those of the protocol.")
-    attempt: int = Field(description="Names the call about this assignment in what is reported about it.")
+    attempt: int = Field(description="Names the call in reports about this assignment.")
     model: str
     messages: list[dict[str, str]]
     temperature: float | None
@@ -79,12 +79,12 @@ class RequestOut(Schema):
 
 
 class AssignmentOut(Schema):
-    """A pair to compare, in the order in which it is to be shown."""
+    """A pair to rate, in the order to show it."""
 
     assignment: str
     study: str
     leased_until: datetime
-    lease_seconds: float = Field(description="What is left of the lease, whatever your clock says.")
+    lease_seconds: float = Field(description="Time left of the lease.")
     points: int
     scale: list[PointOut]
     criteria: list[str]
@@ -141,7 +141,7 @@ class StateOut(Schema):
 
     assignment: str
     state: Annotated[Assignment.State, written_out(Assignment.State)]
-    due_at: datetime | None = Field(description="When it is asked again, if it is.")
+    due_at: datetime | None = Field(description="When it is asked again; null if it is not.")
 
 
 class JudgeOut(Schema):
@@ -151,15 +151,15 @@ class JudgeOut(Schema):
     name: str
     model: str
     base_url: str
-    key_variable: str = Field(description="Name of the environment variable with the key; empty: no key.")
+    key_variable: str = Field(description="Environment variable with the key; empty if no key is needed.")
     protocol: str
     prompt_hash: str
-    form: str = Field(description="The answer scale: in what form the verdict is given.")
+    form: str = Field(description="The answer scale: the form of the verdict.")
     points: int
     parameters: dict[str, Any]
     wording: dict[str, str]
     runs: int = Field(description="Remote runs that have not ended.")
-    waiting: int = Field(description="Their assignments without an end.")
+    waiting: int = Field(description="Their assignments that have not ended.")
 
 
 @router.post(
@@ -168,14 +168,14 @@ class JudgeOut(Schema):
     summary="Claim an assignment",
 )
 def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
-    """A pair to compare, leased for a while: 201, or 200 where you hold it already.
+    """A pair to rate, leased for a while: 201, or 200 if you hold it already.
 
-    204 when there is nothing to do now; ask again later.
+    204 if there is nothing to do now; ask again later.
     """
     rater = rater_of(request)
     study = Study.objects.filter(slug=given.study).first() if given.study is not None else None
     if given.study is not None and not (study and _may_rate(rater, study)):
-        detail = f'There is no study "{given.study}" for this rater.'
+        detail = f'This rater has no study "{given.study}".'
         return Status(404, ErrorOut(detail=detail, field="study"))
     try:
         if rater.kind == Rater.Kind.PERSON:
@@ -250,7 +250,7 @@ def _left(leased_until: datetime) -> float:
     "/{assignment}/renew/", response={200: LeaseOut, 409: ErrorOut, **ERRORS}, summary="Renew a lease"
 )
 def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[object]:
-    """Keep an assignment while you work on it. 409 where it was answered or given to somebody else."""
+    """Keep an assignment while you work on it. 409 if it was answered or given to another worker."""
     try:
         leased_until = remote_services.renew(rater_of(request), assignment, given.attempt)
     except LeaseLostError as error:
@@ -263,7 +263,7 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
 
 @router.post("/{assignment}/failed/", response={200: StateOut, **ERRORS}, summary="Report a failure")
 def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> Status[object]:
-    """Say that no answer could be had. A reply without a rating is no failure: submit it as unscored."""
+    """Report that there is no reply. Submit a reply without a rating as unscored instead."""
     try:
         found, due_at = remote_services.report_failure(
             rater_of(request),
@@ -280,7 +280,7 @@ def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> S
 
 @judges.get("/{slug}/", response={200: JudgeOut, 404: ErrorOut, **ERRORS}, summary="Look up your judge")
 def show_judge(request: HttpRequest, slug: str) -> Status[object]:
-    """How the judge is to be asked, for its own token alone."""
+    """How to ask the judge. Only its own token may."""
     rater = rater_of(request)
     judge = Judge.objects.select_related("rater").filter(rater=rater).first()
     if judge is None or judge.slug != slug:

@@ -59,7 +59,7 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
     judge = Judge.objects.select_related("rater").filter(rater=rater).first()
     if judge:
         if study and study.is_closed:
-            raise NotAllowedError("This study is closed; no more ratings are taken.")
+            raise NotAllowedError("This study is closed and takes no more ratings.")
         return _claim_call(judge, study, f"remote {worker or judge.slug}")
     if study is None:
         raise NotAllowedError("Name the study: this judge has no runs here.")
@@ -104,7 +104,8 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
     locked = rating.lock_open(study, rater)
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
         raise NotAllowedError(
-            f"{study.name} holds imported ratings of another judge {rater.slug}; use one with another slug."
+            f"{study.name} holds imported ratings of another judge {rater.slug}. Use a judge with another "
+            "slug."
         )
     runs_work.put_planned_aside(locked, rater)
     leased = rating.lease_planned(locked, rater, lease_time())
@@ -125,7 +126,7 @@ def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
     assert assignment.leased_until is not None  # noqa: S101 - just set
     renewed = _in_flight(assignment, attempt).update(deadline=assignment.leased_until)
     if attempt is not None and not renewed:
-        raise LeaseLostError(f"Attempt {attempt} was given up; another worker may have this assignment.")
+        raise LeaseLostError(f"Attempt {attempt} was given up. Another worker may have this assignment.")
     return assignment.leased_until
 
 
@@ -147,9 +148,9 @@ def report_failure(
     own = Assignment.objects.named(public_id).filter(rater=rater)
     assignment = own.select_for_update(no_key=True).first()
     if assignment is None:
-        raise NotAllowedError("There is no such assignment for this rater.")
+        raise NotAllowedError("This rater has no such assignment.")
     if rater.kind == Rater.Kind.PERSON:
-        raise NotAllowedError("Only judges report failures; people skip a pair on the rating page.")
+        raise NotAllowedError("Only judges report failures. People skip a pair on the rating page.")
     if not _calls(assignment).exists():
         _put_back(assignment, error)
     elif error.kind == ABANDONED:

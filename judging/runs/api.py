@@ -20,7 +20,7 @@ Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=6, gt=0, allow_i
 
 
 class JudgeRunIn(Schema):
-    """Which judge is to rate which study, and how much of it."""
+    """Which judge rates which study, and how much of it."""
 
     model_config = {
         "extra": "forbid",
@@ -32,17 +32,17 @@ class JudgeRunIn(Schema):
     study: Name = Field(max_length=80, description="Slug of the study.")
     judge: Name = Field(max_length=120, description="Slug of the judge.")
     kind: Annotated[JudgeRun.Kind, written_out(JudgeRun.Kind)] = Field(
-        JudgeRun.Kind.ALL, description="What is asked: see judge runs in docs/api.md."
+        JudgeRun.Kind.ALL, description="Which pairs: see judge runs in docs/api.md."
     )
-    limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="At most so many pairs.")
+    limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="Most pairs to ask about.")
     both_orders: bool | None = Field(
-        None, description="Ask about every pair in both orders; null: as the judge is configured."
+        None, description="Ask about every pair in both orders; null uses the judge's setting."
     )
-    controls: bool = Field(False, description="Ask about pairs of identical completions too, as a control.")
+    controls: bool = Field(False, description="Ask about pairs of identical answers too, as a test.")
     budget: Amount | None = Field(
-        None, description="Never to be passed, in the currency of the model's price; null: no budget."
+        None, description="The run pauses before it spends more, in the currency of the price; null for none."
     )
-    remote: bool = Field(False, description="Judge workers on other machines ask, not this arena's workers.")
+    remote: bool = Field(False, description="Judge workers on other machines ask, not this arena.")
 
     def orders(self, judge_asks_both: bool) -> bool:
         return judge_asks_both if self.both_orders is None else self.both_orders
@@ -53,15 +53,17 @@ class JudgeRunIn(Schema):
 
 
 class BudgetIn(Schema):
-    """What a run may spend from now on."""
+    """What a run may spend."""
 
     model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"budget": "7.50"}]}}
 
-    budget: Amount | None = Field(description="In all, what is spent already included; null: no budget.")
+    budget: Amount | None = Field(
+        description="Of the whole run, including what is spent already; null for none."
+    )
 
 
 class RangeOut(Schema):
-    """What is expected, and what it can be at most: null where nobody can say."""
+    """The expected value and the upper limit, which is null if unknown."""
 
     about: Decimal
     at_most: Decimal | None
@@ -81,30 +83,31 @@ class PriceOut(Schema):
 
 
 class EstimateOut(Schema):
-    """What a run would take; calls that fail and are repeated are not in it."""
+    """What a run would take, without repeated calls."""
 
     study: str
     judge: str
     simulated: bool
     pairs: int
     assignments: int
-    identical: int = Field(description="Pairs of equal texts, which are recorded without asking.")
-    looked_at: int = Field(description="Where this is less than all, what follows is about right.")
+    identical: int = Field(description="Pairs of identical answers, recorded without asking.")
+    looked_at: int = Field(
+        description="Assignments the estimate is based on; if fewer than all, what follows is approximate."
+    )
     calls: RangeOut
-    cached: int = Field(description="First questions whose reply is there already; they are not in calls.")
+    cached: int = Field(description="First questions with a reply in the cache, not counted in calls.")
     later_steps: bool = Field(
-        description="Whether the protocol asks further questions, of which nobody knows beforehand whether "
-        "their reply is there."
+        description="Whether the protocol asks further questions, whose replies may be in the cache."
     )
     prompt_tokens: RangeOut
-    reply_tokens: RangeOut = Field(description="Thinking included.")
-    cost: RangeOut | None = Field(description="null where no price is known.")
+    reply_tokens: RangeOut = Field(description="Including thinking.")
+    cost: RangeOut | None = Field(description="null if a price is unknown.")
     currency: str
     prices: list[PriceOut]
-    unpriced: list[str] = Field(description="Models that are asked and have no price.")
-    seconds: RangeOut | None = Field(description="null until the model has replied, and no rate is set.")
-    habits_from: int = Field(description="Earlier replies from which lengths and times are learnt.")
-    covered: int | None = Field(description="Assignments that the budget is about enough for.")
+    unpriced: list[str] = Field(description="Models without a price.")
+    seconds: RangeOut | None = Field(description="null until the model has replied, unless a rate is set.")
+    habits_from: int = Field(description="Earlier replies that lengths and times are based on.")
+    covered: int | None = Field(description="Assignments that the budget probably covers.")
 
     @classmethod
     def of(cls, given: JudgeRunIn, simulated: bool, found: Estimate) -> "EstimateOut":
@@ -130,7 +133,7 @@ class JudgeRunOut(Schema):
     judge: str
     simulated: bool
     state: Annotated[JudgeRun.State, written_out(JudgeRun.State)]
-    error: str = Field(description="Why it is paused, or ended early.")
+    error: str = Field(description="Why it paused, ended early or brought no rating.")
     kind: Annotated[JudgeRun.Kind, written_out(JudgeRun.Kind)]
     both_orders: bool
     controls: bool
@@ -141,23 +144,23 @@ class JudgeRunOut(Schema):
     unscored: dict[str, int]
     identical: int
     failed: int
-    put_aside: int = Field(description="Not asked: their texts were excluded after the run was planned.")
+    put_aside: int = Field(description="Not asked, because an answer was excluded after the run was planned.")
     waiting: int
-    calls: int = Field(description="Questions that were sent, whatever came of them.")
-    in_flight: int = Field(description="Of them, as in what follows.")
-    cached: int = Field(description="Not sent: answered by a reply that was there already.")
-    retried: int = Field(description="Made although the question had been asked before.")
+    calls: int = Field(description="Questions sent, with any outcome.")
+    in_flight: int = Field(description="Of these calls.")
+    cached: int = Field(description="Not sent, because the reply was in the cache.")
+    retried: int = Field(description="Repeated calls.")
     attempts_failed: int
     abandoned: int
     prompt_tokens: int
     completion_tokens: int
-    reasoning_tokens: int = Field(description="Of the completion tokens, as far as the endpoint says.")
-    cost: Decimal | None = Field(description="null where no price is known.")
+    reasoning_tokens: int = Field(description="Part of the completion tokens, if the endpoint reports it.")
+    cost: Decimal | None = Field(description="null if a price is unknown.")
     reserved: Decimal = Field(description="The most that calls in flight can still cost.")
     budget: Decimal | None
     currency: str
-    per_minute: float | None = Field(description="Assignments that ended in each of the last minutes.")
-    seconds_left: float | None = Field(description="At that rate.")
+    per_minute: float | None = Field(description="Assignments that ended per minute, lately.")
+    seconds_left: float | None = Field(description="At this rate.")
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -192,23 +195,23 @@ class _MissingError(Exception):
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
     study = Study.objects.filter(slug=given.study).first()
     if study is None:
-        raise _MissingError(f'There is no study "{given.study}".', "study")
+        raise _MissingError(f'No study has the slug "{given.study}".', "study")
     judge = Judge.objects.select_related("rater").filter(rater__slug=given.judge).first()
     if judge is None:
-        raise _MissingError(f'There is no judge "{given.judge}".', "judge")
+        raise _MissingError(f'No judge has the slug "{given.judge}".', "judge")
     return study, judge
 
 
 def _run(run_id: int) -> JudgeRun:
     run = JudgeRun.objects.select_related("study", "judge__rater").filter(pk=run_id).first()
     if run is None:
-        raise _MissingError(f"There is no judge run {run_id}.", "run_id")
+        raise _MissingError(f"No judge run has the number {run_id}.", "run_id")
     return run
 
 
 @router.post("/", response={201: JudgeRunOut, **REFUSALS}, summary="Start a judge run")
 def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
-    """Start asking. 409 where this judge cannot rate this study now; the sentence says why."""
+    """Start asking. 409 if this judge cannot rate this study now; the message says why."""
     require_operator(request)
     rater = caller_of(request).rater
     try:
@@ -231,9 +234,9 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     return Status(201, JudgeRunOut.of(run))
 
 
-@router.post("/estimate/", response={200: EstimateOut, **REFUSALS}, summary="Say what a judge run would take")
+@router.post("/estimate/", response={200: EstimateOut, **REFUSALS}, summary="Estimate a judge run")
 def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
-    """Pairs, calls, tokens, cost and time of the run that this request would start. Nothing is started."""
+    """Pairs, calls, tokens, cost and time of the run. Starts nothing."""
     require_operator(request)
     try:
         study, judge = _named(given)
@@ -251,7 +254,7 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     "/{int:run_id}", response={200: JudgeRunOut, 404: ErrorOut, **ERRORS}, summary="Watch a judge run"
 )
 def show_run(request: HttpRequest, run_id: int) -> Status[object]:
-    """The run's state and counts at this moment."""
+    """The state and counts of a run now."""
     require_operator(request)
     try:
         return Status(200, JudgeRunOut.of(_run(run_id)))
@@ -261,25 +264,26 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 
 @router.patch("/{int:run_id}", response=OF_RUN, summary="Change the budget of a judge run")
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
-    """A paused run goes on when it is resumed. 409 where the budget cannot be kept; the sentence says why."""
+    """A paused run stays paused until you resume it. 409 if the budget cannot be kept; the message says "
+    "why."""
     return _changed(request, run_id, lambda run: spending.change_budget(run, given.budget), "")
 
 
 @router.post("/{int:run_id}/pause/", response=OF_RUN, summary="Pause a judge run")
 def pause_run(request: HttpRequest, run_id: int) -> Status[object]:
-    """Ask nothing more for now; calls in flight still come in. 409 where it is not queued or running."""
+    """Ask nothing more for now. Calls in flight still count. 409 if the run is not queued or running."""
     return _changed(request, run_id, lifecycle.pause_run, "Run {} is not queued or running.")
 
 
 @router.post("/{int:run_id}/resume/", response=OF_RUN, summary="Resume a judge run")
 def resume_run(request: HttpRequest, run_id: int) -> Status[object]:
-    """Go on where it stopped. 409 where it is not paused, or the judge cannot be asked now."""
+    """Continue where it stopped. 409 if it is not paused, or the judge cannot be asked now."""
     return _changed(request, run_id, lifecycle.resume_run, "Run {} is not paused.")
 
 
 @router.post("/{int:run_id}/cancel/", response=OF_RUN, summary="Cancel a judge run")
 def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
-    """Stop asking for good; calls in flight still come in. 409 where it has ended."""
+    """Stop asking for good. Calls in flight still count. 409 if it has ended."""
     return _changed(request, run_id, lifecycle.cancel_run, "Run {} has ended.")
 
 

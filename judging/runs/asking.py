@@ -51,9 +51,7 @@ def endpoint_of(judge: Judge, author: str = "") -> Endpoint:
     slug = author.removeprefix(OTHER_JUDGE)
     other = Judge.objects.select_related("rater").filter(rater__slug=slug).first()
     if other is None or other.is_simulated:
-        raise JudgeError(
-            f'{judge.name} lets "{author}" write for it, and there is no such judge with a model.'
-        )
+        raise JudgeError(f'{judge.name} needs the judge "{author}", which does not exist or has no model.')
     return _of(other, other.model)
 
 
@@ -186,7 +184,7 @@ def client_of(endpoint: Endpoint) -> Client:
 def _simulated(work: Work, question: Question) -> Client:
     if not work.run.study.simulated:
         raise NoReplyError(
-            "configuration", "a simulated judge may rate simulated studies only", retryable=False
+            "configuration", "A simulated judge may only rate simulated studies", retryable=False
         )
     assert work.assignment.pair is not None  # noqa: S101 - held by wanted
     first, second = work.assignment.pair.shown(work.assignment.swapped)

@@ -27,15 +27,16 @@ from judging.runs.spending import check_budget
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
     """Raise JudgeError if the judge cannot start a run now. remote: the key need not be here."""
     if not judge.active:
-        raise JudgeError(f"The judge {judge.name} is inactive; activate it first.")
+        raise JudgeError(f"The judge {judge.name} is inactive. Activate it first.")
     if judge.rater.paused_at:
-        raise JudgeError(f"The judge {judge.name} is paused; resume its rater first.")
+        raise JudgeError(f"The judge {judge.name} is paused. Resume its rater first.")
     if study.is_closed:
-        raise JudgeError(f"The study {study.name} is closed; no more ratings are taken.")
+        raise JudgeError(f"The study {study.name} is closed and takes no more ratings.")
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=judge.slug).exists():
         raise JudgeError(
-            f"{study.name} holds imported ratings of another judge {judge.slug}; make a "
-            "new judge with another slug, so that the two never mix on one board."
+            f"{study.name} holds imported ratings of another judge {judge.slug}. Add a judge with another "
+            "slug, "
+            "so that the two never mix."
         )
     check_wording(judge)
     if remote:
@@ -52,29 +53,27 @@ def check_wording(judge: Judge) -> None:
         current = judge.current_prompt_hash()
     except UnknownProtocolError as error:
         raise JudgeError(
-            f"{judge.name} uses the protocol {judge.protocol}, which is there no more."
+            f"{judge.name} uses the protocol {judge.protocol}, which no longer exists."
         ) from error
     if judge.prompt_hash and judge.prompt_hash != current:
         raise JudgeError(
-            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked; make "
-            "a new judge, so that answers to different wordings never mix."
+            f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked. Add a "
+            "new judge, so that ratings by different wordings never mix."
         )
 
 
 def _check_remote(judge: Judge, study: Study) -> None:
     if judge.is_simulated:
-        raise JudgeError(
-            f"{judge.name} is a simulated judge; there is no model that workers elsewhere could ask."
-        )
+        raise JudgeError(f"{judge.name} is a simulated judge, so judge workers have no model to ask.")
     if len(conversation.keys(judge.configured_protocol)) > 1:
         raise JudgeError(
-            f"Protocol {judge.protocol} asks in several steps; judge workers elsewhere ask in one. Let this "
-            "arena's workers do it."
+            f"Protocol {judge.protocol} asks in several steps, and judge workers ask in one. Let this "
+            "arena ask."
         )
     if judge.configured_for(study).criteria:
         raise JudgeError(
-            f"{judge.name} is asked about each criterion of {study.name}; judge workers elsewhere ask one "
-            "question about a pair. Let this arena's workers do it."
+            f"{judge.name} rates each criterion of {study.name}, and judge workers ask one question about a "
+            "pair. Let this arena ask."
         )
 
 
@@ -94,7 +93,7 @@ def _check_keys(judge: Judge) -> None:
 
 def _check_simulation(judge: Judge, study: Study) -> None:
     if not study.simulated:
-        raise JudgeError(f"{judge.name} is a simulated judge; it may only rate studies marked as simulated.")
+        raise JudgeError(f"{judge.name} is a simulated judge and may only rate simulated studies.")
     strengths = Simulation.from_options(judge.simulation).strengths
     missing = study.contestants.active().exclude(slug__in=strengths).values_list("slug", flat=True)
     if missing:
@@ -106,10 +105,10 @@ AHEAD: Final = 1000  # rows of a run that are searched for due assignments befor
 LOOKED_THROUGH: Final = 5.0  # least seconds between two searches of all rows
 
 NOTHING_TO_DO: Final = {
-    JudgeRun.Kind.ALL: "{judge} has answered every pair of {study}; nothing is left to ask.",
-    JudgeRun.Kind.EXTEND: "There is no pair of {study} that {judge} was never asked about.",
-    JudgeRun.Kind.FAILURES: "No question to {judge} about {study} failed or was left over.",
-    JudgeRun.Kind.UNSCORED: "No answer of {judge} about {study} lacks a rating.",
+    JudgeRun.Kind.ALL: "{judge} has replied about every pair of {study}.",
+    JudgeRun.Kind.EXTEND: "{judge} was asked about every pair of {study}.",
+    JudgeRun.Kind.FAILURES: "No pair of {study} failed with {judge}.",
+    JudgeRun.Kind.UNSCORED: "{judge} has left no pair of {study} without a rating.",
 }
 """Why a run would be empty."""
 
@@ -152,7 +151,7 @@ def start_run(
                 judge.prompt_hash = judge.current_prompt_hash()
                 judge.save(update_fields=["prompt_hash"])
     except IntegrityError as error:
-        raise JudgeError(f"{judge.name} is running over {study.name} already.") from error
+        raise JudgeError(f"{judge.name} is already rating {study.name}.") from error
     transaction.on_commit(lambda: queue.nudge_plan(run.pk))
     return run
 

@@ -44,26 +44,25 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
     if budget <= 0:
         raise JudgeError("The budget must be more than 0.")
     if judge.is_simulated:
-        raise JudgeError(
-            f"{judge.name} is a simulated judge; it asks no model, so there is nothing to spend."
-        )
+        raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
     asked = endpoints(judge)
     prices = prices_of(asked)
     for endpoint, price in zip(asked, prices, strict=True):
         if price is None:
             raise JudgeError(
-                f"No price is known for {endpoint.model} at {endpoint.base_url}, so no budget can be kept; "
-                "an operator enters it in the admin under Prices."
+                f"A budget needs a price for {endpoint.model} at {endpoint.base_url}. Enter it in the "
+                "judge's "
+                "settings."
             )
         if endpoint.reply_limit is None:
             raise JudgeError(
-                f"No longest reply (max tokens) is set for {endpoint.model}, so what a call costs at most is "
-                "not known and no budget can be kept."
+                f"A budget needs the longest reply of {endpoint.model}. Enter max tokens in the judge's "
+                "settings."
             )
     currencies = sorted({price.currency for price in prices if price})
     if len(currencies) > 1:
         raise JudgeError(
-            f"The models that {judge.name} asks have prices in {' and '.join(currencies)}; a budget needs "
+            f"The models that {judge.name} asks have prices in {' and '.join(currencies)}. A budget needs "
             "one currency."
         )
     return currencies[0]
@@ -123,16 +122,18 @@ def _why_no_more(run: JudgeRun, bound: Decimal | None) -> str:
     budget, spent = costs.in_words(run.budget, run.currency), costs.in_words(run.spent, run.currency)
     if bound is None:
         return (
-            "What the next call costs at most is not known any more: a price or the longest reply of a model "
-            "was taken away. Enter it and resume the run."
+            "A price or the max tokens of a model was removed, so the cost of the next call is unknown. "
+            "Enter "
+            "it and resume the run."
         )
     if run.spent > run.budget:
         return (
-            f"The calls cost {spent}, more than the budget of {budget}: the endpoint made longer replies, or "
-            "counted more tokens, than was asked for. Raise the budget and resume the run, or leave it."
+            f"The calls cost {spent}, more than the budget of {budget}, because the endpoint sent longer "
+            "replies "
+            "or counted more tokens than expected. Raise the budget and resume the run."
         )
     return (
-        f"The budget of {budget} has no room for another call: {spent} are spent, and the next can cost "
+        f"The budget of {budget} has no room for another call: {spent} are spent, and the next call can cost "
         f"up to {costs.in_words(bound, run.currency)}. Raise the budget and resume the run."
     )
 
@@ -205,26 +206,28 @@ def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
     locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
     current = locked.select_related("judge__rater", "study").get(pk=run.pk)
     if not current.is_active:
-        raise JudgeError(f"Run {run.pk} has ended; its budget cannot change.")
+        raise JudgeError(f"Run {run.pk} has ended, so its budget cannot change.")
     if budget is not None:
         currency = check_budget(current.judge, budget)
         if current.currency not in ("", currency):
             raise JudgeError(
-                f"Run {run.pk} has been charged in {current.currency} and prices are in {currency} now; "
-                "start another run."
+                f"Run {run.pk} was charged in {current.currency}, and prices are in {currency} now. Start "
+                "another run."
             )
         if _has_calls_without_bound(current):
             raise JudgeError(
-                f"Run {run.pk} has made calls of which nobody knows what they cost at most, so no budget can "
-                "be kept; cancel it and start another one."
+                f"Run {run.pk} has made calls of unknown cost, so it cannot keep a budget. Cancel it and "
+                "start "
+                "another run."
             )
         current.currency = currency
         taken = current.spent + current.reserved
         if budget < taken:
             raise JudgeError(
                 f"Run {run.pk} has spent {costs.in_words(current.spent, currency)}, and its calls in flight "
-                f"can cost up to {costs.in_words(current.reserved, currency)} more; the budget cannot be "
-                "less than both together."
+                f"can cost up to {costs.in_words(current.reserved, currency)} more. The budget cannot be "
+                "less "
+                "than both together."
             )
     current.budget = budget
     current.save(update_fields=["budget", "currency"])

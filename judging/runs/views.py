@@ -101,7 +101,7 @@ LAST_CALLS = 30
 LAST_RUNS = 30
 
 ENDED: Final = {
-    JudgeRun.Kind.FAILURES: "Retry what failed",
+    JudgeRun.Kind.FAILURES: "Retry failed pairs",
     JudgeRun.Kind.UNSCORED: "Ask again about pairs not rated",
     JudgeRun.Kind.EXTEND: "Rate new pairs",
 }
@@ -287,22 +287,22 @@ def _following(run: JudgeRun, kind: str) -> str:
 @require_POST
 @staff_only
 def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    done = "The run is cancelled. Calls in flight still come in."
-    return _change(request, _run(run_id), lifecycle.cancel_run, done, "The run had ended already.")
+    done = "Run cancelled. Calls in flight still count."
+    return _change(request, _run(run_id), lifecycle.cancel_run, done, "The run had already ended.")
 
 
 @require_POST
 @staff_only
 def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    done = "The run is paused. Calls in flight still come in."
-    nothing = "There was nothing to pause: the run is paused or has ended."
+    done = "Run paused. Calls in flight still count."
+    nothing = "The run is already paused or has ended."
     return _change(request, _run(run_id), lifecycle.pause_run, done, nothing)
 
 
 @require_POST
 @staff_only
 def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    return _change(request, _run(run_id), lifecycle.resume_run, "The run goes on.", "The run was not paused.")
+    return _change(request, _run(run_id), lifecycle.resume_run, "Run resumed.", "The run was not paused.")
 
 
 @require_POST
@@ -313,7 +313,7 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
         return redirect("judge_run", run.pk)
     budget = form.cleaned_data["budget"]
-    return _change(request, run, lambda run: spending.change_budget(run, budget), "The budget is changed.")
+    return _change(request, run, lambda run: spending.change_budget(run, budget), "Budget changed.")
 
 
 def _change(

@@ -98,15 +98,16 @@ def check_wording(judge: JudgeInfo) -> None:
         raise WorkerError(f"The arena describes the judge in a way unknown here ({error}).") from error
     if not same:
         raise WorkerError(
-            f"The arena words protocol {judge.protocol} differently than this worker, so their answers "
-            "cannot be compared; install the version of the arena here."
+            f"The arena words protocol {judge.protocol} differently from this worker, so their ratings "
+            "cannot "
+            "be compared. Install the arena's version here."
         )
 
 
 def check_unchanged(entry: Entry, prompt_hash: str) -> None:
     """Raise WorkerError if a call is worded differently than when this worker began."""
     if entry.prompt_hash != prompt_hash:
-        raise WorkerError("The arena words the judge differently now; start the worker again.")
+        raise WorkerError("The arena words the judge differently now. Start the worker again.")
 
 
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
@@ -119,7 +120,7 @@ def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "")
     if not key:
         raise WorkerError(
             f"The environment variable {variable}, which holds the key of {judge.name}, is not set on this "
-            "machine; --key-variable names another."
+            "machine. Use --key-variable to name another."
         )
     return variable, key
 
@@ -218,7 +219,7 @@ def _record(entry: Entry) -> dict[str, object]:
 def _about(entry: Entry, reply: ArenaReply) -> ArenaReply:
     """The reply, if it is about this assignment and not, say, a proxy's page."""
     if reply.body.get("assignment") != entry.assignment:
-        raise ArenaBusyError("Something else than the arena answers at its address")
+        raise ArenaBusyError("Another program answers at the arena's address")
     return reply
 
 
@@ -226,5 +227,5 @@ def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
     if reply.status in expected:
         return reply
     if reply.status == 401:
-        raise WorkerError("The arena does not accept the token in ARENA_TOKEN; it may have been revoked.")
+        raise WorkerError("The arena does not accept the token in ARENA_TOKEN. It may have been revoked.")
     raise ArenaBusyError(f"The arena answers: {reply.detail}")

@@ -89,14 +89,14 @@ class Journal:
             self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise JournalError(
-                f"Cannot write to {folder} ({error.strerror}); name another VAR_DIR."
+                f"Cannot write to {folder} ({error.strerror}). Set another VAR_DIR."
             ) from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._lock)
             raise JournalError(
-                f"Another judge worker uses {folder}; give it more --concurrency, or set another VAR_DIR."
+                f"Another judge worker uses {folder}. Raise its --concurrency, or set another VAR_DIR."
             ) from error
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Journal:
                 yield Entry.from_json(path.read_text(encoding="utf-8"))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise JournalError(
-                    f"{path} is no entry of a judge worker ({error}); move it away."
+                    f"{path} is no entry of a judge worker ({error}). Move it away."
                 ) from error
 
     def remove(self, entry: Entry) -> None:

@@ -199,7 +199,7 @@ class Worker:
             self.outcomes[outcome] += 1
         if outcome is Outcome.REFUSED:
             kept = self._journal.refuse(entry)
-            self._tell(f"The arena refuses the answer to {entry.assignment}; the reply is kept in {kept}.")
+            self._tell(f"The arena refuses the rating of {entry.assignment}. The reply is kept in {kept}.")
         else:
             self._journal.remove(entry)
 

@@ -19,26 +19,26 @@ GOES_ON = ("queued", "running")
 
 
 class Command(BaseCommand):
-    help = "Ask a judge about the pairs of a study; the running arena does the asking."
+    help = "Let a judge rate the pairs of a study. The running arena asks."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", nargs="?", help="slug of the study")
         parser.add_argument("--judge", metavar="SLUG", help="slug of the judge")
-        parser.add_argument("--limit", type=int, metavar="N", help="at most so many pairs")
+        parser.add_argument("--limit", type=int, metavar="N", help="most pairs to ask about")
         parser.add_argument(
             "--both-orders",
             action=BooleanOptionalAction,
-            help="ask about every pair in both orders, or in one; without it as the judge is configured",
+            help="ask about every pair in both orders, or in one (default: the judge's setting)",
         )
         parser.add_argument(
             "--kind",
             choices=JudgeRun.Kind.values,
             default=JudgeRun.Kind.ALL.value,
-            help="what is asked: all that has no answer, only pairs never asked (extend), only what failed, "
-            "or what has no rating anew (unscored)",
+            help="which pairs: all not rated yet, never asked about (extend), failed (failures), or with a "
+            "reply that had no rating (unscored)",
         )
         parser.add_argument(
-            "--controls", action="store_true", help="ask about pairs of identical completions too"
+            "--controls", action="store_true", help="ask about pairs of identical answers too"
         )
         parser.add_argument(
             "--budget", metavar="AMOUNT", help="never spend more, in the currency of the model's price"
@@ -46,13 +46,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--remote", action="store_true", help="judge workers on other machines ask (see judge_worker)"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what it would take and start nothing")
+        parser.add_argument("--dry-run", action="store_true", help="estimate and start nothing")
         existing = parser.add_mutually_exclusive_group()
         existing.add_argument(
-            "--resume", type=int, metavar="RUN", help="go on with a paused run; --budget raises its budget"
+            "--resume", type=int, metavar="RUN", help="resume a paused run; --budget raises its budget"
         )
-        existing.add_argument("--pause", type=int, metavar="RUN", help="ask nothing more of it for now")
-        existing.add_argument("--cancel", type=int, metavar="RUN", help="ask nothing more of it for good")
+        existing.add_argument("--pause", type=int, metavar="RUN", help="pause a run")
+        existing.add_argument("--cancel", type=int, metavar="RUN", help="cancel a run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         budget = _amount(options["budget"])
@@ -66,7 +66,7 @@ class Command(BaseCommand):
             self._watch(_change(options["resume"], "resume"))
             return
         if not (options["study"] and options["judge"]):
-            raise CommandError("Name a study and, with --judge, a judge; or a run with --resume, say.")
+            raise CommandError("Name a study and a judge (STUDY --judge SLUG), or a run (--resume RUN).")
         wanted = {
             name: options[name]
             for name in ("study", "judge", "limit", "both_orders", "kind", "controls", "remote")
@@ -80,7 +80,7 @@ class Command(BaseCommand):
     def _estimate(self, wanted: dict[str, Any]) -> None:
         found = _ask("POST", "/judge-runs/estimate/", wanted)
         self.stdout.write(
-            f"If {found['judge']} rated {found['study']}{runs_text.label(found)} now (nothing is started):"
+            f"If {found['judge']} rated {found['study']}{runs_text.label(found)} now (starts nothing):"
         )
         self.stdout.write(runs_text.estimate(found, wanted["budget"]))
         self.stdout.write("\n".join(runs_text.notes(found)))
@@ -91,7 +91,8 @@ class Command(BaseCommand):
             run = self._followed(run)
         except KeyboardInterrupt:
             self.stdout.write(
-                f"\nRun {run['id']} goes on in the arena; see {settings.ARENA_URL}/judging/runs/{run['id']}/."
+                f"\nRun {run['id']} continues in the arena. See "
+                f"{settings.ARENA_URL}/judging/runs/{run['id']}/."
             )
             return
         self.stdout.write(runs_text.summary(run))
@@ -112,7 +113,9 @@ class Command(BaseCommand):
             except ArenaUnreachableError as error:
                 silent_since = silent_since or monotonic()
                 if monotonic() - silent_since > PATIENCE_SECONDS:
-                    raise CommandError(f"{error}; run {run['id']} goes on when it is back.") from error
+                    raise CommandError(
+                        f"{error}. Run {run['id']} continues when the arena is back."
+                    ) from error
                 continue
             silent_since = None
             run = _body(reply, 200)
@@ -131,7 +134,7 @@ def _amount(text: str | None) -> str | None:
     try:
         amount = Decimal(text)
     except InvalidOperation as error:
-        raise CommandError(f'"{text}" is no amount; give a number such as 5 or 2.50.') from error
+        raise CommandError(f'"{text}" is not an amount. Enter a number such as 5 or 2.50.') from error
     if not amount.is_finite() or amount <= 0:
         raise CommandError("The budget must be more than 0.")
     return format(amount, "f")
@@ -148,8 +151,8 @@ def _ask(method: str, path: str, body: dict[str, Any], expected: int = 200) -> d
         reply = client.patch(path, body) if method == "PATCH" else client.post(path, body)
     except ArenaUnreachableError as error:
         raise CommandError(
-            f"{error}; start it with make run, or name another place: "
-            "PORT=8001 or ARENA_URL=http://host:port before the command."
+            f"{error}. Start it with make run, or put PORT=8001 or ARENA_URL=http://host:port before the "
+            "command."
         ) from error
     return _body(reply, expected)
 
@@ -159,7 +162,7 @@ def _body(reply: ArenaReply, expected: int) -> dict[str, Any]:
         return reply.body
     if reply.status == 401:
         raise CommandError(
-            f"The arena at {settings.ARENA_URL} does not accept this command's signature; run it with the "
+            f"The arena at {settings.ARENA_URL} does not accept this command's signature. Run it with the "
             "SECRET_KEY (or the VAR_DIR) of the arena."
         )
     raise CommandError(reply.detail)

@@ -23,7 +23,7 @@ MOST_THREADS = 256
 
 
 class Command(BaseCommand):
-    help = "Ask a judge's model on this machine, for runs of an arena elsewhere. Needs no database."
+    help = "Ask a judge's model from this machine for an arena elsewhere. Needs no database."
     requires_system_checks = []
     requires_migrations_checks = False
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         except (WorkerError, JournalError) as error:
             raise CommandError(printable(str(error))) from error
         except KeyboardInterrupt:
-            self._tell("Stopped; what was under way is delivered at the next start.")
+            self._tell("Stopped. Calls under way are delivered at the next start.")
 
     def _run(self, arena: Arena, journal: Journal, options: dict[str, Any]) -> None:
         judge = look_up_patiently(arena, self._tell)
@@ -80,16 +80,16 @@ def printable(line: str) -> str:
 
 def check_options(options: dict[str, Any]) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", options["judge"]):
-        raise CommandError(f'"{options["judge"]}" is no slug of a judge.')
+        raise CommandError(f'"{options["judge"]}" is not the slug of a judge.')
     if not is_address(options["arena_url"]):
         raise CommandError(
-            f'"{options["arena_url"]}" is no address of an arena; use one like https://arena.org.'
+            f'"{options["arena_url"]}" is not the address of an arena. Use one like https://arena.org.'
         )
     if not 1 <= options["concurrency"] <= MOST_THREADS:
-        raise CommandError(f"The concurrency must lie between 1 and {MOST_THREADS}.")
+        raise CommandError(f"The concurrency must be from 1 to {MOST_THREADS}.")
     if not settings.ARENA_TOKEN:
         raise CommandError(
-            "ARENA_TOKEN is not set: it holds the judge's token, made where the arena runs with "
+            "ARENA_TOKEN is not set. It holds the judge's token. Make one where the arena runs: "
             f"python manage.py api_token {options['judge']} --label WHERE."
         )
     try:

@@ -14,7 +14,7 @@ from judging.protocols.protocol import Protocol, UnknownProtocolError
 
 
 class Command(BaseCommand):
-    help = "Lists the ways a judge can be asked; with a name, shows one of them and its texts."
+    help = "List the protocols of judges, or show one with its texts."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,9 +30,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
         if options["write"] and not name:
-            raise CommandError("Say whose texts to write: protocols NAME --write FOLDER.")
+            raise CommandError("Name the protocol whose texts to write: protocols NAME --write FOLDER.")
         if options["markdown"] and name:
-            raise CommandError("The page holds all protocols; leave NAME out.")
+            raise CommandError("The page holds all protocols. Leave NAME out.")
         if options["markdown"]:
             self.stdout.write(markdown(PROTOCOLS.values()), ending="")
         elif not name:

@@ -34,15 +34,15 @@ def test_a_price_is_added_changed_and_listed(admin_client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"prompt": "-1"}, "A price is not negative."),
+        ({"prompt": "-1"}, "A price cannot be negative."),
         ({"prompt": "cheap"}, "Enter a number."),
         ({"prompt": "0.0000001"}, "no more than 6 decimal places"),
         ({"completion": ""}, "This field is required."),
         ({"model": " "}, "This field is required."),
         ({"currency": "usd"}, "three capital letters"),
         ({"currency": "EURO"}, "three capital letters"),
-        ({"base_url": "example.com"}, "The base URL must be like"),
-        ({"base_url": "https://me:secret@example.com/v1"}, "Leave user name and password out"),
+        ({"base_url": "example.com"}, "Enter an address like"),
+        ({"base_url": "https://me:secret@example.com/v1"}, "Leave the user name and password out"),
     ],
 )
 def test_what_is_no_price_is_refused(changes: dict[str, str], sentence: str, admin_client: Client) -> None:

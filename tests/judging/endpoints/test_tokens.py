@@ -83,7 +83,7 @@ def test_thinking_tokens_are_unknown_where_nobody_says(model: ChatServer, detail
 @pytest.mark.parametrize("status", [400, 422])
 def test_an_endpoint_without_log_probabilities_is_named_as_such(model: ChatServer, status: int) -> None:
     refusal = json.dumps({"error": {"message": "logprobs are not supported with reasoning models"}}).encode()
-    with pytest.raises(NoReplyError, match="gives no logprobs for this model; make a judge") as failure:
+    with pytest.raises(NoReplyError, match="returns no logprobs for this model") as failure:
         ask(model, Answer(status=status, raw=refusal), logprobs=True)
     assert (failure.value.kind, failure.value.retryable) == (f"http_{status}", False)
     with pytest.raises(NoReplyError) as plain:

@@ -99,7 +99,7 @@ def test_preview_says_how_many_pairs_and_who_has_no_workers_elsewhere(staff: Cli
     judge = make_judge(provider="simulated", base_url="")
     chosen = {"study": study.slug, "judge": str(judge.pk), "remote": "elsewhere"}
     preview = staff.get("/judging/runs/preview/", chosen).content.decode()
-    assert "there is no model that workers elsewhere could ask" in preview
+    assert "judge workers have no model to ask" in preview
 
 
 def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
@@ -110,7 +110,7 @@ def test_starting_and_cancelling(staff: Client, messages: deque[Any]) -> None:
     assert (run.limit, run.created_by_id) == (2, int(staff.session["_auth_user_id"]))
     again = staff.post("/judging/runs/new/", {"study": study.slug, "judge": judge.pk})
     assert again.status_code == 422
-    assert "is running over" in again.content.decode()
+    assert "is already rating" in again.content.decode()
     staff.post(f"/judging/runs/{run.pk}/cancel/")
     run.refresh_from_db()
     assert run.state == "cancelled"

@@ -142,7 +142,7 @@ def test_the_first_verdict_fixes_members_and_rule(panel: Panel, judges: list[Jud
     for judge in judges:
         says(judge, pair, 6)
     services.convene(panel.pk)
-    with pytest.raises(JudgeError, match="has given verdicts already"):
+    with pytest.raises(JudgeError, match="has rated pairs already"):
         services.configure_panel(panel, "Panel", "mean", judges, active=True)
     renamed = services.configure_panel(panel, "Renamed", "majority", judges, active=False)
     assert (renamed.rater.name, renamed.active) == ("Renamed", False)
@@ -152,7 +152,7 @@ def test_the_first_verdict_fixes_members_and_rule(panel: Panel, judges: list[Jud
 def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: list[Judge]) -> None:
     with pytest.raises(JudgeError, match="at least two judges"):
         services.create_panel("panel", "Panel", "mean", judges[:1])
-    with pytest.raises(JudgeError, match='a judge or panel "judge-a" already'):
+    with pytest.raises(JudgeError, match='Another judge or panel has the slug "judge-a"'):
         services.create_panel("judge-a", "Panel", "mean", judges)
     assert not Panel.objects.exists()
     made_up = make_judge(slug="made-up", provider="simulated", base_url="", simulation={"strengths": {}})

@@ -91,14 +91,14 @@ BAD = [
     ("compare", "$look_a $look_b $ask $notice $query $answer_a $verdict", "about: $answers is missing"),
     ("compare", "$look_a $look_b $ask $notice $answers $verdict", "what it is about: $query is missing"),
     ("look", "$notice $query", "what it is about: $answer is missing"),
-    ("look", "$notice $query $answer $answers", "$answers stands for nothing"),
-    ("look", "$notice $query $answer $verdict", "$verdict stands for nothing"),
-    ("look", "$notice $query $answer $compare", "$compare stands for nothing"),
+    ("look", "$notice $query $answer $answers", "$answers is not a placeholder"),
+    ("look", "$notice $query $answer $verdict", "$verdict is not a placeholder"),
+    ("look", "$notice $query $answer $compare", "$compare is not a placeholder"),
     ("ask", "$notice $query $answers", 'is asked for each of "questions", so it must hold $item'),
     ("compare", "$look_a $notice $query $answers $verdict", "builds on: $ask, $look_b is missing"),
     ("look", "$notice $query $answer\ncosts $5", 'Text "look", line 2: a $ begins no placeholder'),
     ("look", "$notice $query $answer \x00", 'Text "look" holds the character NUL'),
-    ("glance", GOOD, 'Protocol two-looks has no text "glance"; its texts are: look, ask, compare.'),
+    ("glance", GOOD, 'Protocol two-looks has no text "glance". Its texts: look, ask, compare.'),
 ]
 
 
@@ -115,7 +115,7 @@ def test_the_texts_of_voters_are_named_after_them() -> None:
 
     assert wording_problems(voting, voting.texts) == []
     assert "so it must hold $notice" in wording_problems(voting, {"mine/look": "$query $answer"})[0]
-    assert "its texts are: mine/look, mine/ask, mine/compare" in wording_problems(voting, {"look": GOOD})[0]
+    assert "Its texts: mine/look, mine/ask, mine/compare" in wording_problems(voting, {"look": GOOD})[0]
 
 
 def test_a_text_that_two_steps_share_is_held_to_what_both_can_use() -> None:
@@ -128,4 +128,4 @@ def test_a_text_that_two_steps_share_is_held_to_what_both_can_use() -> None:
 
     assert wording_problems(shared, {"review": GOOD}) == []
     (problem,) = wording_problems(shared, {"review": f"{GOOD} $review"})
-    assert "$review stands for nothing" in problem
+    assert "$review is not a placeholder" in problem

@@ -108,8 +108,8 @@ def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> N
     ("arguments", "sentence"),
     [
         (("nonsense",), r'^There is no protocol "nonsense"; choose one of likert, .*\.$'),
-        (("--write", "somewhere"), "Say whose texts to write: protocols NAME --write FOLDER."),
-        (("likert", "--markdown"), "The page holds all protocols; leave NAME out."),
+        (("--write", "somewhere"), "Name the protocol whose texts to write: protocols NAME --write FOLDER."),
+        (("likert", "--markdown"), "The page holds all protocols. Leave NAME out."),
     ],
 )
 def test_what_cannot_be_shown_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:

@@ -155,13 +155,13 @@ def test_a_closed_study_a_paused_judge_and_an_unknown_study(post: Post, judge: J
     study = make_small_study()
     run = remote_run(judge, study)
     assert post(judge.rater, "/assignments/", {"study": "nothing"}).json() == {
-        "detail": 'There is no study "nothing" for this rater.',
+        "detail": 'This rater has no study "nothing".',
         "field": "study",
     }
     study.closed_at = timezone.now()
     study.save()
     closed = post(judge.rater, "/assignments/", {"study": study.slug})
-    sentence = "This study is closed; no more ratings are taken."
+    sentence = "This study is closed and takes no more ratings."
     assert (closed.status_code, closed.json()["detail"]) == (403, sentence)
     assert post(judge.rater, "/assignments/").status_code == 204
     sweep()
@@ -195,7 +195,7 @@ def test_a_lost_lease_is_not_renewed(post: Post, judge: Judge) -> None:
 
     check_lost("This assignment is not yours to keep: it is open.")
     assert post(judge.rater, "/assignments/").json()["request"]["attempt"] == 2
-    check_lost("Attempt 1 was given up; another worker may have this assignment.")
+    check_lost("Attempt 1 was given up. Another worker may have this assignment.")
     assert post(judge.rater, f"/assignments/{lost}/renew/").status_code == 200
     somebody = make_rater(kind="judge")
     assert post(somebody, f"/assignments/{lost}/renew/").status_code == 403
@@ -356,7 +356,7 @@ def test_people_claim_where_they_are_members_and_keep_what_they_hold(post: Post)
     assert 1700 < held.json()["lease_seconds"] <= 1800
     assert post(member, f"/assignments/{name}/renew/").status_code == 200
     refused = post(member, f"/assignments/{name}/failed/", {"kind": "bored"})
-    sentence = "Only judges report failures; people skip a pair on the rating page."
+    sentence = "Only judges report failures. People skip a pair on the rating page."
     assert (refused.status_code, refused.json()["detail"]) == (403, sentence)
     assert post(member, "/comparisons/", {"assignment": name, "rating": 3}).status_code == 201
     assert Comparison.objects.get().rater == member

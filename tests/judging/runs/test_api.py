@@ -62,8 +62,8 @@ def test_only_operators_start_runs(client: Client, messages: deque[Any]) -> None
 @pytest.mark.parametrize(
     ("change", "status", "sentence"),
     [
-        ({"study": "nothing"}, 404, 'There is no study "nothing".'),
-        ({"judge": "nobody"}, 404, 'There is no judge "nobody".'),
+        ({"study": "nothing"}, 404, 'No study has the slug "nothing".'),
+        ({"judge": "nobody"}, 404, 'No judge has the slug "nobody".'),
         ({"limit": 0}, 422, "limit"),
         ({"limit": 2.5}, 422, "limit"),
         ({"pairs": 5}, 422, "pairs"),
@@ -87,7 +87,7 @@ def test_bad_requests_are_explained(
     [
         ({"active": False}, {}, "is inactive"),
         ({"api_key_env": "UNSET_KEY_VARIABLE"}, {}, "The environment variable UNSET_KEY_VARIABLE"),
-        ({"provider": "simulated", "base_url": ""}, {}, "may only rate studies marked as simulated"),
+        ({"provider": "simulated", "base_url": ""}, {}, "may only rate simulated studies"),
         ({"provider": "simulated", "base_url": ""}, {"simulated": True}, "has no strength for"),
     ],
 )
@@ -176,7 +176,9 @@ def test_the_command_waits_no_longer_than_it_has_patience(
     study, judge = make_small_study(), make_judge(base_url=model.url)
     monkeypatch.setattr(judge_command, "PATIENCE_SECONDS", -1)
     monkeypatch.setattr(ArenaClient, "get", lambda self, path: ArenaReply(503, {"detail": "busy"}))
-    with pytest.raises(CommandError, match=r"The arena answers busy; run \d+ goes on when it is back\."):
+    with pytest.raises(
+        CommandError, match=r"The arena answers busy. Run \d+ continues when the arena is back\."
+    ):
         call_command("judge", study.slug, "--judge", judge.slug, stdout=StringIO())
 
 
@@ -184,16 +186,16 @@ def test_the_command_waits_no_longer_than_it_has_patience(
 def test_the_command_without_an_arena(settings: Any) -> None:
     settings.ARENA_URL = "http://127.0.0.1:9"
     with pytest.raises(
-        CommandError, match=r"No arena answers at http://127.0.0.1:9 .*start it with make run"
+        CommandError, match=r"No arena answers at http://127.0.0.1:9 .*Start it with make run"
     ):
         call_command("judge", "x", "--judge", "y")
 
 
 def test_the_command_names_what_does_not_exist(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match='There is no study "x"'):
+    with pytest.raises(CommandError, match='No study has the slug "x"'):
         call_command("judge", "x", "--judge", "y")
     make_study(slug="x")
-    with pytest.raises(CommandError, match='There is no judge "y"'):
+    with pytest.raises(CommandError, match='No judge has the slug "y"'):
         call_command("judge", "x", "--judge", "y")
     # Another secret key signs in a way that the arena does not know.
     monkeypatch.setattr(judge_command, "operator_token", lambda: "signed_by:somebody:else")
@@ -212,4 +214,4 @@ def test_ctrl_c(arena: Any, model: ChatServer, messages: deque[Any], monkeypatch
     call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
     run = JudgeRun.objects.get()
     assert run.is_active
-    assert f"Run {run.pk} goes on in the arena" in output.getvalue()
+    assert f"Run {run.pk} continues in the arena" in output.getvalue()

@@ -72,7 +72,7 @@ def test_what_cannot_be_started_has_no_estimate(client: Client) -> None:
     for path in ("", "estimate/"):
         reply = send(client, "POST", path, {**body, "budget": 1})
         assert (reply.status_code, reply.json()["field"]) == (409, "judge")
-        assert "No price is known for loopback" in reply.json()["detail"]
+        assert "A budget needs a price for loopback" in reply.json()["detail"]
         for budget in (0, -1, "NaN", "Infinity", "lots", 1.0000001, 10**9):
             assert send(client, "POST", path, {**body, "budget": budget}).status_code == 422
         assert send(client, "POST", path, {**body, "kind": "some"}).status_code == 422
@@ -121,7 +121,7 @@ def test_a_dry_run_starts_nothing(arena: Any, model: ChatServer) -> None:
     make_price()
     study, judge = make_small_study(prompts=2, contestants=2), make_judge(base_url=model.url)
     text = command(study.slug, "--judge", judge.slug, "--both-orders", "--budget", "5", "--dry-run")
-    assert "nothing is started" in text
+    assert "starts nothing" in text
     assert "Questions        4\n" in text
     assert "Calls            4\n" in text
     assert "loopback: 2.00 USD per million input tokens, 8.00 per million output tokens" in text
@@ -186,7 +186,7 @@ def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> Non
     assert f"Run {run.pk} is cancelled." in command("--cancel", run.pk)
     for what, sentence in (
         (("--cancel", run.pk), "has ended"),
-        (("--resume", 999), "There is no judge run 999"),
+        (("--resume", 999), "No judge run has the number 999"),
     ):
         with pytest.raises(CommandError, match=sentence):
             command(*what)
@@ -195,8 +195,8 @@ def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["x"], "Name a study and, with --judge, a judge"),
-        (["x", "--judge", "y", "--budget", "lots"], '"lots" is no amount'),
+        (["x"], "Name a study and a judge"),
+        (["x", "--judge", "y", "--budget", "lots"], '"lots" is not an amount'),
         (["x", "--judge", "y", "--budget", "nan"], "more than 0"),
         (["x", "--judge", "y", "--budget", "-1"], "more than 0"),
         (["--resume", "1", "--pause", "1"], "not allowed with"),

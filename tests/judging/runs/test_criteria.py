@@ -105,7 +105,7 @@ def test_an_estimate_counts_every_call_and_other_judges_are_asked_overall_alone(
 
 def test_workers_elsewhere_do_not_ask_about_criteria(db: None, model: ChatServer) -> None:
     study, judge = make_small_study(criteria=CRITERIA), make_judge(rates_criteria=True)
-    with pytest.raises(JudgeError, match="is asked about each criterion of"):
+    with pytest.raises(JudgeError, match="rates each criterion of"):
         start_run(study, judge, remote=True)
     assert start_run(make_small_study(), judge, remote=True).remote
 

@@ -136,7 +136,7 @@ def test_a_judge_that_cannot_start_has_no_estimate_and_none_writes_anything() ->
     with pytest.raises(JudgeError, match="inactive"):
         estimate(study, likert(active=False), Wanted())
     lonely = likert(protocol="strong-reference", parameters={"author": "judge:nobody"})
-    with pytest.raises(JudgeError, match="no such judge"):
+    with pytest.raises(JudgeError, match="does not exist"):
         estimate(study, lonely, Wanted())
     estimate(study, judge, Wanted())
     assert not JudgeRun.objects.exists()

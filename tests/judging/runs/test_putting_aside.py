@@ -233,4 +233,4 @@ def test_the_page_of_a_run_says_how_many(staff: Client, model: ChatServer, messa
     retire(run.study)
     while claim(Client(), run.judge.rater).status_code == 201:
         pass
-    assert "4 not asked: their texts were excluded" in staff.get(page).content.decode()
+    assert "Put aside</dt><dd>4" in staff.get(page).content.decode()

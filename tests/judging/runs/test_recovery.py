@@ -219,7 +219,7 @@ def test_a_run_whose_wording_was_changed_by_an_update_is_paused(run: JudgeRun, m
     run.refresh_from_db()
     assert (run.state, model.requests) == ("paused", [])
     assert "The wording of protocol likert has changed" in run.error
-    with pytest.raises(JudgeError, match="make a new judge"):
+    with pytest.raises(JudgeError, match="Add a new judge"):
         resume_run(run)
 
 
@@ -231,7 +231,7 @@ def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: Judge
     states = dict(JudgeRun.objects.values_list("pk", "state"))
     assert states == {run.pk: "running", gone.pk: "paused"}
     gone.refresh_from_db()
-    assert "protocol gone, which is there no more" in gone.error
+    assert "protocol gone, which no longer exists" in gone.error
 
 
 def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
@@ -246,7 +246,7 @@ def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) 
 def test_judges_being_asked_stay_the_same_and_calls_in_time_are_left_alone(run: JudgeRun) -> None:
     in_flight(run, this_worker())
     config = Judge(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
-    with pytest.raises(JudgeError, match="was asked already, so its protocol cannot change"):
+    with pytest.raises(JudgeError, match="you cannot change its protocol"):
         configure_judge(run.judge, run.judge.name, config)
     assert sweep()["abandoned"] == 0
     assert abandon_orphans() == 0

@@ -59,11 +59,11 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
     url = f"/judging/runs/{run.pk}/"
     assert ">Pause<" in text(staff, url)
     page = posted(staff, f"{url}pause/")
-    assert "The run is paused." in page
+    assert "Run paused." in page
     assert ">Resume<" in page
     assert ">Pause<" not in page
-    assert "There was nothing to pause" in posted(staff, f"{url}pause/")
-    assert "The run goes on." in posted(staff, f"{url}resume/")
+    assert "already paused or has ended" in posted(staff, f"{url}pause/")
+    assert "Run resumed." in posted(staff, f"{url}resume/")
     run.refresh_from_db()
     assert run.state == "running"
     Judge.objects.update(active=False)
@@ -73,9 +73,9 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
 
 def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     url = f"/judging/runs/{run.pk}/budget/"
-    assert "No price is known for loopback" in posted(staff, url, budget="5")
+    assert "A budget needs a price for loopback" in posted(staff, url, budget="5")
     Price.objects.create(model="loopback", prompt=1, completion=2, currency="EUR")
-    assert "The budget is changed." in posted(staff, url, budget="5")
+    assert "Budget changed." in posted(staff, url, budget="5")
     run.refresh_from_db()
     assert (run.budget, run.currency) == (Decimal(5), "EUR")
     assert 'name="budget" value="5"' in text(staff, f"/judging/runs/{run.pk}/")
@@ -86,13 +86,13 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
 def test_the_preview_says_what_it_costs_and_when_a_budget_cannot_be_kept(staff: Client) -> None:
     study, judge = make_small_study(prompts=2, contestants=3, name="Small"), make_judge(name="Loop")
     asked = {"study": study.slug, "judge": judge.pk, "budget": "1"}
-    assert "No price is known" in text(staff, "/judging/runs/preview/", **asked)
+    assert "A budget needs a price" in text(staff, "/judging/runs/preview/", **asked)
     Price.objects.create(model="loopback", prompt=1, completion=2)
     page = text(staff, "/judging/runs/preview/", **asked)
     assert "<dt>Budget 1.00 USD</dt><dd>probably enough for all</dd>" in page
     assert "<dt>Cost</dt>" in page
     nothing = text(staff, "/judging/runs/preview/", study=study.slug, judge=judge.pk, kind="failures")
-    assert "No question to Loop about Small failed or was left over." in nothing
+    assert "No pair of Small failed with Loop." in nothing
 
 
 def test_the_form_starts_runs_of_every_kind_with_a_budget(staff: Client, messages: deque[Any]) -> None:

@@ -51,7 +51,7 @@ def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
     drain()
     assert len(model.requests) == 1
     assert (progress_of(run).scored, run.state) == (1, "paused")
-    with pytest.raises(JudgeError, match="is running over"):
+    with pytest.raises(JudgeError, match="is already rating"):
         start_run(study, judge)
     assert resume_run(run)
     assert not resume_run(run)
@@ -97,10 +97,10 @@ def test_a_run_with_nothing_to_do_is_not_started(study: Study, judge: Judge, dra
     start_run(study, judge)
     drain()
     for kind, sentence in (
-        ("all", "Loop has answered every pair"),
-        ("extend", "Loop was never asked about"),
-        ("failures", "failed or was left over"),
-        ("unscored", "No answer of Loop"),
+        ("all", "Loop has replied about every pair"),
+        ("extend", "Loop was asked about every pair"),
+        ("failures", "failed with"),
+        ("unscored", "Loop has left no pair"),
     ):
         with pytest.raises(JudgeError, match=sentence):
             start_run(study, judge, kind=kind)
@@ -190,7 +190,7 @@ def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
     )
     with pytest.raises(JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
         start_run(study, one)
-    with pytest.raises(JudgeError, match="there is no such judge"):
+    with pytest.raises(JudgeError, match="which does not exist"):
         start_run(study, lonely)
     monkeypatch.setenv("STRONG_KEY", "secret")
     assert start_run(study, one).state == "queued"

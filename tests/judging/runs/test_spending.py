@@ -151,8 +151,8 @@ def test_a_run_whose_next_call_cannot_fit_is_paused_and_says_why() -> None:
     assert money(run) == (Decimal("0.0008"), 0)
     assert run.state == "paused"
     assert run.error == (
-        "The budget of 0.0015 USD has no room for another call: 0.0008 USD are spent, and the next can cost "
-        "up to 0.001376 USD. Raise the budget and resume the run."
+        "The budget of 0.0015 USD has no room for another call: 0.0008 USD are spent, and the next call can "
+        "cost up to 0.001376 USD. Raise the budget and resume the run."
     )
     spending.change_budget(run, Decimal("0.01"))
     JudgeRun.objects.filter(pk=run.pk).update(state="running")
@@ -204,7 +204,7 @@ def test_a_price_that_is_taken_away_stops_a_run_with_a_budget() -> None:
     assert first.cost == Decimal("0.00028")  # at the price when it was asked
     assert reserve(run, make_call(run)) == 0
     run.refresh_from_db()
-    assert (run.state, "not known any more" in run.error) == ("paused", True)
+    assert (run.state, "is unknown" in run.error) == ("paused", True)
 
 
 @pytest.mark.django_db
@@ -222,10 +222,10 @@ def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
 @pytest.mark.parametrize(
     ("judge", "price", "sentence"),
     [
-        ({}, {"model": "other"}, "No price is known for loopback at http://127.0.0.1:9/v1"),
-        ({"max_tokens": None}, {}, "No longest reply"),
+        ({}, {"model": "other"}, "A budget needs a price for loopback at http://127.0.0.1:9/v1"),
+        ({"max_tokens": None}, {}, "needs the longest reply"),
         *[
-            ({"max_tokens": 100, "options": {"max_completion_tokens": limit}}, {}, "No longest reply")
+            ({"max_tokens": 100, "options": {"max_completion_tokens": limit}}, {}, "needs the longest reply")
             for limit in ("5000", 5000.0, True, [5000])
         ],
         ({"provider": "simulated", "base_url": ""}, {}, "asks no model"),
@@ -285,7 +285,7 @@ def test_no_budget_for_a_run_that_has_made_calls_of_unknown_price() -> None:
     reserve(run, call)
     call.save()
     make_price()
-    with pytest.raises(JudgeError, match="nobody knows what they cost"):
+    with pytest.raises(JudgeError, match="calls of unknown cost"):
         spending.change_budget(run, Decimal(1))
 
 
@@ -303,7 +303,7 @@ def test_no_budget_for_a_run_with_calls_without_a_longest_reply(ended: dict[str,
     call.save()
     judge.max_tokens = 100
     judge.save()
-    with pytest.raises(JudgeError, match="nobody knows what they cost"):
+    with pytest.raises(JudgeError, match="calls of unknown cost"):
         spending.change_budget(run, Decimal(1))
 
 

@@ -42,15 +42,15 @@ def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> s
 @pytest.mark.parametrize(
     ("arguments", "options", "token", "sentence"),
     [
-        ((), {"judge": "../far"}, "x", '"../far" is no slug of a judge.'),
+        ((), {"judge": "../far"}, "x", '"../far" is not the slug of a judge.'),
         (
             (),
             {"url": "arena.org"},
             "x",
-            '"arena.org" is no address of an arena; use one like https://arena.org.',
+            '"arena.org" is not the address of an arena. Use one like https://arena.org.',
         ),
         *[
-            ((), {"url": url}, "x", f'"{url}" is no address')
+            ((), {"url": url}, "x", f'"{url}" is not the address')
             for url in (
                 "ftp://arena.org",
                 "http://arena.org:99999",
@@ -59,7 +59,7 @@ def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> s
             )
         ],
         *[
-            ((f"--concurrency={number}",), {}, "x", "The concurrency must lie between 1 and 256")
+            ((f"--concurrency={number}",), {}, "x", "The concurrency must be from 1 to 256")
             for number in (0, -1, 257)
         ],
         ((), {}, "", "ARENA_TOKEN is not set"),
@@ -134,7 +134,7 @@ def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, 
 def test_another_version_refuses(arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAR_KEY", "sk")
     monkeypatch.setattr(Judge, "current_prompt_hash", lambda judge: "0" * 64)
-    with pytest.raises(CommandError, match="The arena words protocol likert differently than this worker"):
+    with pytest.raises(CommandError, match="The arena words protocol likert differently from this worker"):
         run("--drain", url=arena.url)
 
 
@@ -149,7 +149,7 @@ def test_it_waits_for_an_arena(
     said = run()
     assert said.startswith("No arena answers at http://127.0.0.1:9 (ConnectionRefusedError")
     assert said.splitlines()[0].endswith("; trying again.")
-    assert said.splitlines()[1] == "Stopped; what was under way is delivered at the next start."
+    assert said.splitlines()[1] == "Stopped. Calls under way are delivered at the next start."
 
 
 def test_it_needs_no_database_and_ends_at_sigterm(

@@ -49,9 +49,7 @@ def test_a_failure_is_kept_as_it_was(journal: Journal) -> None:
 def test_the_next_process_finds_it_and_two_at_a_time_do_not(tmp_path: Path) -> None:
     first = Journal(tmp_path)
     first.write(ENTRY)
-    with pytest.raises(
-        JournalError, match=f"Another judge worker uses {tmp_path}; give it more --concurrency"
-    ):
+    with pytest.raises(JournalError, match=f"Another judge worker uses {tmp_path}. Raise its --concurrency"):
         Journal(tmp_path)
     first.close()
     assert list(Journal(tmp_path).entries()) == [ENTRY]
@@ -74,7 +72,7 @@ def test_what_is_no_id_names_no_file(name: str, journal: Journal) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"assignment": "a", "reply": null}', "3", "nonsense"])
 def test_a_file_of_somebody_else_is_named(text: str, journal: Journal) -> None:
     (journal.folder / "notes.json").write_text(text)
-    with pytest.raises(JournalError, match=r"notes.json is no entry of a judge worker .*; move it away"):
+    with pytest.raises(JournalError, match=r"notes.json is no entry of a judge worker .*. Move it away"):
         list(journal.entries())
 
 

@@ -66,7 +66,7 @@ def test_an_odd_judge_is_refused_and_only_the_very_wording_will_do() -> None:
     check_wording(JUDGE)
     changes: list[dict[str, Any]] = [{"points": 5}, {"wording": {"rate": "$query $answers $verdict"}}]
     for change in changes:
-        with pytest.raises(WorkerError, match="words protocol likert differently than this worker"):
+        with pytest.raises(WorkerError, match="words protocol likert differently from this worker"):
             check_wording(replace(JUDGE, **change))
     with pytest.raises(WorkerError, match='This worker knows no protocol "future"'):
         check_wording(replace(JUDGE, protocol="future"))

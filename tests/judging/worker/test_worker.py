@@ -167,7 +167,7 @@ def test_a_refused_reply_is_kept_aside_and_its_assignment_fails(box: Box, model:
     kept = list((box.journal.folder / "refused").glob("*.json"))
     assert kept
     assert all("6\\nB." in path.read_text() for path in kept)
-    told = [line for line in box.said if line.startswith("The arena refuses the answer to")]
+    told = [line for line in box.said if line.startswith("The arena refuses the rating of")]
     assert {line.rsplit(" ")[-1] for line in told} == {f"{path}." for path in kept}
     assert not Comparison.objects.exists()
     failed = JudgeCall.objects.filter(state="failed")
@@ -208,7 +208,7 @@ def test_another_wording_ends_the_worker_and_gives_the_pair_back(
 def test_a_revoked_token_ends_the_worker(box: Box, model: ChatServer) -> None:
     ApiToken.objects.update(revoked_at=timezone.now())
     with pytest.raises(
-        WorkerError, match="does not accept the token in ARENA_TOKEN; it may have been revoked"
+        WorkerError, match=r"does not accept the token in ARENA_TOKEN\. It may have been revoked"
     ):
         box.worker().run()
     assert model.requests == []
@@ -219,7 +219,7 @@ def test_a_page_in_the_way_is_not_taken_for_the_arena(box: Box, judge: Judge, mo
     entry = box.reply(box.claim(), "8\nB.")
     model.script = lambda body: Answer(raw=b"<html>Sign in</html>", headers={"Content-Type": "text/html"})
     proxied = Arena(ArenaClient("token", model.url.removesuffix("/v1")), judge.slug, "box")
-    with pytest.raises(ArenaBusyError, match="Something else than the arena answers at its address"):
+    with pytest.raises(ArenaBusyError, match="Another program answers at the arena"):
         proxied.deliver(entry)
 
 
