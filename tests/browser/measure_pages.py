@@ -6,6 +6,7 @@ Without an address it starts an arena with the demo study. A reader is headless 
 """
 
 import argparse
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -27,9 +28,6 @@ MOST_STOPS: Final = 200
 QUIET: Final = 2_000
 """Milliseconds in which a page that does nothing by itself would have shown it."""
 
-_TASKS: Final = """window.tasks = []; new PerformanceObserver(list => {
-    window.tasks.push(...list.getEntries().map(entry => entry.duration));
-}).observe({type: "longtask", buffered: true});"""
 _TOP: Final = "element => Math.round(element.getBoundingClientRect().top + window.scrollY)"
 
 
@@ -68,7 +66,6 @@ def served(address: str | None) -> Iterator[str]:
 @contextmanager
 def opened(chromium: Browser, address: str, width: int, height: int) -> Iterator[Page]:
     context = chromium.new_context(viewport={"width": width, "height": height})
-    context.add_init_script(_TASKS)
     page = context.new_page()
     page.goto(address, wait_until="load")
     yield page
@@ -96,20 +93,26 @@ def print_stops(chromium: Browser, address: str) -> None:
 
 @dataclass
 class Weight:
-    """What came over the network, and how long the main thread was busy at a time, in milliseconds."""
+    """What came over the network, and the longest task of the main thread, in milliseconds.
+
+    ``processor`` leaves out the time in which other programs had the processor.
+    """
 
     bytes: int = 0
     requests: int = 0
     longest: float = 0.0
+    processor: float = 0.0
 
     @property
     def cells(self) -> str:
-        return f"{self.bytes / 1000:>8,.0f} kB {self.requests:>8,} {self.longest:>7,.0f} ms"
+        task = f"{self.longest:,.0f} ({self.processor:,.0f}) ms"
+        return f"{self.bytes / 1000:>8,.0f} kB {self.requests:>8,} {task:>14}"
 
 
 def print_weights(chromium: Browser, study: str) -> None:
-    head = f"{'sent':>11} {'requests':>8} {'task':>10}"
-    print(f"\n{'':<14} {'as it opens':^31} | {'with all figures':^31} | of it scripts")
+    head = f"{'sent':>11} {'requests':>8} {'longest task':>14}"
+    print("\nIn brackets: on the processor, without the time that other programs had it.")
+    print(f"{'':<14} {'as it opens':^35} | {'with all figures':^35} | of it scripts")
     print(f"{'page':<14} {head} | {head} |")
     for name in PAGES:
         with opened(chromium, "about:blank", *SIZES[0]) as page:
@@ -136,18 +139,39 @@ def weights(page: Page, address: str) -> tuple[Weight, Weight, int]:
     network.on("Network.requestWillBeSent", asked)
     network.on("Network.loadingFinished", arrived)
     network.send("Network.enable")
-    page.goto(address, wait_until="networkidle")
-    page.wait_for_timeout(QUIET)
-    before = Weight(found.bytes, found.requests, longest(page))
-    page.evaluate("window.tasks = []")
-    drawn(page)
-    page.wait_for_timeout(QUIET)
-    return before, Weight(found.bytes, found.requests, longest(page)), scripts
+    with traced(page) as opening:
+        page.goto(address, wait_until="networkidle")
+        page.wait_for_timeout(QUIET)
+    before = Weight(found.bytes, found.requests, *longest(opening))
+    with traced(page) as drawing:
+        drawn(page)
+        page.wait_for_timeout(QUIET)
+    return before, Weight(found.bytes, found.requests, *longest(drawing)), scripts
 
 
-def longest(page: Page) -> float:
-    """0 where no task took 50 ms, below which browsers do not tell."""
-    return float(page.evaluate("Math.max(0, ...window.tasks)"))
+def longest(tasks: list[tuple[float, float]]) -> tuple[float, float]:
+    return max(clock for clock, _ in tasks), max(processor for _, processor in tasks)
+
+
+@contextmanager
+def traced(page: Page) -> Iterator[list[tuple[float, float]]]:
+    """The tasks of the page's main thread, in milliseconds by the clock and of the processor."""
+    browser = page.context.browser
+    assert browser is not None
+    tasks: list[tuple[float, float]] = []
+    browser.start_tracing(page=page, categories=["toplevel", "disabled-by-default-devtools.timeline"])
+    yield tasks
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks += [
+        (event["dur"] / 1000, event.get("tdur", 0) / 1000)
+        for event in events
+        if event["name"] == "RunTask" and (event["pid"], event["tid"]) in threads and "dur" in event
+    ]
 
 
 if __name__ == "__main__":
