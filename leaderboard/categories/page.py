@@ -134,7 +134,7 @@ class Categories(SettingPage):
                 "categories",
                 "All numbers",
                 "Ranks, scores, intervals and numbers of ratings.",
-                self.matrix.table(f"{self.level} interval"),
+                self.matrix.table(f"{float(self.setting.level):g} % interval"),
                 apart=True,
             )
 

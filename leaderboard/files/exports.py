@@ -28,14 +28,18 @@ from leaderboard.standings.table import STANDINGS
 def standings(study: Study, setting: dict[str, str]) -> list[Row]:
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
-        raise ExportError(f'The study "{study.slug}" has no snapshot yet; make one: refresh {study.slug}.')
+        raise ExportError(
+            f'The study "{study.slug}" has no scores yet. Compute them: python manage.py refresh {study.slug}'
+        )
     try:
         chosen = parse(setting, snapshot.counts)
     except UnknownSettingError as error:
         raise ExportError(str(error)) from error
     board = Board.read(study, snapshot, chosen) if chosen else None
     if board is None or board.content is None:
-        raise ExportError(f'The study "{study.slug}" has no games for this setting, so it has no standings.')
+        raise ExportError(
+            f'The study "{study.slug}" has no ratings for this setting, so it has no leaderboard.'
+        )
     return list(board.file_rows())
 
 
@@ -62,8 +66,8 @@ def note_on_old_texts(study: Study) -> str:
     old = export.about_old_texts(study)
     if not old:
         return ""
-    comparisons = "1 comparison is" if old == 1 else f"{old:,} comparisons are"
-    return f"{comparisons} about a text that was changed since; an import takes the current text instead."
+    comparisons = "1 rating is" if old == 1 else f"{old:,} ratings are"
+    return f"{comparisons} about an answer that was changed later. An import takes the current answer."
 
 
 def file_name(study: Study, what: str, ending: str) -> str:

@@ -343,5 +343,5 @@ def leaderboard_pieces(study: Study, form: str, asked: Mapping[str, str]) -> Ite
 
 def _check(what: str, form: str) -> None:
     if form not in OTHERS[what]:
-        raise ExportError(f"There is no {what} as {form}; there is {', '.join(OTHERS[what])}.")
+        raise ExportError(f"{what} cannot be written as {form}, only as {', '.join(OTHERS[what])}.")
     check_form(form)

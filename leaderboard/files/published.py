@@ -38,7 +38,7 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
     except UnknownSettingError as error:
         raise ExportError(str(error)) from error
     if snapshot is None or chosen is None:
-        raise ExportError(f'The study "{study.slug}" has no numbers yet.')
+        raise ExportError(f'The study "{study.slug}" has no scores yet.')
     chosen = replace(chosen, category="")
     if not chosen.is_stored(snapshot.counts["categories"]) or chosen.level != "95":
         raise ExportError(
@@ -50,7 +50,7 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
     )
     contents = {row.category: row.content for row in stored.order_by("category")}
     if not contents:
-        raise ExportError(f'The study "{study.slug}" has no games for this setting.')
+        raise ExportError(f'The study "{study.slug}" has no ratings for this setting.')
     listed = snapshot.counts["raters"]
     simulated = study.simulated or any(one["simulated"] for one in listed if one["selector"] == chosen.raters)
     return snapshot, {

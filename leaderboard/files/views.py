@@ -15,25 +15,30 @@ from arena.people.permissions import staff_only
 from leaderboard.files import exports, interchange, selection
 
 MEANINGS: Final = {
-    exports.ALL: "All of the below in one zip archive. Unpacked, an import reads it whole.",
-    "contestants": "Who is ranked, with maker, size and licence.",
-    "raters": "Who rated: people and judges. Simulated raters are marked.",
-    "prompts": "The instructions, with category, subset and references.",
-    "completions": "The answers as they are now.",
-    "pairs": "Which of two answers is known to be better.",
-    "comparisons": "Every rating that counts, and every reply without one.",
-    "standings": "The published ranking as the board first shows it, with its method on every row.",
-    "leaderboard": "Every category at once, in the shape of Chatbot Arena's published files.",
-    "arena": "Every vote in Chatbot Arena's columns and ours. People stand there under pseudonyms.",
-    "preferences": "Pairs with chosen and rejected text, margin and agreement, to train reward models.",
-    "consensus": "One label per pair: the adjudicated verdict, else that of most people. An import takes "
+    exports.ALL: "All files below in one zip archive. Unpack it to import it again.",
+    "contestants": "The models, with organisation, size and licence.",
+    "raters": "People and judges. Simulated raters are marked.",
+    "prompts": "With category, subset and references.",
+    "completions": "The current answers.",
+    "pairs": "Pairs whose better answer is known.",
+    "comparisons": "Every rating that counts, and pairs that judges did not rate.",
+    "standings": "The leaderboard with the usual settings, with its method in every row.",
+    "leaderboard": "Every category at once, as in Chatbot Arena's files.",
+    "arena": "Every rating in Chatbot Arena's columns and ours. People have pseudonyms.",
+    "preferences": "Pairs with chosen and rejected answer, margin and agreement, to train reward models.",
+    "consensus": "One verdict per pair: the adjudicated one, else that of most people. An import reads "
     "them as gold labels.",
-    "evalica": "The games of the ranking: left, right and winner.",
+    "evalica": "Left, right and winner of each rating.",
 }
 TITLES: Final = {
     exports.ALL: "Everything",
+    "contestants": "Models",
+    "completions": "Answers",
     "pairs": "Gold labels",
-    "arena": "Votes for other programs",
+    "comparisons": "Ratings",
+    "standings": "Leaderboard",
+    "leaderboard": "Leaderboard, every category",
+    "arena": "Ratings for other programs",
     "preferences": "Preference pairs",
     "consensus": "Consensus labels",
     "evalica": "Games for evalica",
@@ -59,7 +64,7 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
     if what not in MEANINGS or form not in _forms(what):
-        return _page(request, study, "There is no such download; choose one from the list below.")
+        return _page(request, study, "No such download. Choose one below.")
     try:
         if what != exports.ALL:
             return attachment(study, what, form, {})

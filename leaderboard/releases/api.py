@@ -19,7 +19,7 @@ studies = Router(tags=["releases"])
 
 
 class AuthorOut(Schema):
-    """A person; empty where not told."""
+    """A person; unknown fields are empty."""
 
     name: str
     orcid: str
@@ -27,19 +27,19 @@ class AuthorOut(Schema):
 
 
 class ReleaseOut(Schema):
-    """A board that was kept for good."""
+    """A leaderboard that never changes."""
 
     number: int
     version: str
-    name: str = Field(description="Of the study, as it was.")
+    name: str = Field(description="The study's name at that time.")
     authors: list[AuthorOut]
     licence: str
     doi: str
     changelog: str
     simulated: bool
     created_at: datetime
-    corrected_at: datetime | None = Field(description="When DOI or changelog were changed last.")
-    snapshot: int = Field(description="Its id; its tables stay readable.")
+    corrected_at: datetime | None = Field(description="When DOI or changelog were last corrected.")
+    snapshot: int = Field(description="Id of its data; the tables stay readable.")
     watermark: str
     methodology: str
     sha256: str = Field(description="Of the bundle.")
@@ -59,7 +59,7 @@ class ReleaseOut(Schema):
 
 
 class PartOut(Schema):
-    """A count of votes and what it means."""
+    """A count of ratings and what it means."""
 
     key: str
     label: str
@@ -69,7 +69,7 @@ class PartOut(Schema):
 
 
 class BoardOut(Schema):
-    """The standings by one kind of raters at the usual setting."""
+    """The leaderboard by people or one judge with the usual settings."""
 
     raters: str
     label: str
@@ -80,12 +80,12 @@ class BoardOut(Schema):
 
 
 class ReleaseDetailOut(ReleaseOut):
-    """A release with its standings, where its votes come from, its judges, and how to cite it."""
+    """A release: leaderboards, origin of the ratings, judges, and how to cite it."""
 
     boards: list[BoardOut] = Field(description="People's first.")
     provenance: list[PartOut]
-    judges: list[dict[str, Any]] = Field(description="How each was set up, as judges.json in the bundle.")
-    flags: list[str] = Field(description="Sentences that must stand beside the judges' standings.")
+    judges: list[dict[str, Any]] = Field(description="How each was set up, as in judges.json of the bundle.")
+    flags: list[str] = Field(description="Cautions that belong beside the judges' leaderboards.")
     bibtex: str
     cff: str
 
@@ -109,7 +109,7 @@ class ReleaseDetailOut(ReleaseOut):
 
 
 class PlaceOut(Schema):
-    """Where a contestant stood."""
+    """Rank and score of a model."""
 
     rank: int
     rating: float
@@ -118,7 +118,7 @@ class PlaceOut(Schema):
 
 
 class ContestantChangeOut(Schema):
-    """A contestant in two releases; before or after is null where it had no game."""
+    """A model in two releases; before or after is null where it was not rated."""
 
     contestant: str
     before: PlaceOut | None
@@ -128,7 +128,7 @@ class ContestantChangeOut(Schema):
 
 
 class VoteChangeOut(Schema):
-    """A count of votes in two releases."""
+    """A count of ratings in two releases."""
 
     part: str = Field(description="The key of a count in provenance.")
     by: str = Field(description="people or judges.")
@@ -146,11 +146,11 @@ class ChangeOut(Schema):
 
 
 class ChangesOut(Schema):
-    """What became different from the earlier of two releases to the later one."""
+    """What changed from the earlier release to the later one."""
 
     earlier: int
     later: int
-    raters: str | None = Field(description="Whose standings are compared; null where none has both.")
+    raters: str | None = Field(description="By whom both leaderboards are; null if no raters are in both.")
     contestants: list[ContestantChangeOut]
     votes: list[VoteChangeOut]
     judges: list[ChangeOut]
@@ -168,7 +168,7 @@ def list_releases(request: HttpRequest, slug: Slug) -> Any:
     studies, "/{slug}/releases/{number}/", "Read a release", {200: ReleaseDetailOut, **MISSING}, unset=False
 )
 def show_release(request: HttpRequest, slug: Slug, number: int) -> Release:
-    """One release with its standings. Nothing of it changes but DOI and changelog."""
+    """One release with its leaderboards. Only DOI and changelog can change."""
     return numbered(study_of(request, slug), number)
 
 
@@ -179,7 +179,7 @@ def show_release(request: HttpRequest, slug: Slug, number: int) -> Release:
     {200: ChangesOut, **MISSING},
 )
 def show_release_changes(request: HttpRequest, slug: Slug, number: int, other: int) -> dict[str, Any]:
-    """Contestants, votes, judges and method that differ between two releases, in whatever order given."""
+    """Models, ratings, judges and method that differ between two releases, in either order."""
     found = Differences.between(study_of(request, slug), number, other)
     return {
         "earlier": found.earlier.number,

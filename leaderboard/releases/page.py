@@ -179,7 +179,7 @@ def _listed(request: HttpRequest, now: Published) -> HttpResponse:
 
 def _citation(request: HttpRequest, now: Published, number: int, form: str) -> HttpResponse:
     if form not in CITATIONS:
-        raise Http404("There is no such file.")
+        raise Http404("No such file.")
     citation = citation_of(numbered(now.study, number), request)
     content = citation.cff if form == "cff" else f"{citation.bibtex}\n"
     response = HttpResponse(content, content_type=f"{CITATIONS[form]}; charset=utf-8")

@@ -23,7 +23,7 @@ MOST_VOTES = 500
 
 
 class WholeIn(Schema):
-    """Which leaderboard; what is left out is as on the board."""
+    """Which leaderboard. Settings left out are the usual ones."""
 
     raters: Name | None = setting_field("raters")
     ties: Name | None = setting_field("ties", "on or off.")
@@ -31,14 +31,14 @@ class WholeIn(Schema):
 
 
 class EntryOut(Schema):
-    """A contestant in one category."""
+    """A model in one category."""
 
     rating: float | None
     rating_q025: float | None = Field(description="Lower end of the 95% interval.")
     rating_q975: float | None = Field(description="Upper end of the 95% interval.")
-    n: int = Field(description="Games.")
+    n: int = Field(description="Ratings.")
     rank: int | None
-    rank_ub: int | None = Field(description="Best rank the intervals leave possible.")
+    rank_ub: int | None = Field(description="Best rank that the intervals allow.")
     method: str
     ties_mode: str = Field(description="on: a tie counts half.")
     raters: str
@@ -68,15 +68,15 @@ class PlaceIn(Schema):
     """Which table of its kind. What a kind does not depend on is left out."""
 
     raters: Name | None = setting_field(
-        "raters", "All kinds but data. Left out: the raters the board shows first."
+        "raters", "For all kinds but data. Default: the raters that the leaderboard shows first."
     )
-    ties: Literal["on", "off"] | None = Field(None, description="standings and matrices. Left out: on.")
-    category: Name = Field("", max_length=100, description="standings, matrices, ratings, length.")
-    method: Name | None = setting_field("method", "standings. Left out: elo.")
+    ties: Literal["on", "off"] | None = Field(None, description="For standings and matrices. Default: on.")
+    category: Name = Field("", max_length=100, description="For standings, matrices, ratings, length.")
+    method: Name | None = setting_field("method", "For standings. Default: elo.")
 
 
 class TableOut(Schema):
-    """One stored table of a snapshot."""
+    """One stored table."""
 
     snapshot: int
     kind: Kind
@@ -84,11 +84,11 @@ class TableOut(Schema):
     ties: str
     category: str
     method: str
-    content: dict[str, Any] = Field(description="Of a shape that the kind has of its own.")
+    content: dict[str, Any] = Field(description="Its shape depends on the kind.")
 
 
 class VotesIn(Schema):
-    """Which votes: ``after`` is the ``next`` of the page before."""
+    """Which ratings: ``after`` is the ``next`` of the page before."""
 
     after: int = Field(0, ge=0, le=2**63 - 1)
     limit: int = Field(100, ge=1, le=MOST_VOTES)
@@ -97,7 +97,7 @@ class VotesIn(Schema):
 
 
 class VoteOut(Schema):
-    """A comparison of a closed study, in the order shown. People stand under pseudonyms."""
+    """A rating of a closed study, in the order shown. People have pseudonyms."""
 
     id: int
     prompt: str
@@ -118,7 +118,7 @@ class VoteOut(Schema):
 
 
 class VotesOut(Schema):
-    """A page of votes; ``next`` is null on the last one."""
+    """A page of ratings; ``next`` is null on the last one."""
 
     items: list[VoteOut]
     next: int | None
@@ -131,7 +131,7 @@ class VotesOut(Schema):
     {200: dict[str, dict[str, EntryOut]], **MISSING},
 )
 def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -> Any:
-    """Every contestant in every category, "full" being all together: the same as leaderboard.json."""
+    """Every model in every category; "full" is all categories together. The same as leaderboard.json."""
     study = study_of(request, slug)
     try:
         return published.leaderboard(study, wanted.dict(exclude_none=True))[1]
@@ -139,34 +139,36 @@ def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -
         raise HttpError(404, str(error)) from error
 
 
-@reads(studies, "/{slug}/contestants/", "List contestants", {200: list[ContestantOut], **MISSING})
+@reads(studies, "/{slug}/contestants/", "List models", {200: list[ContestantOut], **MISSING})
 @paginate(Pages)
 def list_contestants(request: HttpRequest, slug: Slug) -> Any:
-    """What a study compares, by name."""
+    """The models of a study, by name."""
     return study_of(request, slug).contestants.order_by("name", "pk")
 
 
-@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest snapshot", {200: TableOut, **MISSING})
+@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest numbers", {200: TableOut, **MISSING})
 def show_newest_table(request: HttpRequest, slug: Slug, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
     """Numbers behind the figures: matrices, ratings as given, correlation, agreement, length and data."""
     snapshot = Snapshot.objects.newest(study_of(request, slug))
     if snapshot is None:
-        raise HttpError(404, "This study has no numbers yet.")
+        raise HttpError(404, "This study has no scores yet.")
     return _table(snapshot, kind, wanted)
 
 
-@reads(snapshots, "/{snapshot_id}/tables/{kind}/", "Read a table of a snapshot", {200: TableOut, **MISSING})
+@reads(
+    snapshots, "/{snapshot_id}/tables/{kind}/", "Read a table of earlier numbers", {200: TableOut, **MISSING}
+)
 def show_table(request: HttpRequest, snapshot_id: int, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
-    """The same of any stored snapshot. Older snapshots keep their numbers for a while, see the list."""
+    """The same of any stored snapshot. Older ones are kept for a while, see the list."""
     return _table(snapshot_of(request, snapshot_id), kind, wanted)
 
 
-@reads(studies, "/{slug}/comparisons/", "Read the votes of a closed study", {200: VotesOut, **MISSING})
+@reads(studies, "/{slug}/comparisons/", "Read the ratings of a closed study", {200: VotesOut, **MISSING})
 def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -> VotesOut:
-    """Every comparison that counts, in the order given; 403 while people still rate."""
+    """Every rating that counts, in the order given; 403 while people still rate."""
     study = study_of(request, slug)
     if not study.is_closed:
-        raise HttpError(403, "Rating goes on in this study; its votes can be read once it is closed.")
+        raise HttpError(403, "Ratings can be read when rating ends, so that raters stay blind.")
     try:
         asked = {"raters": wanted.raters, "category": wanted.category}
         chosen = selection.Selection.read(study, asked, everybody=True).comparisons(study)
@@ -231,7 +233,7 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
-        raise HttpError(404, f"Snapshot {snapshot.pk} holds no table {kind.value} of {where or 'this kind'}.")
+        raise HttpError(404, f"Snapshot {snapshot.pk} has no table {kind.value} of {where or 'this kind'}.")
     content = row.content
     if kind == SnapshotSlice.Kind.DATA:
         past = snapshot != Snapshot.objects.newest(snapshot.study)

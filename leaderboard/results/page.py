@@ -173,7 +173,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 @published
 def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse:
     if form not in ("json", "csv"):
-        raise Http404("There is no such file.")
+        raise Http404("No such file.")
     try:
         content = b"".join(interchange.leaderboard_pieces(now.study, form, request.GET.dict()))
     except selection.ExportError as error:
@@ -189,7 +189,7 @@ def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse
 def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponseBase:
     study = visible(request, slug)
     if what not in interchange.VOTES:
-        raise Http404("There is no such file.")
+        raise Http404("No such file.")
     if not study.is_closed:
         return _refused(request, study, OPEN)
     asked = request.GET.dict()
@@ -209,7 +209,7 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
         return _refused(request, study, OPEN)
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
-        raise Http404("This study has no numbers yet.")
+        raise Http404("This study has no scores yet.")
     try:
         path = cache.packed(study, snapshot)
         file = path.open("rb")
@@ -227,7 +227,7 @@ def _refused(request: HttpRequest, study: Study, sentence: str, status: int = 40
     snapshot = Snapshot.objects.newest(study)
     context: dict[str, Any] = {"study": study, "description": described(study), "error": sentence}
     if snapshot is None:
-        raise Http404("This study has no numbers yet.")
+        raise Http404("This study has no scores yet.")
     page = read(request, study, snapshot)
     return render(
         request, page.template, context | {"page": page, "snapshot": snapshot, "behind": 0}, status=status

@@ -104,7 +104,7 @@ class Reader:
         try:
             self._archive = zipfile.ZipFile(file)
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise BundleError(f"This is no bundle: {error}.") from error
+            raise BundleError(f"This is not a bundle: {error}.") from error
         self._entries = self._listed()
         self.manifest = self._manifest()
 
@@ -119,16 +119,16 @@ class Reader:
                 raise BundleError(f"{entry.filename} is encrypted.")
             found[entry.filename] = entry
         if sum(entry.file_size for entry in found.values()) > LARGEST:
-            raise BundleError(f"Unpacked, the files have more than {LARGEST // 1024**3} GB together.")
+            raise BundleError(f"The unpacked files are larger than {LARGEST // 1024**3} GB.")
         return found
 
     def _manifest(self) -> dict[str, Any]:
         if MANIFEST not in self._entries:
-            raise BundleError("This is no bundle: it has no MANIFEST.json.")
+            raise BundleError("This is not a bundle: it has no MANIFEST.json.")
         try:
             manifest = json.loads(self._bytes(MANIFEST, LARGEST_MANIFEST))
             if manifest["format"] != FORMAT:
-                raise BundleError("This is no bundle of this program.")
+                raise BundleError("This is not a bundle of this program.")
             if manifest["version"] not in READ:
                 version, known = str(manifest["version"])[:20], " and ".join(map(str, READ))
                 raise BundleError(f"The bundle has version {version}; this program reads {known}.")
@@ -151,14 +151,14 @@ class Reader:
         size, digest = self._said[name]
         content = self._bytes(name, size)
         if len(content) != size or sha256(content) != digest:
-            raise BundleError(f"{name} is not what the manifest says: the bundle was changed or damaged.")
+            raise BundleError(f"{name} does not match the manifest. The bundle was changed or damaged.")
         return content
 
     def json(self, name: str) -> Any:
         try:
             return json.loads(self.read(name))
         except (ValueError, RecursionError) as error:
-            raise BundleError(f"{name} is no JSON.") from error
+            raise BundleError(f"{name} is not JSON.") from error
 
     def _bytes(self, name: str, most: int) -> bytes:
         entry = self._entries[name]

@@ -107,7 +107,7 @@ def opinions_from(facts: bytes, rows: bytes) -> Opinions:
         found = Opinions(rows=_rows_from(rows, columns), raters=raters, **known)
         _check(found)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The comparisons in the bundle make no sense: {str(error)[:200]}.") from error
+        raise BundleError(f"The ratings in the bundle are invalid: {str(error)[:200]}.") from error
     return found
 
 
@@ -153,12 +153,12 @@ def _check(opinions: Opinions) -> None:
     if not all(isinstance(text, str) for text in said) or any(isinstance(texts, str) for texts in lists):
         raise ValueError("a name is no text")
     if not len(rows) or len(opinions.kinds) != players:
-        raise ValueError("there are none, or contestants without a kind")
+        raise ValueError("models are missing, or have no kind")
     for name in ("first", "second"):
         if not ((rows[name] >= -1) & (rows[name] < players)).all():
-            raise ValueError(f"the column {name} names contestants that are not there")
+            raise ValueError(f"the column {name} names models that do not exist")
     if not ((rows["category"] >= 0) & (rows["category"] < len(opinions.categories))).all():
-        raise ValueError("the column category names categories that are not there")
+        raise ValueError("the column category names categories that do not exist")
     if not np.isin(rows["points"], (2, 3, 5, 8)).all():
         raise ValueError("the column points names a scale that does not exist")
     if not ((rows["rating"] >= 0) & (rows["rating"] <= rows["points"])).all():
@@ -210,7 +210,7 @@ def sizes_from(content: bytes) -> Texts:
         if answers and (np.diff(found.completion) <= 0).any():
             raise ValueError("completions are not in the order of their numbers")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The sizes of texts in the bundle make no sense: {str(error)[:200]}.") from error
+        raise BundleError(f"The sizes of texts in the bundle are invalid: {str(error)[:200]}.") from error
     return found
 
 

@@ -34,7 +34,7 @@ def packed(study: Study, snapshot: Snapshot) -> Path:
     if found is not None:
         return found
     if not _making.acquire(blocking=False):
-        raise BusyError("Another bundle is being packed right now; try again in a minute.")
+        raise BusyError("Another bundle is being packed right now. Try again in a minute.")
     try:
         return _packed(study, _path(study, snapshot))
     finally:

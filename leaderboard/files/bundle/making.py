@@ -30,7 +30,7 @@ from leaderboard.snapshots.text_sizes import texts
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
     made_up = (
-        "\nSome or all of the votes were made up by a program. They say nothing about any model.\n"
+        "\nSimulated ratings. They say nothing about real models.\n"
         if any(one["simulated"] for one in snapshot.counts["raters"]) or study.simulated
         else ""
     )
@@ -40,20 +40,20 @@ def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_t
         else ""
     )
     commit = f", commit {facts['versions']['commit']}" if facts["versions"]["commit"] else ""
-    return f"""# {" ".join(study.name.split())}: the published board and all it was computed from
+    return f"""# {" ".join(study.name.split())}: the published leaderboard and everything it was computed from
 
-Snapshot of {snapshot.created_at:%Y-%m-%d %H:%M} UTC, data as of watermark {snapshot.watermark},
-methodology {snapshot.methodology}, seed {snapshot.seed}.
+Data as of {snapshot.created_at:%Y-%m-%d %H:%M} UTC, watermark {snapshot.watermark},
+method version {snapshot.methodology}, seed {snapshot.seed}.
 Made by Likert Arena {facts["versions"]["likert-arena"]}{commit}.
 {made_up}
 ## Compute it again
 
-With Likert Arena of the same version installed (no study, no account and no database is needed):
+Install the same version of Likert Arena. You need no study, account or database:
 
     python manage.py recompute THIS-FILE.zip
 
-It computes every table in `{archive.RESULTS}` from the files in `inputs/` and says which came out
-equal. It ends with exit code 0 if all did, with 1 if not. Numbers are rounded to six decimals. Processors
+The command computes every table in `{archive.RESULTS}` from the files in `inputs/` and says which are
+equal. The exit code is 0 if all are, else 1. Numbers are rounded to six decimals. Processors
 may differ in the fifteenth digit; where that turns the rounding of a sixth decimal, the command says so and
 does not call it a difference.
 
@@ -62,22 +62,23 @@ does not call it a difference.
 | file | what it holds |
 |---|---|
 | `{archive.MANIFEST}` | every file with its size and SHA-256 |
-| `{archive.PARAMETERS}` | method, rounds, seed, interval, versions of everything that computed |
+| `{archive.PARAMETERS}` | method, resamples, seed, interval, versions of everything that computed |
 | `{archive.JUDGES}` | every judge as it was set up: model, protocol, wording, parameters, prices |
-| `{archive.COMPARISONS}` | one line per comparison in the order they were given, columns below |
-| `{archive.CONTESTANTS}` | the contestants that are ranked, by number |
+| `{archive.COMPARISONS}` | one line per rating in the order given, columns below |
+| `{archive.CONTESTANTS}` | the ranked models, by number |
 | `{archive.RATERS}` | who rated: judges by name, people by a pseudonym |
 | `{archive.PROMPTS}` | the prompts rated: id, category, subset, SHA-256 of `[turns, input]` as JSON |
-| `{archive.COMPLETIONS}` | the completions: prompt, contestant, SHA-256 of the turns as JSON |
+| `{archive.COMPLETIONS}` | the answers: prompt, model, SHA-256 of the turns as JSON |
 | `{archive.OPINIONS}` | names, categories, which raters can be selected together, types of the columns |
 | `{archive.SIZES}` | how long the texts are: words, distinct words, tokens, characters |
 {texts}| `{archive.RESULTS}` | the published tables, one line each |
 
 In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
-other files. `first` and `second` are the contestants in the order in which they were shown (-1: not ranked),
-`swapped` tells whether the pair's second completion was shown first. `rating` runs from 1 (first much better)
-to `points` (second much better); it is 0 where there is none, and `reason` says why. `category` is a place in
-the list of categories, `score_difference` the first minus the second score of a rater that gives scores.
+other files. `first` and `second` are the models in the order shown (-1: not ranked),
+`swapped` says whether the pair's second answer was shown first. `rating` runs from 1 (first much better)
+to `points` (second much better); it is 0 if the pair was not rated, and `reason` says why. `category` is
+a place in the list of categories, `score_difference` the first minus the second score of a rater that
+gives scores.
 """
 
 
@@ -88,10 +89,10 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     """Write the bundle of the newest snapshot. Raises BundleError."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
-        raise BundleError(f'The study "{study.slug}" has no numbers yet.')
+        raise BundleError(f'The study "{study.slug}" has no scores yet.')
     read = opinions(study, until=snapshot.last_comparison)
     if read.mark != snapshot.data:
-        raise BundleError("The published numbers are older than the data; refresh the study and try again.")
+        raise BundleError("The published scores are older than the data; refresh the study and try again.")
     if not len(read):
         raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
     sizes = texts(study)

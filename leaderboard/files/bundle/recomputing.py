@@ -132,7 +132,7 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
     try:
         computed = {place_of(table): table.payload for table in tables(opinions, method, {}, texts)}
     except StatsError as error:
-        raise BundleError(f"The comparisons in the bundle cannot be ranked: {error}.") from error
+        raise BundleError(f"The ratings in the bundle cannot be ranked: {error}.") from error
     for place, payload in computed.items():
         if place in left:
             verdict.add(place, left.pop(place), payload)
@@ -155,12 +155,12 @@ def method_of(parameters: Any, threads: int | None = None) -> Method:
         made_by = str(parameters["methodology"])
         if made_by != METHODOLOGY:
             raise BundleError(
-                f"The bundle was made by version {made_by[:20]} of the methodology; this program computes by "
-                f"version {METHODOLOGY}. Take the program of the release or commit that the bundle names."
+                f"The bundle has method version {made_by[:20]}; this program has version {METHODOLOGY}. Use "
+                "the program of the release or commit that the bundle names."
             )
         rounds = int(parameters["rounds"])
         if not 1 <= rounds <= MOST_ROUNDS:
-            raise BundleError(f"The bundle asks for {rounds} rounds; there may be 1 to {MOST_ROUNDS:,}.")
+            raise BundleError(f"The bundle asks for {rounds} resamples; 1 to {MOST_ROUNDS:,} are possible.")
         elo = EloParameters(**{name: _number(parameters[name]) for name in ("k", "scale", "base", "init")})
         return Method(
             rounds=rounds,
@@ -170,12 +170,12 @@ def method_of(parameters: Any, threads: int | None = None) -> Method:
             threads=threads,
         )
     except (KeyError, TypeError, ValueError, OverflowError, StatsError) as error:
-        raise BundleError(f"The parameters in the bundle make no sense: {error}.") from error
+        raise BundleError(f"The parameters in the bundle are invalid: {error}.") from error
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{str(value)[:50]!r} is no number")
+        raise ValueError(f"{str(value)[:50]!r} is not a number")
     return value
 
 
@@ -187,7 +187,7 @@ def _published(content: bytes) -> dict[Place, str]:
             where = one["table"]
             place = (where["kind"], where["raters"], where["ties"], where["category"], where["method"])
             if place in found or not all(isinstance(part, str) for part in place):
-                raise ValueError("a table stands there twice")
+                raise ValueError("a table occurs twice")
             found[place] = canonical(one["content"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BundleError("The results in the bundle cannot be read.") from error

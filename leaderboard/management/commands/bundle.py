@@ -10,7 +10,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Packs the published board of a study with everything that is needed to compute it again."
+    help = "Packs the published leaderboard of a study with everything needed to compute it again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-texts",
             action="store_true",
-            help="prompts and completions themselves, not only their digests; mind their licences",
+            help="include prompts and answers, not only their digests; mind their licences",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,5 +35,5 @@ class Command(BaseCommand):
         finally:
             part.unlink(missing_ok=True)
         size = out.stat().st_size / 1e6
-        self.stdout.write(f"{out}: {size:.1f} MB, snapshot of watermark {snapshot.watermark}.")
+        self.stdout.write(f"{out}: {size:.1f} MB, data of watermark {snapshot.watermark}.")
         self.stdout.write(f"To compute it again: python manage.py recompute {out}")

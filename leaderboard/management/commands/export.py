@@ -15,7 +15,7 @@ from leaderboard.terminal.options import choice, study_named
 
 
 class Command(BaseCommand):
-    help = "Writes the data of a study as files that import_data reads, or its standings."
+    help = "Writes the data of a study as files that import_data reads, or its leaderboard."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--format",
             metavar="FORMAT",
-            help=f"{' | '.join(WRITERS)} (default: jsonl; evalica csv; leaderboard json, which it alone has)",
+            help=f"{' | '.join(WRITERS)} (default: jsonl; evalica: csv; leaderboard: json)",
         )
         parser.add_argument(
             "--out",
@@ -34,7 +34,9 @@ class Command(BaseCommand):
         ranked = "for standings and leaderboard"
         voted = "standings, leaderboard, arena, preferences and evalica"
         parser.add_argument(
-            "--raters", metavar="people|group:NAME|judge:SLUG|all", help=f"for {voted}; all not for rankings"
+            "--raters",
+            metavar="people|group:NAME|judge:SLUG|all",
+            help=f"for {voted}; all only for the last three",
         )
         parser.add_argument("--ties", metavar="on|off", help=f"for {voted}, and consensus")
         parser.add_argument(
@@ -45,7 +47,7 @@ class Command(BaseCommand):
             "--conversational",
             action="store_true",
             default=None,
-            help="for preferences: texts as lists of messages",
+            help="for preferences: answers as lists of messages",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

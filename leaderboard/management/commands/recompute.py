@@ -10,9 +10,7 @@ from leaderboard.snapshots.presentation import printable
 
 
 class Command(BaseCommand):
-    help = (
-        "Computes every published table of a bundle again and says whether it comes out; needs no database."
-    )
+    help = "Computes every published table of a bundle again and says whether it is equal; needs no database."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

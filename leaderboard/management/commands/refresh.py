@@ -9,7 +9,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Computes a study's snapshot now, every table anew, and publishes it on the study's page."
+    help = "Computes every table of a study again now, and publishes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -22,9 +22,9 @@ class Command(BaseCommand):
             raise CommandError(f"{error}.") from error
         snapshot = outcome.snapshot
         if not outcome.made:
-            self.stdout.write(f"{study.slug}: a snapshot of newer data was published meanwhile; it stays.")
+            self.stdout.write(f"{study.slug}: newer numbers were published meanwhile; they stay.")
             return
         self.stdout.write(
-            f"{study.slug}: {snapshot.counts['comparisons']} comparisons, {snapshot.slices.count()} tables, "
+            f"{study.slug}: {snapshot.counts['comparisons']} ratings, {snapshot.slices.count()} tables, "
             f"{snapshot.seconds:.1f} s; watermark {snapshot.watermark}."
         )

@@ -10,7 +10,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Freezes the published board of a study for good, so that its numbers can be cited."
+    help = "Keeps the published leaderboard of a study unchanged, so that people can cite it."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # In place of Django's own --version.
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             help="a person; repeat it for each, in order",
         )
         parser.add_argument("--licence", help="default: the study's")
-        parser.add_argument("--doi", default="", help="where there is one; it can be filled in later")
+        parser.add_argument("--doi", default="", help="optional; you can add it later")
         parser.add_argument("--changelog", default="", metavar="TEXT", help="what is new in this version")
         parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -47,10 +47,10 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"{study.slug}: release {release.number}, version {release.version}, "
-            f"{'made' if outcome.made else 'was made before and stays as it is'}."
+            f"{'created' if outcome.made else 'exists already; nothing changed'}."
         )
         self.stdout.write(f"Page: {release.get_absolute_url()}")
-        self.stdout.write(f"Snapshot of watermark {release.snapshot.watermark}.")
+        self.stdout.write(f"Data: watermark {release.snapshot.watermark}.")
         self.stdout.write(f"Bundle: {release.size / 1e6:.1f} MB, SHA-256 {release.sha256}")
 
 

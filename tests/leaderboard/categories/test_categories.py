@@ -159,7 +159,7 @@ class TestAnySetting:
             client.get(board)
             assert computing.compute_next(made.study.pk)
             name = category or "All"
-            columns = ("rank", "rating", "low (97.5% interval)", "high (97.5% interval)", "games")
+            columns = ("rank", "rating", "low (97.5 % interval)", "high (97.5 % interval)", "games")
             assert {row["Contestant"]: [row[f"{name}: {what}"] for what in columns] for row in table} == {
                 row["contestant"]: [str(row[what]) for what in ("rank", "rating", "low", "high", "games")]
                 for row in client.get(board).json()["standings"]

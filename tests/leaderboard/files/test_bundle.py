@@ -96,7 +96,7 @@ def test_later_ratings_and_completions_do_not_count_and_other_changes_are_refuse
 
 def test_a_study_without_numbers_has_no_bundle():
     study = factories.make_study(slug="new")
-    with pytest.raises(BundleError, match="no numbers yet"):
+    with pytest.raises(BundleError, match="no scores yet"):
         make(study, io.BytesIO())
     services.refresh(study)
     with pytest.raises(BundleError, match="Nobody has rated"):
@@ -212,7 +212,7 @@ class TestCommands:
     def test_what_cannot_be_written_or_read_is_said(self, made, tmp_path):
         with pytest.raises(CommandError, match="cannot be written"):
             call_command("bundle", "made", out=str(tmp_path / "none" / "made.zip"))
-        with pytest.raises(CommandError, match="This is no bundle"):
+        with pytest.raises(CommandError, match="This is not a bundle"):
             call_command("recompute", str(tmp_path / "none.zip"))
         assert Snapshot.objects.exists()
 

@@ -156,7 +156,10 @@ class TestStandings:
 
     def test_what_is_not_there_is_named(self, made, monkeypatch):
         standings = ("small", "--what", "standings")
-        assert refusal(run, *standings) == 'The study "small" has no snapshot yet; make one: refresh small.'
+        assert (
+            refusal(run, *standings)
+            == 'The study "small" has no scores yet. Compute them: python manage.py refresh small'
+        )
         published(made, monkeypatch)
         answer = refusal(run, *standings, "--raters", "judge:x")
         assert answer == 'This leaderboard has no raters "judge:x". It has: people.'
@@ -165,7 +168,7 @@ class TestStandings:
         assert answer == f"--ties is for --what {whats} only."
         services.refresh(factories.make_small_study(slug="new"))
         answer = refusal(run, "new", "--what", "standings")
-        assert answer == 'The study "new" has no games for this setting, so it has no standings.'
+        assert answer == 'The study "new" has no ratings for this setting, so it has no leaderboard.'
 
 
 class TestCommand:
@@ -251,8 +254,8 @@ class TestCommand:
         out = io.TextIOWrapper(io.BytesIO())
         call_command("export", "small", "--what", "comparisons", stdout=out, stderr=err)
         assert err.getvalue() == (
-            "Note: 2 comparisons are about a text that was changed since; an import takes the current text "
-            "instead.\n"
+            "Note: 2 ratings are about an answer that was changed later. An import takes the current "
+            "answer.\n"
         )
 
 

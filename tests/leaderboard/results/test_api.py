@@ -117,7 +117,7 @@ def test_tables_are_those_of_the_snapshot(made, client, kind, query, place):
 def test_votes_come_page_by_page_once_the_study_is_closed(made, client, django_assert_max_num_queries):
     answer = read(client, "studies/made/comparisons/")
     assert answer.status_code == 403
-    assert "once it is closed" in answer.json()["detail"]
+    assert "when rating ends" in answer.json()["detail"]
     operator = issue_token(make_rater(user=make_user(is_staff=True)))
     assert read(client, "studies/made/comparisons/", operator).status_code == 403
     close(made)
