@@ -13,7 +13,7 @@ studies = Router(tags=["standings"])
 
 
 class AnchoredIn(Schema):
-    """Which judge and which comparisons."""
+    """Which judge and which ratings."""
 
     raters: Name | None = setting_field("raters", "judge:SLUG. Left out: the first judge.")
     criterion: Name | None = setting_field("criterion")
@@ -30,7 +30,7 @@ class StrengthOut(Schema):
 
 
 class AnchoredRowOut(StrengthOut):
-    """One contestant: anchored, by people alone, by the judge alone, and the judge's bias."""
+    """One model: anchored, by people, by the judge, and the judge's bias."""
 
     contestant: str
     rank: int | None
@@ -38,7 +38,7 @@ class AnchoredRowOut(StrengthOut):
     component: int | None
     human: StrengthOut
     judge: StrengthOut
-    bias: StrengthOut = Field(description="The judge alone minus anchored.")
+    bias: StrengthOut = Field(description="The judge minus anchored.")
     effective_votes: float | None
 
 
@@ -54,7 +54,7 @@ class AnchoredOut(ComputedOut):
         description="Pairs people would have to rate to know as much without the judge."
     )
     votes_gained: float | None
-    balance: dict[str, float] = Field(description="P values that people rated a random part.")
+    balance: dict[str, float] = Field(description="P values of the test that people rated a random part.")
     prior: dict[str, bool]
     standings: list[AnchoredRowOut]
     warnings: list[str]

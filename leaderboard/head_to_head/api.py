@@ -1,4 +1,4 @@
-"""The API of two contestants head to head."""
+"""The API of two models head to head."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ studies = Router(tags=["standings"])
 
 
 class HeadToHeadIn(Schema):
-    """Which comparisons, and what is to be decided."""
+    """Which ratings count, and what to decide."""
 
     margin: Name = Field("", max_length=20, description="Points that the first may be worse; 0.")
     looks: Literal["", "every"] = Field("", description="every: intervals hold at every look.")
@@ -33,40 +33,36 @@ class DecisionOut(Schema):
     second: str
     verdict: Literal["better", "not worse", "worse", "undecided"]
     sentence: str
-    difference: float = Field(description="First less second, in points.")
+    difference: float = Field(description="First minus second, in points.")
     standard_error: float | None
     low: float | None
     high: float | None
     level: float
     every_look: bool
     margin: float
-    games: int = Field(description="That the difference rests on, those against others too.")
-    units: int = Field(description="Prompts, or games where no prompt is named.")
-    more_prompts: int | None = Field(description="That would decide with a chance of 80 %.")
+    games: int = Field(description="Ratings behind the difference, also against others.")
+    units: int = Field(description="Prompts, or ratings if no prompt is named.")
+    more_prompts: int | None = Field(description="That decide with a chance of 80%.")
     more_ratings: int | None
 
 
 class HeadToHeadOut(ComputedOut):
-    """Two contestants against each other."""
+    """Two models against each other."""
 
     method: str
     first: str
     second: str
     level: float
-    decision: DecisionOut | None = Field(
-        description="By the chosen raters; null where nothing connects them."
-    )
+    decision: DecisionOut | None = Field(description="By the chosen raters; null if no ratings connect them.")
     by_raters: list[dict[str, Any]] = Field(description="The same by each kind of raters.")
     anchored: list[dict[str, Any]] = Field(description="By people with a judge's help.")
     categories: list[dict[str, Any]]
-    drivers: list[dict[str, Any]] = Field(description="Shares of points in two parts of their games.")
+    drivers: list[dict[str, Any]] = Field(description="Shares won in two parts of their ratings.")
     preferring: dict[str, int] = Field(description="How many raters favour each.")
-    pairs: list[dict[str, Any]] = Field(description="That say most; empty while the study is open.")
+    pairs: list[dict[str, Any]] = Field(description="The clearest pairs; empty while the study is open.")
 
 
-@reads(
-    studies, "/{slug}/compare/{first}/{second}/", "Compare two contestants", {200: HeadToHeadOut, **COMPUTED}
-)
+@reads(studies, "/{slug}/compare/{first}/{second}/", "Compare two models", {200: HeadToHeadOut, **COMPUTED})
 def show_head_to_head(
     request: HttpRequest,
     response: HttpResponse,
@@ -75,7 +71,7 @@ def show_head_to_head(
     second: Slug,
     wanted: Query[HeadToHeadIn],
 ) -> HeadToHeadOut | Status[ErrorOut]:
-    """Whether the first is better than the second, by contestants' names in addresses."""
+    """Whether the first is better than the second, by models' names in addresses."""
     study = study_of(request, slug)
     asked = wanted.dict(exclude_none=True) | {"contestant": first, "against": second}
     return computed(response, lambda: HeadToHeadOut(**HeadToHead.newest(study, asked).answer()))

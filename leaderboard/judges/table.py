@@ -273,7 +273,7 @@ def verdict(content: Content) -> str:
         sentences.append(
             f"when the order is swapped, the verdict changes in {high:.0%} of pairs with {most}{less}"
         )
-    return paragraph(sentences, any(own["simulated"] for own in judges)) if sentences else ""
+    return paragraph(sentences) if sentences else ""
 
 
 def _labels(content: Content) -> tuple[str, ...]:

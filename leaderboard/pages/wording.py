@@ -90,7 +90,7 @@ _WORDS: Final = frozenset(
 """What begins a sentence and is no name."""
 
 
-def paragraph(sentences: Iterable[str], simulated: bool) -> str:
+def paragraph(sentences: Iterable[str], simulated: bool = False) -> str:
     """Sentences without their first capital and their stop as a text, which says whether it is simulated."""
     first, *others = sentences
     told = [f"in these simulated ratings, {first}" if simulated else first, *others]

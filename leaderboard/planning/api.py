@@ -13,10 +13,10 @@ studies = Router(tags=["standings"])
 
 
 class PlanIn(Schema):
-    """Which comparisons, which two contestants, and how sure."""
+    """Which ratings, which two models, and how sure."""
 
-    contestant: Name = Field("", max_length=80, description="In an address. Left out: the first.")
-    against: Name = Field("", max_length=80, description="In an address. Left out: the next.")
+    contestant: Name = Field("", max_length=80, description="In an address; the first model by default.")
+    against: Name = Field("", max_length=80, description="In an address; the next model by default.")
     power: Name = Field("", max_length=3, description="50, 80, 90 or 95, in percent; 80.")
     raters: Name | None = setting_field("raters")
     criterion: Name | None = setting_field("criterion")
@@ -30,29 +30,29 @@ class NeedOut(Schema):
     """With so many raters of every pair."""
 
     raters: int
-    more: int = Field(description="Prompts beyond those at hand.")
+    more: int = Field(description="More prompts than so far.")
     prompts: int = Field(description="Prompts in all.")
     half_width: float = Field(description="Of the interval of the gap, in points.")
 
 
 class GapOut(Schema):
     gap: float = Field(description="In points.")
-    measured: bool = Field(description="Whether it is the gap at hand.")
+    measured: bool = Field(description="Whether it is the measured gap.")
     needs: list[NeedOut]
 
 
 class PlanOut(ComputedOut):
-    """How many more prompts would tell two contestants apart."""
+    """How many more prompts tell two models apart."""
 
     sentence: str
-    gap: float = Field(description="To be seen, in points.")
+    gap: float = Field(description="The gap to show, in points.")
     level: float
     power: float
     needed: NeedOut = Field(description="With as many raters as now.")
     needs: list[NeedOut]
     gaps: list[GapOut] = Field(description="The same for other gaps.")
     variance: dict[str, float | None] = Field(description="Of one prompt, in squared points.")
-    evidence: dict[str, Any] = Field(description="The two, their gap, prompts and raters at hand.")
+    evidence: dict[str, Any] = Field(description="The two, their gap, prompts and raters so far.")
     warnings: list[str]
 
 
@@ -60,7 +60,7 @@ class PlanOut(ComputedOut):
 def show_plan(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[PlanIn]
 ) -> PlanOut | Status[ErrorOut]:
-    """What `manage.py plan` prints for two contestants, and for other gaps between them."""
+    """What `manage.py plan` prints for two models, and for other gaps between them."""
     study = study_of(request, slug)
     asked = wanted.dict(exclude_none=True)
     return computed(response, lambda: PlanOut(**PlanPage.newest(study, asked).answer()))

@@ -23,7 +23,7 @@ def verdict(kinds: Sequence[Kind]) -> str:
         *_preferences(list(map(_length, shown)), ("the longer answer", "the shorter answer"), "length"),
         *_swapped(shown),
     ]
-    return paragraph(sentences, any(kind.simulated for kind in shown)) if sentences else ""
+    return paragraph(sentences) if sentences else ""
 
 
 def of_one(kind: Kind) -> str:
@@ -38,7 +38,7 @@ def of_one(kind: Kind) -> str:
     preferred = enumerated(found) if found else "no place and no length clearly"
     known = [f"{kind.label} {_verb('prefer', [kind.label])} {preferred}"] if kind.replies else []
     sentences = [*known, *_swapped([kind])]
-    return paragraph(sentences, kind.simulated) if sentences else ""
+    return paragraph(sentences) if sentences else ""
 
 
 def _place(kind: Kind) -> Leaning:

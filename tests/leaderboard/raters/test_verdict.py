@@ -5,7 +5,7 @@ from leaderboard.raters.verdict import of_one, verdict
 from tests.leaderboard import rater_payloads as payloads
 
 
-def kind(label, share, length=None, rate=None, simulated=False):
+def kind(label, share, length=None, rate=None):
     """A share that prefers the first, one won by longer answers, and one of verdicts that change."""
     scale = payloads.scale(
         share_first=share,
@@ -17,7 +17,7 @@ def kind(label, share, length=None, rate=None, simulated=False):
     if length is not None:
         ends = {"longer_low": length - 0.04, "longer_high": length + 0.04}
     ratings = payloads.ratings(scale) | flips
-    return Kind(f"judge:{label}", label, 1, 100, simulated, ratings, {"measures": [words | ends]})
+    return Kind(f"judge:{label}", label, 1, 100, False, ratings, {"measures": [words | ends]})
 
 
 def test_intervals_decide_who_prefers_what():
@@ -36,9 +36,9 @@ def test_intervals_decide_who_prefers_what():
 
 
 def test_many_kinds_are_counted():
-    kinds = [kind(name, 0.6 + place / 10, rate=0.2, simulated=True) for place, name in enumerate("abcd")]
+    kinds = [kind(name, 0.6 + place / 10, rate=0.2) for place, name in enumerate("abcd")]
     assert verdict([*kinds, kind("e", 0.5)]) == (
-        "In these simulated ratings, four of five kinds of raters (60–90%) prefer the answer shown first. "
+        "Four of five kinds of raters (60–90%) prefer the answer shown first. "
         "When the order is swapped, the verdict changes in 20–20% of pairs, by judge."
     )
     assert verdict([]) == ""
