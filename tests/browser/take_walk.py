@@ -113,20 +113,18 @@ def make_study(walk: Walk) -> None:
     walk.button("Start from the usual guidelines")
     walk.take("1-guidelines")
     walk.button("Save and continue")
-    walk.take("2-rating")
     walk.button("Save and continue")
 
 
 def import_answers(walk: Walk) -> None:
     walk.count("Files")
     walk.page.get_by_label("Files").set_input_files(WALK / "answers.csv")
-    walk.take("3-upload")
+    walk.take("2-upload")
     walk.button("Check the files")
     walk.page.wait_for_selector("[name=apply]")
-    walk.take("4-checked", full=True)
+    walk.take("3-checked", full=True)
     walk.button("Apply")
     walk.page.get_by_role("link", name="Next: invite raters").wait_for()
-    walk.take("5-applied")
     walk.link("Next: invite raters")
 
 
@@ -134,7 +132,7 @@ def invite(walk: Walk) -> str:
     """Make a link for raters; its address."""
     walk.page.get_by_label("Number of people").fill("20")
     walk.button("Create link")
-    walk.take("6-people")
+    walk.take("4-people")
     join = walk.page.locator("input.link-text").first.input_value()
     walk.link("Continue to Judges")
     return join
@@ -147,11 +145,11 @@ def judge(walk: Walk, url: str) -> None:
         page.fill(f"input[name={name}]", value)
     walk.button("Test connection")
     page.locator("#trial .notice").wait_for()
-    walk.take("7-judge", full=True)
+    walk.take("5-judge", full=True)
     walk.button("Save")
     walk.button("Start")
     page.get_by_text("Finished").first.wait_for()
-    walk.take("8-judged")
+    walk.take("6-judged")
     walk.link("Continue to Publish")
 
 
@@ -159,7 +157,7 @@ def publish(walk: Walk) -> None:
     walk.choose("Public: everybody sees the leaderboard")
     walk.button("Publish the study")
     walk.page.get_by_text("Published at").wait_for()
-    walk.take("9-published")
+    walk.take("7-published")
 
 
 def rate(page: Page, join: str, *, pictures: bool) -> None:
@@ -177,7 +175,7 @@ def rate(page: Page, join: str, *, pictures: bool) -> None:
         page.locator("input[name=rating]").first.wait_for(state="attached")
         if number == 0 and pictures:
             page.keyboard.press("3")
-            take(page, "10-rating")
+            take(page, "8-rating")
         before = page.eval_on_selector("#task", "task => task.dataset.assignment")
         page.keyboard.press(str(1 + (number * 3) % 8))
         page.keyboard.press("Enter")
@@ -192,7 +190,7 @@ def look(walk: Walk) -> None:
         while (answer := walk.page.goto(f"{board}?raters={raters}")) and not answer.ok:
             walk.page.wait_for_timeout(1000)
     walk.page.goto(board)
-    walk.take("11-leaderboard")
+    walk.take("9-leaderboard")
 
 
 def take(page: Page, name: str, *, full: bool = False) -> None:
