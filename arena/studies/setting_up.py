@@ -115,7 +115,9 @@ class PercentField(forms.FloatField):
 
 
 class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Some settings of one study; only what was changed is written."""
+    """Some settings of one study; only what was changed is written. ``done`` is said once it is."""
+
+    done = "Saved."
 
     def store(self, by: Visitor) -> bool:
         return bool(changes.store(self.instance, by, self.changed_data))
@@ -267,10 +269,19 @@ class PublishForm(SettingForm):
             "simulated": "Every page then says so.",
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["visibility"].choices = [  # type: ignore[attr-defined]
+            (Study.Visibility.PRIVATE, "Only operators and viewers"),
+            (Study.Visibility.PUBLIC, "Everybody"),
+        ]
+
     def store(self, by: Visitor) -> bool:
-        opens = self.instance.is_draft
-        self.instance.is_draft = False
-        return bool(changes.store(self.instance, by, [*self.changed_data, *(["is_draft"] if opens else [])]))
+        changed = list(self.changed_data)
+        if self.instance.is_draft:
+            self.instance.is_draft, self.done = False, "Study published."
+            changed.append("is_draft")
+        return bool(changes.store(self.instance, by, changed))
 
 
 INVALID = 422  # HTTP status of a form with errors, which htmx shows
@@ -344,7 +355,7 @@ def _setting(
     with transaction.atomic():
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
-            messages.success(request, "Saved." if form.store(request.user) else "Nothing was changed.")
+            messages.success(request, form.done if form.store(request.user) else "Nothing was changed.")
             return redirect((next_of(request) if "next" in request.POST else "") or request.path)
     request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed
     return show(request, template, {"form": form, **context}, status=INVALID)

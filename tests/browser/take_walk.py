@@ -154,7 +154,7 @@ def judge(walk: Walk, url: str) -> None:
 
 
 def publish(walk: Walk) -> None:
-    walk.choose("Public: everybody sees the leaderboard")
+    walk.choose("Everybody")
     walk.button("Publish the study")
     walk.page.get_by_text("Published at").wait_for()
     walk.take("7-published")
