@@ -164,7 +164,7 @@ def test_who_may_remove_whose_details(rater: Rater, study: Study) -> None:
     with pytest.raises(ValueError, match="no personal details"):
         anonymise(judge, None)
     Membership.objects.create(study=make.make_study(), rater=rater)
-    assert "studies of others" in why_not(rater, operator.user)
+    assert "studies of other operators" in why_not(rater, operator.user)
     assert "already" in why_not(anonymise(rater, staff), staff)
 
 

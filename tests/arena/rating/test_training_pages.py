@@ -58,7 +58,7 @@ def test_the_way_leads_from_the_guidelines_through_the_training(client: Client, 
     assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
     by_script = client.get(reverse("rate-study", args=["s"]), headers={"Accept": "application/json"})
     assert "do the training" in by_script.content.decode()
-    assert "3 pairs to practise on" in page(client, "training").content.decode()
+    assert "Practise on 3 pairs" in page(client, "training").content.decode()
 
 
 def test_what_is_right_is_told_after_the_answer(client: Client, rater: Membership) -> None:
