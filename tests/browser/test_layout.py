@@ -64,15 +64,14 @@ def test_a_long_table_unfolds_by_keyboard_and_stays_unfolded_when_sorted(
     page: Page, live_server, long_board, path: str, table: str
 ) -> None:
     page.goto(f"{live_server.url}/studies/board/{path}")
-    box = page.get_by_label(f"Show all {CONTESTANTS}")
     assert shown_rows(page, table) == SHOWN
     check_accessible(page)
-    box.focus()
+    page.get_by_label(f"Show all {CONTESTANTS}").focus()
     page.keyboard.press("Space")
     assert shown_rows(page, table) == CONTESTANTS
     page.locator(f"{table} thead a").last.click()
     page.wait_for_url(re.compile("sort="))
-    expect(box).to_be_checked()
+    expect(page.get_by_label("Show fewer")).to_be_checked()
     assert shown_rows(page, table) == CONTESTANTS
 
 
@@ -104,7 +103,7 @@ def test_a_long_figure_unfolds(page: Page, live_server, long_board) -> None:
 
 def test_without_scripts_long_tables_unfold_as_well(plain_page, live_server, long_board) -> None:
     plain_page.goto(f"{live_server.url}/studies/board/")
-    plain_page.get_by_label(f"Show all {CONTESTANTS} contestants").check()
+    plain_page.get_by_label(f"Show all {CONTESTANTS} models").check()
     assert shown_rows(plain_page, "#standings-table") == CONTESTANTS
     expect(plain_page.locator("#win-rates")).to_be_visible()
     expect(plain_page.locator("#unfold-win-rates")).to_be_hidden()  # none is drawn
