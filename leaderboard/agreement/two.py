@@ -148,7 +148,7 @@ def _choice(everybody: Sequence[Choice], selector: str) -> Choice:
     found = next((each for each in everybody if each.selector == selector), None)
     if found is None:
         there = ", ".join(each.selector for each in everybody) or "none"
-        raise NobodyError(f'no ratings by "{selector}" in this study; there are: {there}')
+        raise NobodyError(f'no ratings by "{selector}" in this study; it has: {there}')
     return found
 
 

@@ -208,7 +208,7 @@ def anchored_difference(
 def _check_there(names: tuple[str, ...], *wanted: str) -> None:
     for name in wanted:
         if name not in names:
-            raise StatsError(f"{name} has no game")
+            raise StatsError(f"{name} has no rating")
 
 
 def _drivers(duel: Duel, categories: tuple[str, ...], level: float) -> list[dict[str, Any]]:

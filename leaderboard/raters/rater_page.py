@@ -116,6 +116,14 @@ class RaterPage(AboutRaters):
         ]
 
     @property
+    def drawn(self) -> list[Panel]:
+        return [panel for panel in self.panels if panel.has_figure]
+
+    @property
+    def tables(self) -> list[Panel]:
+        return [panel for panel in self.panels if not panel.has_figure]
+
+    @property
     def switches(self) -> list[Switch]:
         return [*self.criterion_choices, *self.category_choices]
 

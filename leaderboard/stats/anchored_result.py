@@ -82,7 +82,7 @@ class Anchored:
     def difference(self, first: int, second: int) -> Difference:
         """How many points the first is above the second; raises ParameterError if nothing connects them."""
         if not self.is_anchored[[first, second]].all() or self.component[first] != self.component[second]:
-            raise ParameterError("no chain of pairs that people rated connects the two contestants")
+            raise ParameterError("no chain of pairs that people rated connects the two models")
         moved, prompts = self.influence[:, first] - self.influence[:, second], self.counts.human_prompts
         points = float(self.rating[first] - self.rating[second])
         if prompts < 2:

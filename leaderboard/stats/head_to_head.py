@@ -48,10 +48,10 @@ def difference(games: Games, first: int, second: int, method: Method) -> Differe
     Raises a StatsError where no chain of games connects the two, or they are one.
     """
     if first == second:
-        raise ParameterError("the two are one contestant")
+        raise ParameterError("choose two different models")
     fit = _fit(games, method)
     if fit.component[first] != fit.component[second]:
-        raise ParameterError("no chain of games connects the two contestants")
+        raise ParameterError("no chain of ratings connects the two models")
     return _apart_by(fit, _errors(games, fit), first, second, games)
 
 

@@ -81,9 +81,9 @@ def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
             f"prompt_sd is {prompt_sd:g}; it must be a number of points from 0 to {_WIDEST:g}"
         )
     if whole_number("contestants", contestants) < 2:
-        raise ParameterError(f"contestants is {contestants}; a comparison needs at least 2")
+        raise ParameterError(f"contestants is {contestants}; it must be at least 2")
     if not gap < _FARTHEST or _chance(np.array(gap)) >= 1.0 - ties / 2.0:
-        limit = f"with a share of {ties:g} ties even a contestant that wins all the rest shows less"
+        limit = f"with a share of {ties:g} ties even a model that wins all the rest shows less"
         raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
 
 
@@ -111,9 +111,9 @@ def measured(games: Games, rater: IntArray | None, first: int, second: int) -> E
     table = PairTable.of(found, games.contestants)
     if first == second or table.component[first] != table.component[second]:
         raise ParameterError(
-            "no chain of games connects the two contestants"
+            "no chain of ratings connects the two models"
             if first != second
-            else "the two are one contestant"
+            else "choose two different models"
         )
     fit = FittedTable.of(table)
     moved = (POINTS_PER_UNIT * fit.influence(first, second))[found.of_game]
@@ -181,11 +181,11 @@ class _Opinions:
 def _prompts(games: Games) -> IntArray:
     """The prompt of each game; raises a StatsError where there are fewer than two."""
     if not len(games):
-        raise NoGamesError("there are no games to plan from")
+        raise NoGamesError("a plan needs ratings, and these are none")
     if games.cluster is None:
-        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
+        raise ParameterError("a plan needs the prompts of the ratings, and none are named")
     if games.units < 2:
-        raise ParameterError("there is only one prompt, which says nothing about how prompts differ")
+        raise ParameterError("one prompt says nothing about how prompts differ")
     return games.cluster
 
 
@@ -324,9 +324,9 @@ def plan_from_data(
     with the median one. ``raters`` rate every new pair, by default as many as now. Raises a StatsError.
     """
     if between is None and gap is None:
-        raise ParameterError("a plan needs two contestants or a gap")
+        raise ParameterError("a plan needs two models or a gap")
     if ratings.prompt is None:
-        raise ParameterError("a plan needs the prompts of the comparisons, and none are named")
+        raise ParameterError("a plan needs the prompts of the ratings, and none are named")
     games = ratings.games(ties=ties, tie_band=tie_band)
     rater = None
     if ratings.rater is not None:

@@ -175,7 +175,7 @@ def test_decide_says_what_the_page_says_and_ends_with_its_code(client, made):
     [
         (("nope", "a", "b"), 'There is no study "nope"'),
         (("small", "a", "beta"), '"small" has no model "a". It has: contestant'),
-        (("small", "alpha", "alpha"), "small, people: the two are one contestant."),
+        (("small", "alpha", "alpha"), "small, people: choose two different models."),
         (("small", "alpha", "beta", "--margin", "much"), "The margin is 'much'"),
         (("small", "alpha", "beta", "--raters", "judge:x"), 'No judge "x" in this study'),
         (("small", "alpha", "beta", "--method", "ordinal"), "--method is 'ordinal'"),

@@ -161,9 +161,9 @@ class TestSplit:
 
 def test_what_cannot_be_compared():
     apart = make_games([0, 2], [1, 3], [1, 0], 4)
-    with pytest.raises(ParameterError, match="no chain of games connects"):
+    with pytest.raises(ParameterError, match="no chain of ratings connects"):
         difference(apart, 0, 2, Method())
-    with pytest.raises(ParameterError, match="the two are one contestant"):
+    with pytest.raises(ParameterError, match="choose two different models"):
         difference(apart, 0, 0, Method())
     with pytest.raises(ParameterError, match="two contestants are compared by elo, bradley-terry, davidson"):
         difference(apart, 0, 1, Method("ordinal"))

@@ -317,16 +317,16 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda: plan_from_data(make_study(5)), "two contestants or a gap"),
-            (lambda: plan_from_data(make_study(5), between=(0, 0)), "the two are one contestant"),
+            (lambda: plan_from_data(make_study(5)), "two models or a gap"),
+            (lambda: plan_from_data(make_study(5), between=(0, 0)), "choose two different models"),
             (lambda: plan_from_data(two_alike(), between=(0, 1)), "the two are rated alike"),
             (lambda: plan_from_data(make_study(5), gap=20, raters=0), "raters is 0"),
             (
                 lambda: plan_from_data(make_ratings([], [], [], 2, 2, prompt=[]), gap=9),
-                "no games to plan from",
+                "a plan needs ratings",
             ),
             (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2), gap=9), "needs the prompts"),
-            (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2, prompt=[0]), gap=9), "only one prompt"),
+            (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2, prompt=[0]), gap=9), "one prompt says nothing"),
         ],
     )
     def test_what_cannot_be_planned_is_refused(self, call, message):
@@ -335,5 +335,5 @@ class TestPlan:
 
     def test_two_who_never_met_are_refused(self):
         study = make_ratings([0, 0, 2], [1, 1, 3], [1, 2, 1], 2, 4, prompt=[0, 1, 2])
-        with pytest.raises(StatsError, match="no chain of games connects"):
+        with pytest.raises(StatsError, match="no chain of ratings connects"):
             plan_from_data(study, between=(0, 3))

@@ -81,7 +81,7 @@ class TestFile:
                 ("--between", "alpha", "delta"),
                 "The data has no model 'delta'. It has: alpha, beta, gamma.",
             ),
-            (("--between", "alpha", "alpha"), "votes.csv: the two are one contestant."),
+            (("--between", "alpha", "alpha"), "votes.csv: choose two different models."),
             (("--gap", "wide"), "--gap is 'wide'; it must be a number."),
             (
                 ("--gap", "30", "--raters-per-prompt", "1.5"),
@@ -106,9 +106,7 @@ class TestFile:
 
     def test_a_file_without_prompts_or_that_is_missing(self, tmp_path):
         path = write_votes(tmp_path / "bare.csv", columns=())
-        with pytest.raises(
-            CommandError, match="a plan needs the prompts of the comparisons, and none are named"
-        ):
+        with pytest.raises(CommandError, match="a plan needs the prompts of the ratings, and none are named"):
             plan(path, "--gap", "30")
         with pytest.raises(CommandError, match="cannot be read"):
             plan(tmp_path / "missing.csv", "--gap", "30")
@@ -164,7 +162,7 @@ class TestStudy:
         assert found["gap"] == pytest.approx(190.85, abs=0.01), "three wins to one"
         strict = made.judge("strict")
         made.rate("alpha", "beta", 1, rater=strict)
-        with pytest.raises(CommandError, match="small, judge:strict: there is only one prompt"):
+        with pytest.raises(CommandError, match="small, judge:strict: one prompt says nothing"):
             plan("--study", "small", "--raters", "judge:strict", "--gap", "30")
         with pytest.raises(CommandError, match="nobody"):
             plan("--study", "small", "--raters", "judge:nobody", "--gap", "30")
