@@ -35,11 +35,11 @@ READ_NOTED_EVERY: Final = timedelta(minutes=10)
 CHANGED: Final = "The study changed since the snapshot was made."
 
 _SENTENCES: Final = {
-    "wanted": "These numbers are not stored; they wait for a worker to compute them.",
+    "wanted": "These numbers are waiting to be computed.",
     "running": "These numbers are being computed now.",
-    "changed": "The study changed; the numbers of its new snapshot come in a moment.",
-    "crowded": "Too many other settings of this study wait to be computed. Try again in half a minute.",
-    "failed": "These numbers could not be computed. They are tried again in a few minutes.",
+    "changed": "The study changed. The new numbers come in a moment.",
+    "crowded": "Too many other settings of this study are waiting. Try again in half a minute.",
+    "failed": "These numbers could not be computed. The server tries again in a few minutes.",
 }
 
 

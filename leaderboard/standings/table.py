@@ -122,16 +122,16 @@ def rank_ranges(content: Content) -> dict[str, tuple[int, int]]:
 def provisional(row: Content) -> str:
     """Why a row's rating is not to be relied on yet, or empty."""
     if row["component"]:
-        return "never met, directly or through others, the contestants of the main group"
+        return "never compared with the main group, directly or through others"
     if row["games"] < FEWEST_GAMES:
-        return f"fewer than {FEWEST_GAMES} games"
+        return f"fewer than {FEWEST_GAMES} ratings"
     if row["wins"] == row["games"]:
-        return "won every game, so its strength has no upper limit"
+        return "won every rating, so its score has no upper limit"
     if row["losses"] == row["games"]:
-        return "lost every game, so its strength has no lower limit"
+        return "lost every rating, so its score has no lower limit"
     if row.get("unbounded"):
         lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
-        return f"its set of contestants {lost} no point against the others, so it has no {limit} limit"
+        return f"its group {lost} no point against the others, so its score has no {limit} limit"
     return ""
 
 

@@ -62,28 +62,28 @@ def _disconnected(found: Findings) -> Iterator[str]:
     if len(found.groups) > 1:
         groups = "; ".join(some_names(group) for group in found.groups[:NAMES_SHOWN])
         yield (
-            f"The contestants form {len(found.groups)} groups that never met ({groups}): ratings and ranks "
-            "can be compared within a group only."
+            f"The models form {len(found.groups)} groups that never met ({groups}). Compare scores and ranks "
+            "only within a group."
         )
 
 
 def _without_games(found: Findings) -> Iterator[str]:
     idle = [name for name, games in zip(found.material.names, found.tally.games, strict=True) if not games]
     if idle:
-        yield f"Without a game, and so without a rating: {some_names(idle)}."
+        yield f"No ratings yet: {some_names(idle)}."
 
 
 def _no_maximum(found: Findings) -> Iterator[str]:
     name, given = _MODELS.get(found.method.name, ""), _PRIORS.get(found.method.name, _PRIOR)
     if found.estimate.prior:
         yield (
-            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}; to keep the "
-            f"ratings finite each contestant of such a group was given {given}."
+            f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}. To keep the "
+            f"scores finite, each model of such a group was given {given}."
         )
     elif found.estimate.prior_rounds:
         yield (
-            f"In {found.estimate.prior_rounds} of {found.method.rounds} rounds {name} had no "
-            f"finite answer and each contestant was given {given}."
+            f"In {found.estimate.prior_rounds} of {found.method.rounds} resamples {name} had no "
+            f"finite answer and each model was given {given}."
         )
 
 
@@ -95,7 +95,7 @@ def _causes(found: Findings) -> str:
         for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
     ]
     if not causes and not found.tally.wins.any():
-        return "every game was a tie"
+        return "every rating was a tie"
     return " and ".join(causes) or "wins and ties allow differences without bound"
 
 
@@ -103,14 +103,13 @@ def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> 
     if places:
         every = all(decided[i] == found.tally.games[i] for i in places)
         against = "" if every else " against all the others"
-        yield f"{some_names([found.material.names[i] for i in places])} {verb} every game{against}"
+        yield f"{some_names([found.material.names[i] for i in places])} {verb} every rating{against}"
 
 
 def _no_position(found: Findings) -> Iterator[str]:
     if found.method.name == "ordinal" and found.estimate.details["position"] is None:
         yield (
-            "The advantage of standing first cannot be told from the contestants here, so it is not in the "
-            "model: too few pairs were shown in both orders."
+            "The advantage of being shown first is not in the model: too few pairs were shown in both orders."
         )
 
 
@@ -126,19 +125,18 @@ def _not_settled(found: Findings) -> Iterator[str]:
     if few:
         fewest, name = few[0]
         others = len(few) - 1
-        more = f", and {others} more {'has' if others == 1 else 'have'} too few" if others else ""
+        more = f" and {others} other{'' if others == 1 else 's'}" if others else ""
         yield (
-            f"Elo with K={found.method.elo.k:g} needs about {needed:.0f} games per contestant to settle; "
-            f"{name} has {fewest}{more}: ratings are drawn towards the start, so look at Bradley-Terry too."
+            f"Too few ratings of {name}{more} for Elo with K={found.method.elo.k:g} ({fewest} of about "
+            f"{needed:.0f}). Use Bradley-Terry."
         )
 
 
 def _one_order(found: Findings) -> Iterator[str]:
     if found.method.name == "elo-study" and found.method.rounds is not None:
         yield (
-            "Each round plays its games in one random order. The intervals hold the noise of that order too: "
-            "they are wider than the votes alone would make them, and more votes do not narrow them. "
-            "The default method, Elo, averages it out."
+            "Each resample has one random order, so the intervals contain its noise too and more ratings do "
+            "not narrow them. The method “Elo” averages it out."
         )
 
 
@@ -147,16 +145,17 @@ def _few_clusters(found: Findings) -> Iterator[str]:
         return
     games, drawn = found.material.games, found.material.resample
     if games.units == 1:
-        thing = "rater" if games.crossed_clusters == 1 else drawn.split("-")[0].removesuffix("s")
-        yield (f"There is only one {thing} to resample, which says nothing about uncertainty: no intervals.")
+        unit = "raters" if games.crossed_clusters == 1 else drawn.split("-")[0]
+        thing = "rating" if unit == "games" else unit.removesuffix("s")
+        yield f"No intervals: only one {thing} to resample."
     elif not games.say_how_uncertain:
         yield (
-            f"There are only {_few(found.material, FEWEST_CROSSED)}: resampling prompts and raters takes "
-            f"{FEWEST_CROSSED} of each, so there are no intervals."
+            f"No intervals: only {_few(found.material, FEWEST_CROSSED)}. Resampling prompts and raters takes "
+            f"{FEWEST_CROSSED} of each."
         )
     elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
         few = _few(found.material, FEWEST_CLUSTERS)
-        yield f"The intervals rest on only {few}; {_what_few_mean(found.method, games)}."
+        yield f"The intervals rest on only {few}. {_what_few_mean(found.method, games)}."
 
 
 def _few(material: Material, enough: int) -> str:
@@ -173,10 +172,10 @@ def _few_rounds(found: Findings) -> Iterator[str]:
     share = (100.0 - method.interval) / 200.0
     if method.rounds * share < FEWEST_BEYOND:
         needed = math.ceil(round(FEWEST_BEYOND / share, 6))
-        rounds = "round is" if method.rounds == 1 else "rounds are"
+        rounds = "resample is" if method.rounds == 1 else "resamples are"
         yield (
-            f"{method.rounds} {rounds} few for intervals of {method.interval:g} %: their ends change with "
-            f"the seed; draw at least {needed}."
+            f"{method.rounds} {rounds} few for {method.interval:g}% intervals, whose ends change with the "
+            f"seed. Draw at least {needed}."
         )
 
 
@@ -184,11 +183,11 @@ def _what_few_mean(method: Method, games: Games) -> str:
     tried = _fewest_tried(games)
     if not method.sandwich:
         better = method.name != "elo-study" and games.units >= tried
-        instead = "; sandwich intervals hold better" if better else ""
-        return f"with fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
+        instead = ". Sandwich intervals hold better" if better else ""
+        return f"With fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
     if games.units < tried:
-        return f"how sandwich intervals hold with fewer than {tried} was not tried"
-    return f"sandwich intervals held their level in simulations with as few as {tried}"
+        return f"Sandwich intervals were never tried with fewer than {tried}"
+    return f"Sandwich intervals held their level in simulations with as few as {tried}"
 
 
 def _fewest_tried(games: Games) -> int:
@@ -200,8 +199,8 @@ def _fewest_tried(games: Games) -> int:
 def _other_unit(found: Findings) -> Iterator[str]:
     if found.method.rounds is not None and found.method.resample != found.material.resample:
         yield (
-            "The comparisons name no prompts, so single games were resampled: where a prompt has several "
-            "games, the intervals are too narrow."
+            "The ratings name no prompts, so single ratings were resampled. The intervals are too narrow "
+            "where a prompt has several ratings."
         )
 
 

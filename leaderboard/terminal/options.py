@@ -47,24 +47,24 @@ def add_method_options(parser: ArgumentParser) -> None:
         "--intervals",
         metavar="bootstrap|sandwich",
         help="sandwich: Student's t with the robust covariance, for every method but elo-study; better where "
-        "prompts are few (default: bootstrap, but sandwich with --adjust raters, whose rounds take minutes)",
+        "prompts are few (default: bootstrap, but sandwich with --adjust raters, which is faster)",
     )
     parser.add_argument(
         "--adjust",
         default="",
         metavar="NAME,...",
-        help="with ordinal: what to adjust for; length and markdown of a study's completions, of a file any "
+        help="with ordinal: what to adjust for; length and markdown of a study's answers, of a file any "
         "NAME with columns NAME_a and NAME_b; raters: every rater's lean towards the first",
     )
     parser.add_argument(
         "--pairwise",
         action="store_true",
-        help="JSON: add the probability of each contestant being above each other one",
+        help="JSON: add the probability that each model is better than each other",
     )
     parser.add_argument(
         "--no-bootstrap",
         action="store_true",
-        help="no intervals; Elo makes one pass over the games in their order",
+        help="no intervals; Elo makes one pass over the ratings in their order",
     )
     add_sampling_options(parser)
 
@@ -72,7 +72,7 @@ def add_method_options(parser: ArgumentParser) -> None:
 def add_sampling_options(parser: ArgumentParser) -> None:
     """Declare the options that mean something for all methods of ranking."""
     k = f"{Method().elo.k:g}"
-    parser.add_argument("--k", default=k, metavar="K", help=f"points one game can move (default: {k})")
+    parser.add_argument("--k", default=k, metavar="K", help=f"points one rating can move (default: {k})")
     add_bootstrap_options(parser)
     parser.add_argument(
         "--resample",
@@ -88,7 +88,7 @@ def add_bootstrap_options(parser: ArgumentParser) -> None:
     """Declare rounds, seed and level."""
     usual = Method()
     for name, default, meaning in (
-        ("--rounds", usual.rounds, "rounds of the bootstrap"),
+        ("--rounds", usual.rounds, "resamples of the bootstrap"),
         ("--seed", usual.seed, "seed of the bootstrap"),
     ):
         parser.add_argument(name, default=str(default), metavar="N", help=f"{meaning} (default: {default})")
@@ -182,8 +182,8 @@ def study_named(slug: str) -> Study:
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:20])
-        hint = f"there are: {known}" if known else "there is none yet"
-        raise CommandError(f'There is no study "{slug}"; {hint}.')
+        hint = f"The studies are: {known}" if known else "No study exists yet"
+        raise CommandError(f'No study is named "{slug}". {hint}.')
     return study
 
 
@@ -192,13 +192,13 @@ def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions,
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:
         known = ", ".join(choice.selector for choice in opinions(study).raters)
-        hint = f"; there are: {known}" if known else ""
-        raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}{hint}.") from error
+        hint = f" The raters are: {known}." if known else ""
+        raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}.{hint}") from error
     read = opinions(study)
     if category and category not in read.categories:
         named = ", ".join(name for name in read.categories if name)
-        hint = f"there are: {named}" if named else "this study has none"
-        raise CommandError(f'There is no category "{category}" in "{study.slug}"; {hint}.')
+        hint = f"Its categories are: {named}" if named else "It has none"
+        raise CommandError(f'Study "{study.slug}" has no category "{category}". {hint}.')
     choice = next((choice for choice in read.raters if choice.selector == raters), None)
     label, simulated = (choice.label, choice.simulated) if choice else (raters, False)
     return read.by(ids).about(category), About(study.slug, raters, label, category, simulated)

@@ -100,8 +100,8 @@ def _described(compared: Mapping[str, Standings]) -> str:
     )
     more = f" ({left_out})" if left_out else ""
     return (
-        f"{first.games} games{more}. Rank (rank ub) and rating; ties count half but where they are off, and "
-        f"Davidson and ordinal have rules of their own. K of Elo {elo['k']:g}, scale {elo['scale']:g}. "
+        f"{first.games} ratings{more}. Rank (best possible rank) and score. Ties count half unless off; "
+        f"Davidson and ordinal have their own rules. K of Elo {elo['k']:g}, scale {elo['scale']:g}. "
         f"Methodology {elo['methodology']}."
     )
 

@@ -22,7 +22,7 @@ _CERTAINTY: Final = ("rank ub", "first", "groups")
 _COUNTS: Final = ("games", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
-_RATINGS: Final = {"elo": "mean over endless orders of the games", "elo-study": "median of the rounds"}
+_RATINGS: Final = {"elo": "mean over random orders of the ratings", "elo-study": "median of the resamples"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class About:
 
     def line(self) -> str:
         where = f"category {self.category}" if self.category else "all categories"
-        note = " Simulated votes: a program made them up." if self.simulated else ""
+        note = " Simulated ratings." if self.simulated else ""
         return printable(f"{self.study}: {self.label}, {where}.{note}")
 
 
@@ -60,7 +60,7 @@ def standings_json(standings: Standings, about: About | None = None) -> str:
 def standings_table(standings: Standings, about: About | None = None) -> str:
     groups = len(standings.components)
     sure = standings.groups is not None
-    interval = f"{standings.parameters['interval']:g} % interval" if sure else "interval"
+    interval = f"{standings.parameters['interval']:g}% interval" if sure else "interval"
     header, left = _header(interval, sure), {"contestant", "groups", interval}
     lines = [*([about.line()] if about else []), method_line(standings)]
     for number in range(groups):
@@ -83,7 +83,7 @@ def method_line(standings: Standings) -> str:
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; "
         f"{ties_phrase(standings.method, used)}. {_intervals(standings.method, used)} "
-        f"{counted(standings.games, 'games')}, {standings.left_out} left out. "
+        f"{counted(standings.games, 'ratings')}, {standings.left_out} left out. "
         f"Methodology {used['methodology']}."
     )
 
@@ -91,11 +91,13 @@ def method_line(standings: Standings) -> str:
 def _intervals(method: str, used: Mapping[str, Any]) -> str:
     if used["rounds"] is None:
         return (
-            "One pass in the order of the games, no intervals." if method == "elo-study" else "No intervals."
+            "One pass in the order of the ratings, no intervals."
+            if method == "elo-study"
+            else "No intervals."
         )
     rating = _RATINGS.get(method, "maximum likelihood")
     draws = f"; first and groups from {used['rounds']} draws" if used["intervals"] == "sandwich" else ""
-    return f"Rating: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
+    return f"Score: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 
 
 def _header(interval: str, sure: bool) -> tuple[str, ...]:
@@ -107,7 +109,7 @@ def _cells(row: Standing, sure: bool) -> tuple[str, ...]:
     interval = _NONE if row.low is None or row.high is None else f"{row.low:.1f} to {row.high:.1f}"
     rating = _NONE if row.rating is None else f"{row.rating:.1f}"
     best = (str(row.rank_ub or _NONE),) if sure else ()
-    first = _NONE if row.p_first is None else f"{100 * row.p_first:.0f} %"
+    first = _NONE if row.p_first is None else f"{100 * row.p_first:.0f}%"
     more = (first, letters_shown(row.group) or _NONE) if sure else ()
     counts = (str(count) for count in (row.games, row.wins, row.losses, row.ties))
     return (str(row.rank or _NONE), *best, printable(row.contestant), rating, interval, *more, *counts)
@@ -118,7 +120,7 @@ def rank_note(standings: Standings) -> str:
     cut = any(letters_shown(row.group) != (row.group or "") for row in standings.standings)
     more = "; +3 means three more letters, which --format json has" if cut else ""
     return (
-        "rank ub: 1 + the contestants whose whole interval lies above. first: share of the "
-        f"{counted(used['rounds'], drawn(used))} in which it is first. groups: contestants that share a "
-        f"letter cannot be told apart at {used['interval']:g} %{more}."
+        "rank ub: the best possible rank, 1 + the models whose whole interval lies above. first: share of "
+        f"the {counted(used['rounds'], drawn(used))} in which it is first. groups: models that share a "
+        f"letter cannot be told apart at {used['interval']:g}%{more}."
     )

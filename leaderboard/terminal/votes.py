@@ -143,7 +143,7 @@ def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
 def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
     names = tuple(sorted({vote.first for vote in votes} | {vote.second for vote in votes}))
     if len(names) == 1:
-        raise VoteFileError(f"{quoted(names[0])} is the only contestant; a ranking needs at least two")
+        raise VoteFileError(f"{quoted(names[0])} is the only model; a ranking needs at least two")
     for vote in votes:
         if vote.first == vote.second:
             raise VoteFileError(f"{vote.place}: {quoted(vote.first)} is compared with itself")

@@ -19,16 +19,18 @@ from leaderboard.terminal.standings_text import About
 
 
 class Command(BaseCommand):
-    help = "Ranks the contestants of a vote file or a study by every method and prints them side by side."
+    help = "Rank the models of a file of ratings or a study by every method, side by side."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", metavar="FILE", help="votes; or a study, with --study")
+        parser.add_argument(
+            "file", nargs="?", metavar="FILE", help="a file of ratings; or a study, with --study"
+        )
         parser.add_argument("--study", metavar="STUDY", help="the study's slug")
         parser.add_argument(
             "--raters",
             metavar="people|group:NAME|judge:SLUG",
-            help="whose comparisons of the study count (default: people)",
+            help="whose ratings of the study count (default: people)",
         )
         parser.add_argument("--category", metavar="NAME", help="only the study's prompts of this category")
         add_sampling_options(parser)
@@ -36,10 +38,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         method = method_from(options)
         if (options["file"] is None) == (options["study"] is None):
-            raise CommandError("Give either a vote file or --study STUDY.")
+            raise CommandError("Give either a file of ratings or --study STUDY.")
         for name in ("raters", "category"):
             if options[name] is not None and options["study"] is None:
-                raise CommandError(f"--{name} chooses from a study; give --study with it.")
+                raise CommandError(f"--{name} chooses from a study. Add --study.")
         about = None
         if options["study"]:
             ratings, names, about = _of_study(options)

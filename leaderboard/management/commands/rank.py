@@ -8,11 +8,11 @@ from leaderboard.terminal.votes import rank_votes
 
 
 class Command(BaseCommand):
-    help = "Ranks the contestants of a vote file (CSV, JSON Lines or a JSON array); needs no database."
+    help = "Rank the models of a file of ratings (CSV, JSON Lines or a JSON array). Needs no database."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="votes, with the columns of docs/methodology.md")
+        parser.add_argument("file", metavar="FILE", help="ratings, with the columns of docs/methodology.md")
         add_method_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -16,7 +16,7 @@ from leaderboard.terminal.options import (
 
 
 class Command(BaseCommand):
-    help = "Ranks the contestants of a study from its comparisons as they are now."
+    help = "Rank the models of a study by its ratings as they are now."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -24,7 +24,7 @@ class Command(BaseCommand):
             "--raters",
             default="people",
             metavar="people|group:NAME|judge:SLUG",
-            help="whose comparisons count (default: people)",
+            help="whose ratings count (default: people)",
         )
         parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
         add_method_options(parser)

@@ -45,7 +45,7 @@ def matrix():
         ({}, ""),  # 990 to 1020 holds the overall score of 1000
         ({"low": 1001.0}, "better"),
         ({"high": 999.0}, "worse"),
-        ({"low": 1001.0, "provisional": "fewer than 30 games"}, "provisional"),
+        ({"low": 1001.0, "provisional": "fewer than 30 ratings"}, "provisional"),
         ({"low": None, "high": None}, ""),
     ],
 )
@@ -75,7 +75,7 @@ def test_the_verdict_names_leaders_and_clear_differences(matrix):
 def test_the_matrix_its_order_and_its_table(matrix):
     assert matrix.contestants == ("b", "a", "c")
     assert matrix.categories == ("", "coding", "poems")
-    assert matrix.standings["c", "coding"].provisional == "fewer than 30 games"
+    assert matrix.standings["c", "coding"].provisional == "fewer than 30 ratings"
     assert ("a", "poems") not in matrix.standings
     assert matrix.ordered("") == ("b", "a", "c")
     assert matrix.ordered("coding") == ("a", "c", "b")
@@ -86,7 +86,7 @@ def test_the_matrix_its_order_and_its_table(matrix):
         *("coding: rank", "coding: rank (UB)", "coding: rating", "coding: low (95 % interval)"),
         *("coding: high (95 % interval)", "coding: games", "coding: provisional"),
     )
-    assert table.rows[2][8:15] == (2, 1, 1000.0, 990.0, 1020.0, 3, "fewer than 30 games")
+    assert table.rows[2][8:15] == (2, 1, 1000.0, 990.0, 1020.0, 3, "fewer than 30 ratings")
     assert table.rows[1][15:] == (None,) * 6 + ("",)
 
 
@@ -146,7 +146,7 @@ class TestAnySetting:
     def test_the_matrix_waits_and_then_shows_what_the_board_of_each_category_shows(self, client, made):
         wanted = "?raters=people&method=bradley-terry&band=2-7&level=97.5&resample=games"
         waiting = client.get(f"/studies/small/categories/{wanted}").content.decode()
-        assert "ratings 2-7 are ties; intervals resample games; intervals of 97.5 %" in waiting
+        assert "ratings 2–7 are ties, resampled games, 97.5% intervals" in waiting
         poll = wanted.replace("&", "&amp;") + "&amp;shown=wanted"
         assert f'hx-get="/studies/small/categories/computing/{poll}"' in waiting
         assert "category-table" not in waiting

@@ -55,7 +55,7 @@ def test_a_place_among_those_with_a_rating():
     assert second is not None
     assert (first.rank, first.of, first.provisional) == (1, 2, "")
     assert (first.win_percent, first.tie_percent) == (50, 25)
-    assert second.provisional == "fewer than 30 games"
+    assert second.provisional == "fewer than 30 ratings"
     table = placed_table("Caption", "Category", [first, second], 90.0)
     assert table.columns[4] == "Low (90 % interval)"
     assert table.rows[0] == ("All", 1, 2, 1100.0, 1050.0, 1150.0, 40, 50.0, 25.0, "")

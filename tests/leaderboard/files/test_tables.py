@@ -182,7 +182,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("none", "--what", "prompts"), '^There is no study "none"; there are: small.$'),
+            (("none", "--what", "prompts"), '^No study is named "none". The studies are: small.$'),
             (
                 ("small", "--what", "votes"),
                 "^--what is 'votes'; choose one of contestants, raters, prompts, ",

@@ -173,7 +173,7 @@ def test_decide_says_what_the_page_says_and_ends_with_its_code(client, made):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nope", "a", "b"), 'There is no study "nope"'),
+        (("nope", "a", "b"), 'No study is named "nope"'),
         (("small", "a", "beta"), '"small" has no model "a". It has: contestant'),
         (("small", "alpha", "alpha"), "small, people: choose two different models."),
         (("small", "alpha", "beta", "--margin", "much"), "The margin is 'much'"),

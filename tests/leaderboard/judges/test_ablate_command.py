@@ -134,7 +134,7 @@ def test_what_cannot_be_compared_is_refused(study):
         factories.make_comparison(study=study, pair=pair, rater=make_judge_rater(slug))
     text = refusal(ablate, study.slug, "--judges", "elsewhere,late")
     assert "no pair of this study was rated by all of ELSEWHERE, LATE" in text
-    assert 'There is no study "none"' in refusal(ablate, "none", "--judges", "a,b")
+    assert 'No study is named "none"' in refusal(ablate, "none", "--judges", "a,b")
     assert "--ties is 'maybe'" in refusal(ablate, study.slug, "--judges", "calm,leaning", "--ties", "maybe")
 
 

@@ -80,7 +80,7 @@ def test_what_the_board_shows(client, made):
     assert "All raters give the same order" not in page
     assert "How the scores are made" in page
     assert "95% interval for other prompts of this kind" in page
-    assert "fewer than 30 games" in page
+    assert "fewer than 30 ratings" in page
     assert "Every two models have 1 rating" in page
     assert re.findall(r'title="(\d ratings?)"[^>]*>(\w+)', page)[:5] == [
         *[("3 ratings", "People"), ("2 ratings", "STRICT")],

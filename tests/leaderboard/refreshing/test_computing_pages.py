@@ -49,7 +49,7 @@ def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, ma
     waiting = client.get(BAND)
     assert waiting.status_code == 200
     text = waiting.content.decode()
-    assert "These numbers are not stored; they wait for a worker to compute them." in text
+    assert "These numbers are waiting to be computed." in text
     assert "People, all categories, Elo, ties half, ratings 3–6 are ties, 95% intervals" in text
     assert 'hx-get="/studies/small/computing/?raters=people&amp;band=3-6&amp;shown=wanted"' in text
     assert '<a class="button button-quiet" href="?raters=people&amp;band=3-6">Look again</a>' in text
@@ -110,7 +110,7 @@ def test_a_changed_study_is_waited_for(client, made):
     client.get(BAND)
     made.study.touch()
     work(made)
-    assert "the numbers of its new snapshot come in a moment" in client.get(BAND).content.decode()
+    assert "The new numbers come in a moment" in client.get(BAND).content.decode()
 
 
 def test_a_failure_ends_the_questions_and_is_for_staff(client, made):
@@ -134,7 +134,7 @@ def test_too_many_at_a_time_are_refused(client, made):
     crowd(made)
     refused = client.get(BAND)
     assert (refused.status_code, refused["Retry-After"]) == (503, "30")
-    assert "Too many other settings of this study wait to be computed." in refused.content.decode()
+    assert "Too many other settings of this study are waiting." in refused.content.decode()
     assert "hx-get" not in refused.content.decode().split('id="computing"')[1].split("</div>")[0]
     assert client.get("/studies/small/").status_code == 200
     assert client.get("/studies/small/standings.json?band=3-6").status_code == 503
@@ -177,7 +177,7 @@ class TestLevels:
         assert client.get("/studies/small/standings.json?level=99").status_code == 202
         work(made)
         content = client.get("/studies/small/standings.json?level=99").json()
-        assert any("few for intervals of 99 %" in warning for warning in content["warnings"])
+        assert any("few for 99% intervals" in warning for warning in content["warnings"])
         where = "/studies/small/standings.json?level=99&band=3-6"
         for key in ("?raters=people&band=3-6", "?raters=people&band=3-6&level=99"):
             assert client.get(where).status_code == 202

@@ -43,7 +43,7 @@ def test_every_number_is_that_of_a_ranking_at_the_level(name, intervals):
 @pytest.mark.parametrize(("stored", "level"), [(99, "90"), (90, "99")])
 def test_a_level_the_rounds_are_too_few_for_is_computed_with_its_caution(stored, level):
     found = content(played(), Method(rounds=200, interval=float(stored)))
-    assert any("few for intervals of 99 %" in warning for warning in found["warnings"]) == (stored == 99)
+    assert any("few for 99% intervals" in warning for warning in found["warnings"]) == (stored == 99)
     assert at_level(found, level) is None
 
 

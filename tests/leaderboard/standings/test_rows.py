@@ -158,7 +158,7 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
     assert few.startswith('<tr class="provisional">')
     assert (
         '<span class="badge badge-warn">Provisional</span> '
-        '<span class="provisional-reason">fewer than 30 games</span></th>'
+        '<span class="provisional-reason">fewer than 30 ratings</span></th>'
     ) in few
     (row,) = rows(standing("alpha", 1000.0), intervals=False)
     assert '<td class="num score">1000</td><td class="num">50%</td>' in row

@@ -83,10 +83,10 @@ def test_the_table_names_the_contestants_best_first_and_simulated_votes(made):
     ]
     assert ranked[0][:3] == ["1", "1", "alpha"]
     assert float(ranked[0][3]) > float(ranked[1][3]) >= float(ranked[2][3])
-    assert "3 games" in table
+    assert "3 ratings" in table
     made.rate("alpha", "beta", 1, rater=made.judge("robot", simulated=True))
     arguments = ("standings", "small", "--raters", "judge:robot", "--rounds", "10")
-    assert "ROBOT (simulated), all categories. Simulated votes" in printed(*arguments)
+    assert "ROBOT (simulated), all categories. Simulated ratings" in printed(*arguments)
     assert json.loads(printed(*arguments, "--format", "json"))["simulated"] is True
     assert "simulated" not in printed("standings", "small", "--rounds", "10").lower()
 
@@ -94,19 +94,19 @@ def test_the_table_names_the_contestants_best_first_and_simulated_votes(made):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere",), 'There is no study "nowhere"; there are: small.'),
-        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study; there are: people.'),
+        (("nowhere",), 'No study is named "nowhere". The studies are: small.'),
+        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study. The raters are: people.'),
         (
             ("small", "--raters", "group:nobody"),
-            'No rater group "nobody" with raters in this study; there are: people.',
+            'No rater group "nobody" with raters in this study. The raters are: people.',
         ),
         (
             ("small", "--raters", "everyone"),
-            'Raters "everyone" is not people, group:NAME or judge:SLUG; there are: people.',
+            'Raters "everyone" is not people, group:NAME or judge:SLUG. The raters are: people.',
         ),
         (
             ("small", "--category", "maths"),
-            'There is no category "maths" in "small"; there are: coding, poems.',
+            'Study "small" has no category "maths". Its categories are: coding, poems.',
         ),
         (("small", "--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
         (("small", "--rounds", "0"), "rounds is 0; it must be at least 1"),
@@ -121,7 +121,7 @@ def test_what_does_not_exist_is_one_sentence(made, arguments, message):
 def test_refresh_publishes_a_snapshot_and_no_games_is_one_sentence(made):
     assert "small: 3 comparisons" in printed("refresh", "small")
     assert Snapshot.objects.get().study == made.study
-    with pytest.raises(CommandError, match="There is no study"):
+    with pytest.raises(CommandError, match="No study is named"):
         printed("refresh", "nowhere")
     judge = made.judge("silent")
     made.rate("alpha", "beta", None, reason="empty", rater=judge)

@@ -73,12 +73,12 @@ def test_ranks_are_those_among_the_contestants_it_cannot_be_told_apart_from():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"games": 29}, "fewer than 30 games"),
-        ({"wins": 40, "losses": 0, "ties": 0}, "won every game"),
-        ({"wins": 0, "losses": 40, "ties": 0}, "lost every game"),
-        ({"component": 1}, "never met"),
-        ({"unbounded": "above"}, "its set of contestants lost no point"),
-        ({"unbounded": "below"}, "its set of contestants won no point"),
+        ({"games": 29}, "fewer than 30 ratings"),
+        ({"wins": 40, "losses": 0, "ties": 0}, "won every rating"),
+        ({"wins": 0, "losses": 40, "ties": 0}, "lost every rating"),
+        ({"component": 1}, "never compared"),
+        ({"unbounded": "above"}, "its group lost no point"),
+        ({"unbounded": "below"}, "its group won no point"),
     ],
 )
 def test_a_provisional_row_says_why(change, reason):

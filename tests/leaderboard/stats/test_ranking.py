@@ -81,7 +81,7 @@ class TestRows:
         assert (last.contestant, last.rating, last.low, last.rank) == ("idle", None, None, None)
         assert last.games == 0
         assert standings.components == (("x", "y"),)
-        assert "Without a game, and so without a rating: idle." in standings.warnings
+        assert "No ratings yet: idle." in standings.warnings
 
     def test_groups_that_never_met_are_ranked_apart(self):
         games = make_games([0, 1, 3, 3], [1, 2, 4, 4], [1, 1, 0.5, 1], 5)
@@ -186,7 +186,9 @@ class TestModels:
         ratings = make_ratings([0] * 9, [1] * 9, [1, 3, 2, 2, 1, 3, 3, 1, 1], 3, 2)
         found = rank_ratings(ratings, "xy", Method("ordinal", rounds=20, resample="games"))
         assert found.details["position"] is None
-        assert any("advantage of standing first cannot be told" in warning for warning in found.warnings)
+        assert any(
+            "advantage of being shown first is not in the model" in warning for warning in found.warnings
+        )
 
     def test_scores_are_ratings_on_three_points(self):
         games = make_games([0, 0, 1, 1, 0, 1], [1, 1, 0, 0, 1, 0], [1, 0.5, 1, 0, 1, 0.5], 2)
@@ -279,7 +281,7 @@ class TestResampling:
         assert "rest on only 7 raters" in warnings
         drawn, warnings = self.used(self.ratings())
         assert drawn == ("games", None, 300)
-        assert "name no prompts, so single games were resampled" in warnings
+        assert "name no prompts, so single ratings were resampled" in warnings
         assert self.used(self.ratings(), resample="games")[1] == ""
         with pytest.raises(ParameterError, match="resample is 'raters', but the comparisons name no raters"):
             self.used(self.ratings(prompt=True), resample="raters")
@@ -289,15 +291,15 @@ class TestResampling:
         drawn, warnings = self.used(ratings, resample=BOTH)
         assert drawn == (BOTH, 40, 7)
         assert warnings == (
-            "The intervals rest on only 7 raters; with fewer than 30 they tend to be too narrow; sandwich "
+            "The intervals rest on only 7 raters. With fewer than 30 they tend to be too narrow. Sandwich "
             "intervals hold better."
         )
         _, warnings = self.used(ratings, resample=BOTH, intervals="sandwich")
-        assert "sandwich intervals held their level in simulations with as few as 3." in warnings
+        assert "Sandwich intervals held their level in simulations with as few as 3." in warnings
         few = replace(ratings, prompt=ratings.prompt % 4)
         _, warnings = self.used(few, resample=BOTH)
         assert warnings.endswith(
-            "only 4 prompts and 7 raters; with fewer than 30 they tend to be too narrow."
+            "only 4 prompts and 7 raters. With fewer than 30 they tend to be too narrow."
         )
 
     @pytest.mark.parametrize("known", ["prompt", "rater"])
@@ -316,12 +318,11 @@ class TestResampling:
         found = rank_ratings(replace(ratings, rater=ratings.rater % 2), "xyz", method)
         assert {(row.low, row.p_first, row.quantiles) for row in found.standings} == {(None, None, None)}
         assert found.warnings == (
-            "There are only 2 raters: resampling prompts and raters takes 3 of each, so there are no "
-            "intervals.",
+            "No intervals: only 2 raters. Resampling prompts and raters takes 3 of each.",
         )
         assert {entry.get("low") for entry in found.details.values() if isinstance(entry, dict)} <= {None}
         alone = rank_ratings(replace(ratings, rater=ratings.rater * 0), "xyz", method)
-        assert "There is only one rater to resample" in alone.warnings[0]
+        assert "No intervals: only one rater to resample" in alone.warnings[0]
 
     @pytest.mark.parametrize("name", ["elo", "bradley-terry", "davidson", "ordinal"])
     def test_every_method_draws_both(self, name):
@@ -362,32 +363,30 @@ class TestWarnings:
     def test_elo_needs_games_to_settle(self):
         games = simulated_games(20)
         assert (
-            "K=32 needs about 65 games per contestant to settle; Dolly has 60, and 3 more"
+            "Too few ratings of Dolly and 3 others for Elo with K=32 (60 of about 65). Use Bradley-Terry."
             in self.warnings(games, name="elo-study", rounds=2)
         )
         slow = EloParameters(k=4)
-        assert "K=4 needs about 521 games" in self.warnings(games, name="elo-study", rounds=2, elo=slow)
-        assert "settle" not in self.warnings(simulated_games(20), rounds=2)
+        assert "K=4 (60 of about 521)" in self.warnings(games, name="elo-study", rounds=2, elo=slow)
+        assert "Too few" not in self.warnings(simulated_games(20), rounds=2)
 
     def test_intervals_of_one_order_say_what_they_hold(self):
         games = simulated_games(40)
-        assert "The intervals hold the noise of that order too" in self.warnings(
-            games, name="elo-study", rounds=200
-        )
+        assert "the intervals contain its noise too" in self.warnings(games, name="elo-study", rounds=200)
         assert self.warnings(games, rounds=200) == self.warnings(games, name="elo-study", rounds=None) == ""
 
     def test_who_never_lost_and_ties_without_an_answer_are_named(self):
         games = make_games([0, 0, 1, 2], [1, 2, 2, 1], [1, 1, 1, 1], 3)
         assert (
-            "because Vicuna won every game and Koala, Oasst lost every game against all the others; to keep "
-            "the ratings finite each contestant of such a group was given one drawn game against the average."
+            "because Vicuna won every rating and Koala, Oasst lost every rating against all the others. To "
+            "keep the scores finite, each model of such a group was given one drawn game against the average."
             in self.warnings(games, name="bradley-terry")
         )
         assert "was given half a win and half a loss" in self.warnings(games, name="davidson", rounds=None)
         ties = make_games([0, 1], [1, 0], [0.5, 0.5], 2)
-        assert "no finite answer here because every game was a tie;" in self.warnings(ties, name="davidson")
+        assert "no finite answer here because every rating was a tie." in self.warnings(ties, name="davidson")
         open_circle = make_games([0, 0, 1], [1, 2, 2], [1, 0.5, 0.5], 3)
-        assert "because wins and ties allow differences without bound;" in self.warnings(
+        assert "because wins and ties allow differences without bound." in self.warnings(
             open_circle, name="davidson"
         )
 
@@ -406,7 +405,7 @@ class TestWarnings:
         found = rank_games(games, "xy", Method("bradley-terry", rounds=100))
         count = found.parameters["prior_rounds"]
         assert 10 < count < 60
-        assert f"In {count} of 100 rounds" in found.warnings[0]
+        assert f"In {count} of 100 resamples" in found.warnings[0]
         assert found.parameters["prior_games"] == 0
 
     @pytest.mark.parametrize(
@@ -415,8 +414,8 @@ class TestWarnings:
     def test_few_rounds_for_the_level(self, rounds, interval, needed):
         games = simulated_games(40)
         assert (
-            f"{rounds} rounds are few for intervals of {interval:g} %: their ends change with the seed; "
-            f"draw at least {needed}." in self.warnings(games, rounds=rounds, interval=interval)
+            f"{rounds} resamples are few for {interval:g}% intervals, whose ends change with the seed. "
+            f"Draw at least {needed}." in self.warnings(games, rounds=rounds, interval=interval)
         )
         if needed < 1000:
             assert "few for" not in self.warnings(games, rounds=needed, interval=interval)
@@ -426,11 +425,11 @@ class TestWarnings:
         assert "prompts" not in self.warnings(simulated_games(30, clustered=True), rounds=2)
         few, fewer = (simulated_games(prompts, clustered=True) for prompts in (10, 9))
         fitted = {"name": "bradley-terry", "rounds": 2}
-        assert "too narrow; sandwich intervals hold better." in self.warnings(few, **fitted)
+        assert "too narrow. Sandwich intervals hold better." in self.warnings(few, **fitted)
         assert "too narrow." in self.warnings(fewer, **fitted)
         sandwich = [self.warnings(games, **fitted, intervals="sandwich") for games in (few, fewer)]
-        assert "only 10 prompts; sandwich intervals held their level in simulations" in sandwich[0]
-        assert "only 9 prompts; how sandwich intervals hold with fewer than 10 was not tried" in sandwich[1]
+        assert "only 10 prompts. Sandwich intervals held their level in simulations" in sandwich[0]
+        assert "only 9 prompts. Sandwich intervals were never tried with fewer than 10" in sandwich[1]
         games = simulated_games(40)
         sandwich = {"name": "bradley-terry", "intervals": "sandwich", "rounds": 20}
         assert "few for" not in self.warnings(games, **sandwich)
@@ -533,7 +532,7 @@ def test_both_methods_agree_on_the_order_of_a_clear_study():
 
 
 @pytest.mark.parametrize("name", ["elo", "bradley-terry"])
-@pytest.mark.parametrize(("cluster", "unit"), [([7, 7], "prompt"), (None, "game")])
+@pytest.mark.parametrize(("cluster", "unit"), [([7, 7], "prompt"), (None, "rating")])
 def test_one_thing_to_resample_gives_no_interval_instead_of_a_certain_one(name, cluster, unit):
     games = 2 if cluster else 1
     made = make_games([0] * games, [1] * games, [1, 0.5][:games], 2, cluster=cluster)

@@ -263,7 +263,7 @@ class TestStudy:
         assert refusal(run, "--study", "small", "--judges", "nobody") == (
             "small: judge:nobody has no rating in this study; judges that have: judge:other, judge:robot."
         )
-        with pytest.raises(CommandError, match='There is no study "nowhere"'):
+        with pytest.raises(CommandError, match='No study is named "nowhere"'):
             run("--study", "nowhere", "--judges", "robot")
         lonely = HandMade(*NAMES, slug="lonely")
         lonely.rate("alpha", "beta", 1, rater=lonely.judge("lone"))

@@ -36,7 +36,7 @@ def test_every_method_stands_in_the_json_as_rank_prints_it(votes):
 def test_the_table_has_columns_for_each_method_and_intervals_a_table_of_their_own(votes):
     lines = compare(votes).splitlines()
     assert lines[0].startswith(
-        "7 games (Elo, ties off: 2 left out). Rank (rank ub) and rating; ties count half"
+        "7 ratings (Elo, ties off: 2 left out). Rank (best possible rank) and score. Ties"
     )
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
@@ -82,7 +82,7 @@ def test_a_warning_stands_once_with_its_advice(tmp_path):
     path.write_text("\n".join(["prompt,model_a,model_b,winner", *rows]))
     text = compare(path)
     assert text.count("The intervals rest on only 12 prompts") == 1
-    assert "sandwich intervals hold better" in text
+    assert "Sandwich intervals hold better" in text
 
 
 @pytest.mark.django_db
@@ -98,7 +98,7 @@ def test_a_study_says_whose_comparisons_they_are():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "Give either a vote file or --study STUDY."),
+        ((), "Give either a file of ratings or --study STUDY."),
         (("nowhere.csv",), "nowhere.csv: cannot be read (No such file or directory)."),
         (("--interval", "0"), "--interval is 0.0; it must be a percentage between 0 and 100."),
     ],
@@ -109,7 +109,7 @@ def test_errors_are_one_sentence(arguments, message):
 
 @pytest.mark.parametrize("option", ["raters", "category"])
 def test_what_chooses_from_a_study_is_refused_with_a_file(votes, option):
-    with pytest.raises(CommandError, match=f"--{option} chooses from a study; give --study with it"):
+    with pytest.raises(CommandError, match=f"--{option} chooses from a study. Add --study"):
         call_command("compare", votes, **{option: "judge:x"})
 
 

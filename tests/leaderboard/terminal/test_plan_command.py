@@ -166,5 +166,5 @@ class TestStudy:
             plan("--study", "small", "--raters", "judge:strict", "--gap", "30")
         with pytest.raises(CommandError, match="nobody"):
             plan("--study", "small", "--raters", "judge:nobody", "--gap", "30")
-        with pytest.raises(CommandError, match='There is no study "large"; there are: small'):
+        with pytest.raises(CommandError, match=r'No study is named "large". The studies are: small'):
             plan("--study", "large", "--gap", "30")

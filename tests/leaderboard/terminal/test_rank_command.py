@@ -108,7 +108,7 @@ def test_comparisons_without_a_prompt_are_resampled_singly_and_the_board_says_so
         del row["kind"]
     assert {key: stored[key] for key in direct} == direct
     assert (stored["parameters"]["resample"], stored["parameters"]["units"]) == ("games", 9)
-    assert "The comparisons name no prompts, so single games were resampled" in stored["warnings"][-1]
+    assert "The ratings name no prompts, so single ratings were resampled" in stored["warnings"][-1]
     assert all(row["low"] < row["rating"] < row["high"] for row in stored["standings"])
 
 
@@ -198,7 +198,7 @@ class TestMethods:
         assert found["parameters"]["intervals"] == "sandwich"
         row = found["standings"][0]
         assert row["high"] - row["rating"] == pytest.approx(row["rating"] - row["low"], abs=1e-5)
-        assert "from the robust covariance over 12 prompts" in rank(
+        assert "(robust covariance; 12 prompts" in rank(
             graded, "--method", "davidson", "--intervals", "sandwich"
         )
         above = rank_json(graded, "--pairwise", "--rounds", 50)["probability_above"]
@@ -207,7 +207,7 @@ class TestMethods:
         found = rank_json(graded, "--rounds", 5)
         assert not {"backend", "threads"} & found["parameters"].keys()
         text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
-        assert "rank  rank ub  contestant  rating  90 % interval" in text
+        assert "rank  rank ub  contestant  rating  90% interval" in text
         assert "cannot be told apart at 90 %" in text
         assert "Removing" in text
 
@@ -218,7 +218,7 @@ class TestTable:
         first_line = text.splitlines()[0]
         assert first_line.startswith("Elo with K=32")
         assert (
-            "95 % interval: percentiles 2.5 to 97.5 of 50 rounds resampling 3 prompts; seed 0. 4 games, 0"
+            "95% interval for other prompts of this kind (50 resamples; 3 prompts); seed 0. 4 ratings, 0"
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
@@ -226,7 +226,7 @@ class TestTable:
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
-        assert "resampling 1 prompt; seed 0. 1 game, 0 left out" in first_line
+        assert "(5 resamples; 1 prompt); seed 0. 1 rating, 0 left out" in first_line
 
     def test_names_cannot_move_the_cursor_or_the_columns(self, tmp_path):
         path = tmp_path / "votes.csv"
@@ -300,7 +300,7 @@ class TestErrors:
         ("content", "message"),
         [
             ("", "the file holds no votes."),
-            ("left,right,winner\nx,x,left\n", "'x' is the only contestant; a ranking needs at least two."),
+            ("left,right,winner\nx,x,left\n", "'x' is the only model; a ranking needs at least two."),
             ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; known are left, tie, right."),
         ],
     )

@@ -105,7 +105,7 @@ class TestErrors:
             ),
             (arena("x,y,5", header="model_a,model_b,rating"), "found 'model_a', 'model_b', 'rating'"),
             (arena("x,y", header="first,second"), "the columns must be model_a, model_b, winner, or left"),
-            (arena("x,x,tie", "x,x,model_a"), "'x' is the only contestant; a ranking needs at least two"),
+            (arena("x,x,tie", "x,x,model_a"), "'x' is the only model; a ranking needs at least two"),
             (arena("x,y,tie", "y,y,tie"), "line 3: 'y' is compared with itself"),
             (
                 arena("x,y,9,8", header="model_a,model_b,rating,points"),
