@@ -583,7 +583,7 @@ class Table:
             reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
             raise BrokenFileError(file.problem(line, reason))
         if cells and not any(map(str.strip, cells)):
-            raise BrokenFileError(file.problem(line, "the header names no column"))
+            raise BrokenFileError(file.problem(line, "the first row names no column; write the names there"))
         # A column without a name gets one: under the same name, the last such cell would hide the others.
         self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
         doubled = {name for name, count in Counter(self.columns).items() if count > 1}
@@ -599,7 +599,8 @@ class Table:
                 cells += [""] * (len(self.columns) - len(cells))  # a sheet has no end of a row
             if any(cells) and len(cells) != len(self.columns):
                 yield self.file.problem(
-                    line, f"the row has {len(cells)} cells, the header has {len(self.columns)}"
+                    line,
+                    f"the row has {len(cells)} cells, the header has {len(self.columns)}; {_CELLS}",
                 )
             elif any(cells):
                 yield line, dict(zip(self.columns, cells, strict=True))
@@ -641,6 +642,7 @@ def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
         raise BrokenFileError(file.problem(number and number + 1, str(error))) from error
 
 
+_CELLS: Final = "name every column, and put text that holds a separator in quotes"
 _SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')  # a first line in which spreadsheets name the separator
 
 

@@ -380,8 +380,9 @@ class Comparisons:
         if earlier == item.verdict:
             self._counts.unchanged += 1
             return
+        way_out = "correct it, or give a second rating another id or a repeat"
         stored = f'{earlier}, stored already for {what} by rater "{item.record.rater}"'
-        self._report.refuse(item.record.place, "rating", f"{item.verdict} contradicts {stored}")
+        self._report.refuse(item.record.place, "rating", f"{item.verdict} contradicts {stored}; {way_out}")
 
     def _write(self, fresh: list[tuple[Resolved, int]]) -> None:
         pairs = self._pairs.made(item.sides for item, _ in fresh)

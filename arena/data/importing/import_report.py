@@ -133,7 +133,7 @@ KEPT_ERRORS: Final = 1000
 KEPT_GROUPS: Final = 100
 MORE_PLACES: Final = 3
 KEPT_NOTES: Final = 200
-PREVIEW_ROWS: Final = 20
+PREVIEW_ROWS: Final = 5
 PREVIEW_CHARACTERS: Final = 200  # a text may be megabytes long
 _NOT_SHOWN: Final = {"place", "implied", "rater_from_path", "extra"}
 

@@ -282,5 +282,5 @@ def test_endless_blank_lines_are_refused(tmp_path: Path, name: str, above: bytes
 @pytest.mark.parametrize(("content", "line"), [(b" , ,\n1,2,3\n", 1), (b"\n \n", 2)])
 def test_a_header_has_to_name_a_column(tmp_path: Path, content: bytes, line: int) -> None:
     assert problems(prompts_file(tmp_path, content, "prompts.csv")) == [
-        (line, "", "the header names no column")
+        (line, "", "the first row names no column; write the names there")
     ]

@@ -111,12 +111,12 @@ BAD: dict[str, tuple[Item, str]] = {
     "another rating": (
         vote(4, 1),
         "votes, line 1: rating: 4 of 8 contradicts 3 of 8, stored already for the same pair in the same "
-        'order by rater "ann"',
+        'order by rater "ann"; correct it, or give a second rating another id or a repeat',
     ),
     "another rating under an id": (
         vote(4, 1, rater="bo", id="v1"),
         "votes, line 1: rating: 4 of 8 contradicts 2 of 8, stored already for the rating with id "
-        '"v1" by rater "bo"',
+        '"v1" by rater "bo"; correct it, or give a second rating another id or a repeat',
     ),
     "another gold label": (
         gold("tie", 1, prompt="p0"),

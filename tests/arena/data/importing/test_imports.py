@@ -311,7 +311,7 @@ class TestReport:
     def test_the_preview_holds_the_first_of_each_kind_and_cuts_long_texts(self) -> None:
         report = import_records("s", [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(30))])
         shown = {kind: len(rows) for kind, rows in report.preview.items()}
-        assert shown == {"prompts": 1, "completions": 2, "comparisons": 20}
+        assert shown == {"prompts": 1, "completions": 2, "comparisons": 5}
         assert report.preview["prompts"] == [{"from": "records", "id": "p1", "turns": "Say hello."}]
         report = import_records("s", [PromptRecord("p2", ("x" * 100_000, "y" * 100_000))])
         (row,) = report.preview["prompts"]
