@@ -64,7 +64,7 @@ def closed_demo() -> Demo:
         "closed_at": votes.JUDGES_START + timedelta(days=7),
         "licence": "Apache-2.0",
     }
-    name = "Closed demo study (simulated ratings)"
+    name = "Demo study, closed (simulated ratings)"
     return Demo("demo-closed", name, CLOSED, _written, votes.CLOSED_RATERS, settings)
 
 

@@ -285,20 +285,20 @@ def method_note() -> str:
 def _bias_in_words(bias: int) -> str:
     if not bias:
         return "none"
-    return f"{abs(bias)} points for the completion shown {'second' if bias > 0 else 'first'}"
+    return f"{abs(bias)} points for the answer shown {'second' if bias > 0 else 'first'}"
 
 
 _NOTE: Final = """\
-# How the votes were simulated
+# How the ratings were simulated
 
-The simulated raters do not read the texts. Their votes are drawn from the strengths below, in Elo points \
+The simulated raters do not read the texts. Their ratings are drawn from the strengths below, in Elo points \
 (400 points are odds of 10 to 1).
 
-| Contestant | True strength |
+| Model | True strength |
 |---|---|
 {strengths}
 
-A single completion is better or worse than its contestant's strength by {deviation:.0f} points (standard \
+A single answer is better or worse than the strength of its model by {deviation:.0f} points (standard \
 deviation), the same for all raters. Each pair is rated by {people} simulated people and by every simulated \
 judge; those of judge A rate it in both orders. The judge with two scores gives each answer 1 to 10, and the \
 higher score wins. Each rating carries an error of {error:.0f} points (standard deviation) and the rater's \
@@ -314,6 +314,6 @@ People see the whole difference in quality. The judges see a share of it, which 
 |---|---|
 {shares}
 
-About {unscored:.0%} of the replies of judges that give a rating hold none and stay unscored. \
+In about {unscored:.0%} of the replies a judge gives no rating. \
 The seed is {seed}.
 """

@@ -66,7 +66,7 @@ class TestLoaded:
         assert not study.is_closed
         assert "demo" in study.name.lower()
         assert "simulated" in study.name
-        assert "All its votes are simulated" in study.description
+        assert "All its ratings are simulated" in study.description
         assert "| Lapwing 34B | 1180 |" in study.description
         assert study.guidelines.startswith("You see one prompt and two answers")
 

@@ -151,8 +151,8 @@ def test_the_method_note_states_what_the_votes_are_drawn_from() -> None:
     note = votes.method_note()
     for contestant, strength in STRENGTHS.items():
         assert f"| {contestant} | {strength} |" in note
-    assert "| Simulated judge A | 180 points for the completion shown first |" in note
-    assert "| Simulated judge B | 90 points for the completion shown second |" in note
+    assert "| Simulated judge A | 180 points for the answer shown first |" in note
+    assert "| Simulated judge B | 90 points for the answer shown second |" in note
     assert "| Simulated rater 1 | none |" in note
     assert "| coding | 35% |" in note
     assert f"The seed is {votes.SEED}." in note
