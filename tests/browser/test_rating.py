@@ -658,6 +658,15 @@ def test_columns_are_equal_on_desktops_and_stacked_on_phones(visitor: Visitor) -
     assert all(size["width"] >= 40 and size["height"] >= 44 for size in sizes)
 
 
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (1280, 420)])
+def test_the_numbers_stay_in_a_low_window(visitor: Visitor, width: int, height: int) -> None:
+    Completion.objects.update(turns=[LONG])
+    visitor.shown_at(width, height)
+    visitor.rate()
+    row = visitor.page.locator(".scale-points").bounding_box()
+    assert row["y"] + row["height"] <= height
+
+
 def test_who_rushes_is_told_once_and_choosing_submits_is_offered_once(visitor: Visitor) -> None:
     visitor.rate()
     visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '10')")
