@@ -326,7 +326,10 @@ class TestPlan:
                 "a plan needs ratings",
             ),
             (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2), gap=9), "needs the prompts"),
-            (lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2, prompt=[0]), gap=9), "one prompt says nothing"),
+            (
+                lambda: plan_from_data(make_ratings([0], [1], [1], 2, 2, prompt=[0]), gap=9),
+                "one prompt says nothing",
+            ),
         ],
     )
     def test_what_cannot_be_planned_is_refused(self, call, message):
