@@ -49,16 +49,15 @@ def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, m
     row = page.locator(".kinds tbody tr", has_text="STRICT").first
     cells = [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
     # 2 prompts x 3 pairs x 2 orders, all of them for the first, and one reply that is no rating.
-    assert cells[0].startswith("13 ")
+    assert cells[0] == "13"
     assert cells[1] == "1 1 out of range"
-    assert cells[2].startswith("100.0 %")
-    assert cells[3].startswith("2.50")
-    assert cells[5].startswith("100.0 %")
-    assert "6 pairs" in cells[5]
+    assert cells[2].startswith("100.0%")
+    assert cells[4].startswith("100.0%")
+    assert "6 pairs" in cells[4]
     people = page.locator(".kinds tbody tr", has_text="People").first.locator("td").all_inner_texts()
     # 1, 2, 4 and 7: three of four for the first; 4 alone of them is a tie.
-    assert people[2].startswith("75.0 %")
-    assert people[6].startswith("25.0 %")
+    assert people[2].startswith("75.0%")
+    assert people[5].startswith("25.0%")
 
 
 def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_server, made, problems):
@@ -84,6 +83,7 @@ def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_serv
 def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_server, made):
     show(page, live_server, "agreement/")
     page.locator("#correlation summary").click()
+    page.get_by_text("More settings").click()
     link = page.get_by_role("link", name="Kendall tau")
     link.focus()
     page.keyboard.press("Enter")
@@ -92,13 +92,14 @@ def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_se
     assert link.get_attribute("aria-current") == "true"
     assert page.locator("#correlation details").get_attribute("open") is not None
     said = page.locator("body > p[role=status]")
-    assert said.text_content() == "Shown: Kendall tau, 4-5, 95 %, All"
+    assert "Kendall tau" in said.text_content()
     drawn(page)
     assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
     page.go_back()
     page.wait_for_function("!location.search.includes('kendall')")
-    page.get_by_role("link", name="Pearson r", exact=True).wait_for()
-    assert page.get_by_role("link", name="Pearson r", exact=True).get_attribute("aria-current") == "true"
+    first = page.locator("#choice-coefficient-1")
+    first.wait_for(state="attached")
+    assert first.get_attribute("aria-current") == "true"
 
 
 def test_the_heat_map_of_two_kinds_has_the_counts_of_both_orientations(page, live_server, made):
@@ -128,10 +129,11 @@ def test_without_javascript_the_tables_and_links_are_there(plain_page, live_serv
     plain_page.locator("#ratings-8 summary").click()
     assert "STRICT" in plain_page.locator("#ratings-8 thead").inner_text()
     assert "People" not in plain_page.locator("#ratings-8 thead").inner_text()
+    plain_page.get_by_text("More settings").click()
     with plain_page.expect_navigation():
         plain_page.get_by_role("link", name="Bradley-Terry").click()
     assert "method=bradley-terry" in plain_page.url
     assert "with=judge%3Astrict" in plain_page.url
     with plain_page.expect_navigation():
         plain_page.get_by_role("link", name="STRICT").first.click()
-    assert "12 of 12 ratings take a side: 100.0 %" in plain_page.locator("main").inner_text()
+    assert "12 of 12 ratings take a side: 100.0%" in plain_page.locator("main").inner_text()
