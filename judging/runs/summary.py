@@ -19,19 +19,23 @@ REASONS: Final = {
 JsonObject = Mapping[str, Any]
 
 
+BESIDE: Final = {
+    "failed": "failed",
+    "in_flight": "in flight",
+    "cached": "from the cache",
+    "retried": "repeated",
+}
+
+
 def label(found: JsonObject) -> str:
     return " (simulated, asks no model)" if found["simulated"] else ""
 
 
 def progress(run: JsonObject) -> str:
     done = run["assigned"] - run["waiting"] - run["failed"]
-    parts = [
-        f"{done:,}/{run['assigned']:,} done: {run['scored']:,} rated, {_unscored(run):,} not rated"
-        f"{_beside(run)}",
-        f"{run['failed']:,} failed",
-        f"{run['in_flight']:,} in flight",
-        f"{run['cached']:,} cached, {run['retried']:,} retried",
-    ]
+    unscored = f", {_unscored(run):,} not rated" if _unscored(run) else ""
+    parts = [f"{done:,}/{run['assigned']:,} done: {run['scored']:,} rated{unscored}{_beside(run)}"]
+    parts += [f"{run[name]:,} {words}" for name, words in BESIDE.items() if run[name]]
     if run["cost"] is not None:
         parts.append(f"cost {_spent(run)}")
     if run["per_minute"]:
@@ -47,24 +51,28 @@ def summary(run: JsonObject) -> str:
         f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
         f"Assigned   {run['assigned']:,}",
         f"Rated      {run['scored']:,}",
-        f"Not rated  {_unscored(run):,}{f' ({reasons})' if reasons else ''}",
-        f"Failed     {run['failed']:,}",
-    ]
-    if run["identical"]:
-        lines.append(f"Identical  {run['identical']:,}")
-    if run["put_aside"]:
-        lines.append(f"Put aside  {run['put_aside']:,}: their answers were excluded meanwhile")
-    if run["waiting"]:
-        lines.append(f"Not asked  {run['waiting']:,}")
-    lines += [
-        f"Calls      {run['calls']:,}: {run['retried']:,} retried, {run['attempts_failed']:,} failed, "
-        f"{run['abandoned']:,} abandoned; {run['cached']:,} more answered from the cache",
+        f"Not rated  {_unscored(run):,} ({reasons})" if reasons else "",
+        f"Failed     {run['failed']:,}" if run["failed"] else "",
+        f"Identical  {run['identical']:,}" if run["identical"] else "",
+        f"Put aside  {run['put_aside']:,}: their answers were excluded meanwhile" if run["put_aside"] else "",
+        f"Not asked  {run['waiting']:,}" if run["waiting"] else "",
+        f"Calls      {', '.join(_calls(run))}",
         f"Tokens     {run['prompt_tokens']:,} input, {run['completion_tokens']:,} output"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
     ]
     if not run["simulated"]:
         lines.append(f"Cost       {_spent(run) if run['cost'] is not None else 'unknown, no price'}")
-    return "\n".join(lines)
+    return "\n".join(line for line in lines if line)
+
+
+def _calls(run: JsonObject) -> list[str]:
+    kinds = {
+        "retried": "repeated",
+        "attempts_failed": "failed",
+        "abandoned": "abandoned",
+        "cached": "more from the cache",
+    }
+    return [f"{run['calls']:,}", *(f"{run[name]:,} {words}" for name, words in kinds.items() if run[name])]
 
 
 def whats_next(run: JsonObject) -> str:

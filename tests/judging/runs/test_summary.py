@@ -63,12 +63,13 @@ def estimate(**changes: Any) -> dict[str, Any]:
 
 def test_progress_in_one_line() -> None:
     assert runs_text.progress(run()) == (
-        "1,005/1,200 done: 1,000 rated, 5 not rated; 5 failed; 8 in flight; 12 cached, 20 retried; "
+        "1,005/1,200 done: 1,000 rated, 5 not rated; 5 failed; 8 in flight; "
+        "12 from the cache; 20 repeated; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
-        "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 cached, 20 retried"
+        "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 from the cache; 20 repeated"
     )
 
 
@@ -85,7 +86,7 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
         "Identical  4",
         "Put aside  2: their answers were excluded meanwhile",
         "Not asked  190",
-        "Calls      1,030: 20 retried, 19 failed, 1 abandoned; 12 more answered from the cache",
+        "Calls      1,030, 20 repeated, 19 failed, 1 abandoned, 12 more from the cache",
         "Tokens     500,000 input, 40,000 output, 30,000 of them thinking",
         "Cost       1.50 of 5.00 USD",
     ]
