@@ -24,9 +24,9 @@ POINTS: Final[dict[str, tuple[int, ...]]] = {
 """The rating scales of each form. Equal scores are the middle of three points."""
 
 WHY_FIXED: Final[dict[str, str]] = {
-    "binary": "it has no word for a tie, nor for how much better an answer is",
-    "scores": "no source says how far apart two scores must be for a much better answer",
-    "grades": "each grade is a point of its own",
+    "binary": "it can say neither a tie nor how much better an answer is",
+    "scores": "no source says which difference of scores means a much better answer",
+    "grades": "each grade is one point",
 }
 """Why a form has one rating scale alone."""
 

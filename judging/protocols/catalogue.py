@@ -20,7 +20,7 @@ REIFE: Final = "Liu et al. (2024), ReIFE: Re-evaluating Instruction-Following Ev
 # The rules are LLMBar's, in our words.
 RULES: Final = Parameter(
     default=True,
-    meaning="whether the judge is told what counts: doing exactly what is asked first, no bias of position",
+    meaning="whether the judge is told what counts: doing exactly what is asked first, no position bias",
     texts={True: read_text("shared/rules"), False: ""},
 )
 
@@ -40,8 +40,9 @@ WITH_REFERENCE: Final = Parameter(False, "whether the prompt is answered first, 
 
 OWN_REFERENCES: Final = Parameter(
     False,
-    "whether the reference answers that the study has for the prompt are shown instead of one that is "
-    "written; a prompt without any is answered all the same",
+    "whether the study's own reference answers are shown instead of a written one; the model answers a "
+    "prompt "
+    "that has none",
 )
 
 
@@ -52,7 +53,7 @@ def author(works: str) -> Parameter:
     )
 
 
-ONLY_SCORES: Final = "scores are what it asks for; asked for anything else it would be another protocol"
+ONLY_SCORES: Final = "it asks for scores, and with anything else it would be another protocol"
 
 # The seed study
 
@@ -78,7 +79,7 @@ LIKERT_EXPLANATION_FIRST = replace(
 LIKERT_DEBIAS = replace(
     LIKERT,
     name="likert-debias",
-    title="As likert, and a request to counter one's own bias of position",
+    title="As likert, with a request to counter position bias",
     steps=(read_step("likert-debias", "rate"),),
     aliases=(),
 )
@@ -170,7 +171,7 @@ METRICS_REFERENCE = Protocol(
 
 SWAP = Protocol(
     name="swap",
-    title="Compare in both orders; where they contradict each other, decide between the two",
+    title="Compare in both orders; if they contradict each other, decide between the two",
     family="LLMBar",
     citation=f"{LLMBAR}; after Du et al. (2023), arXiv 2305.14325",
     steps=(
@@ -182,8 +183,9 @@ SWAP = Protocol(
     decide=last_of("compare", "synthesise"),
     aliases=("swap-and-synthesize", "swap&synthesize"),
     parameters={"rules": RULES},
-    note="Verdicts contradict each other where they take opposite sides. Otherwise the one in the pair's own "
-    "order stands, as in LLMBar. The two passes of a pair serve both of its orders.",
+    note="Verdicts contradict each other if they take opposite sides. Otherwise the verdict in the "
+    "pair's own "
+    "order counts, as in LLMBar. The two passes of a pair serve both of its orders.",
 )
 
 SWAP_COT = replace(
@@ -215,7 +217,7 @@ RATING = Protocol(
         "own_references": OWN_REFERENCES,
     },
     note="LLMBar counts equal scores, and those that cannot be read, as right in one order and wrong in the "
-    "other; here equal scores are a tie, and where one cannot be read the pair is unscored.",
+    "other. Here equal scores are a tie, and if one cannot be read the pair gets no rating.",
 )
 
 RUBRIC = Protocol(
@@ -262,10 +264,10 @@ MULTI_ROLE = Protocol(
     decide=debated("debate", roles="roles", decision="decision"),
     parameters={
         "roles": Parameter(ROLES, "who speaks, in this order: a name, a colon and what the role is"),
-        "rounds": Parameter(1, "how often everybody speaks; published with 1 and with 2", choices=(1, 2)),
+        "rounds": Parameter(1, "how often each role speaks; published with 1 and with 2", choices=(1, 2)),
         "decision": Parameter(
             "last",
-            "whose verdict stands: the last speaker's, as published, or the majority's in the last round",
+            "whose verdict counts: the last speaker's, as published, or the majority's in the last round",
             choices=DECISIONS,
         ),
         "rules": RULES,
@@ -290,10 +292,10 @@ CHATEVAL = Protocol(
             ROLES,
             "who speaks and votes, in this order: a name, a colon and what the role is; LLMBar names none",
         ),
-        "rounds": Parameter(1, "how often everybody speaks before the vote; LLMBar leaves it open"),
+        "rounds": Parameter(1, "how often each role speaks before the vote; LLMBar leaves it open"),
         "decision": Parameter(
             "majority",
-            "whose vote stands: the majority's, or that of the last to vote; LLMBar leaves it open",
+            "whose vote counts: the majority's, or that of the last to vote; LLMBar leaves it open",
             choices=DECISIONS,
         ),
         "rules": RULES,
@@ -362,7 +364,7 @@ STRONG_REFERENCE = replace(
     aliases=("gpt4-reference",),
     steps=(replace(_WRITE, author="author"), _COMPARE),
     parameters={"author": author("the reference answers"), **REFERENCE.parameters},
-    note="The author is by default the one that ReIFE took for what it calls gpt4-reference.",
+    note="The default author is the one that ReIFE used for gpt4-reference.",
 )
 
 PREPAIR = Protocol(
@@ -381,7 +383,7 @@ PREPAIR = Protocol(
 COT_SELF_CONSISTENCY = replace(
     COT,
     name="cot-self-consistency",
-    title="Reason first, nine times anew; the majority decides",
+    title="Reason first, nine times; the majority decides",
     family="ReIFE",
     citation=f"{REIFE}; after Wang et al. (2023), Self-Consistency, arXiv 2203.11171",
     aliases=("cot&consistency",),
@@ -419,7 +421,7 @@ ARENA_HARD = Protocol(
     steps=(read_step("arena-hard", "judge"),),
     place=Place.FIELD,
     forms=("grades", "likert", "binary", "scores"),
-    note="The benchmark counts A>>B and B>>A as three games; here every comparison is one.",
+    note="The benchmark counts A>>B and B>>A as three ratings; here each counts as one.",
 )
 
 WILDBENCH = Protocol(
@@ -435,12 +437,12 @@ WILDBENCH = Protocol(
     forms=("grades", "likert", "binary", "scores"),
     parameters={"author": author("the checklists")},
     note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by "
-    "people. Here nobody reviews them; the author is by default the one that ReIFE took.",
+    "people. Here nobody reviews them. The default author is the one that ReIFE used.",
 )
 
 ALPACA_EVAL = Protocol(
     name="alpaca-eval",
-    title="Name the model with the better answer, without a word of explanation",
+    title="Name the model with the better answer, without explanation",
     family="Benchmarks",
     citation="Li et al. (2023), AlpacaEval, github.com/tatsu-lab/alpaca_eval",
     steps=(read_step("alpaca-eval", "choose"),),

@@ -108,9 +108,9 @@ def asked(step: Step) -> str:
         f"by the model that {step.author} names": step.author,
         f"at temperature {step.temperature or 0:g}": step.temperature is not None,
         f"a score from {lowest} to {highest}": step.score,
-        f"where {step.only} is set": step.only,
+        f"if {step.only} is set": step.only,
         f"unless {step.given} is set and the prompt has a reference": step.given,
-        "only where the verdicts before it call for it": step.needed,
+        "only if the verdicts before it call for it": step.needed,
     }
     return ", ".join(words for words, is_so in holds.items() if is_so)
 
@@ -130,28 +130,28 @@ WIDTH: Final = 100  # columns of a terminal
 INTRODUCTION: Final = """\
 # Protocols
 
-How a judge is asked. This page is written by
+The ways to ask a judge. This page is written by
 
     python manage.py protocols --markdown > docs/protocols.md
 
-and a test holds it to the catalogue. `python manage.py protocols NAME` shows one protocol with its texts.
-[judging.md](judging.md) says how judges are configured and run, [CONTRIBUTING.md](../CONTRIBUTING.md) how a
-protocol is added.
+and a test compares it with the catalogue. `python manage.py protocols NAME` shows one protocol with its
+texts. [judging.md](judging.md) says how to add and run judges, [CONTRIBUTING.md](../CONTRIBUTING.md) how
+to add a protocol.
 
-All texts are worded for this project after what the sources describe, so no number that was published for a
-protocol is a promise for ours. An operator can word any text differently; another wording is another judge.
+All texts are worded for this project after what the sources describe, so numbers published for a protocol
+need not hold for ours. You can word any text differently; another wording is another judge.
 
-**Calls** are those about one pair in one order, the first time, with the parameters as they are here. What is
-asked *once a prompt* serves all pairs of the prompt, what is asked *once an answer* (so twice for a first
-pair) serves all pairs with that answer. Both orders of a pair take the calls about the pair twice; what one
-of them asks in the other order is asked once for both.
+**Calls** are those about one pair in one order, the first time, with default parameters. What is asked
+*once a prompt* serves all pairs of the prompt. What is asked *once an answer* (so twice for a first pair)
+serves all pairs with that answer. Both orders of a pair take the calls about the pair twice; what one of
+them asks in the other order is asked once for both.
 
-**Verdict** says where in the reply it must stand. Nothing else is read. What stands there and is no verdict
-in the form of the answer scale is unscored, never guessed.
+**Verdict** says where in the reply the verdict must be. Nothing else is read. If that place holds no
+verdict in the form of the answer scale, the pair gets no rating. Nothing is guessed.
 
-**A majority** is one of sides: for the first answer, for the second, or for neither where the scale has a
-middle. Its rating is the middle one of those on the winning side. Where two sides have equally many votes
-the pair is unscored as `undecided`; some sources draw lots instead.
+**A majority** counts sides: the first answer, the second, or neither if the scale has a middle. Its
+rating is the middle one of those on the winning side. If two sides are equally large, the pair gets no
+rating (`undecided`); some sources decide at random instead.
 """
 
 
@@ -243,7 +243,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _scales_and_places(every: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales | why no other |")
+    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales | why only these |")
     yield "|---|---|---|---|"
     for form, meaning in FORMS.items():
         points = ", ".join(map(str, POINTS[form]))
@@ -251,11 +251,11 @@ def _scales_and_places(every: Sequence[dict[str, Any]]) -> Iterator[str]:
     lacking = [facts for facts in every if facts["lacks"]]
     full = len(every) - len(lacking)
     yield from ("", f"{full} of {len(every)} protocols take every answer scale. The others:", "")
-    yield from ("| protocol | takes | why no other |", "|---|---|---|")
+    yield from ("| protocol | takes | why only these |", "|---|---|---|")
     for facts in lacking:
         name, taken = facts["name"], ", ".join(facts["answer_scales"])
         yield f"| [{name}](#{name}) | {taken} | {facts['lacks']} |"
-    yield from ("", "## Where verdicts stand", "")
+    yield from ("", "## Where verdicts are", "")
     yield from (f"- {place.words}" for place in Place)
     yield ""
 

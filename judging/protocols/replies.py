@@ -22,9 +22,9 @@ class Place(StrEnum):
     @property
     def words(self) -> str:
         return {
-            "first_line": "the first line that is not empty, alone",
-            "only_line": "the whole reply, one line",
-            "last_line": "the last line that is not empty, alone",
+            "first_line": "the first line that is not empty",
+            "only_line": "the only line of the reply",
+            "last_line": "the last line that is not empty",
             "field": 'the last line, after the word "Verdict:"',
         }[self.value]
 

@@ -34,7 +34,7 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"protocol": "rating"}, "Protocol rating has no answer scale likert: scores are what it asks for"),
+        ({"protocol": "rating"}, "Protocol rating has no answer scale likert: it asks for scores"),
         ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
         ({"parameters": "[1]"}, "Enter a JSON object"),
         ({"samples": "0"}, "Samples must be from 1 to 99"),
@@ -77,10 +77,10 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
     assert "Rajani et al. (2023)" in page
     assert "rate.txt" in page
     swap = staff.get("/judging/judges/protocol/", {"protocol": "swap"}).content.decode()
-    assert "Calls per pair in one order, with the defaults: 2 to 3." in swap
+    assert "Calls per pair in one order: 2 to 3." in swap
     samples = staff.get("/judging/judges/protocol/", {"protocol": "cot-self-consistency"}).content.decode()
-    assert "Samples: 9, unless you ask for another number above 1." in samples
-    assert "Temperature: 0.7, whatever the judge's is." in samples
+    assert "Samples: 9, unless you set another number above 1." in samples
+    assert "Temperature: 0.7, in place of the judge's." in samples
     debate = staff.get("/judging/judges/protocol/", {"protocol": "multi-role"}).content.decode()
     assert "Default: <code>true</code>" in debate  # as the field takes it
     assert staff.get("/judging/judges/protocol/", {"protocol": "nonsense"}).content.decode().strip() == ""
@@ -93,7 +93,7 @@ def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
     assert re.findall(r'<option value="(\w+)"( selected)?', page) == expected
     page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
     assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
-    assert "Answer scales: scores alone: scores are what it asks for" in page
+    assert "Answer scales: scores, because it asks for scores" in page
 
 
 def test_a_panel_is_put_together_and_changed(staff: Client) -> None:

@@ -80,14 +80,14 @@ def test_voters_that_ask_the_same_share_the_call() -> None:
             "about the prompt, by the model that writer names",
         ),
         (SECOND, "about the pair, in the other order"),
-        (SETTLE, "about the pair, only where the verdicts before it call for it"),
+        (SETTLE, "about the pair, only if the verdicts before it call for it"),
         (
             Step("talk", "", each="roles", rounds="rounds", in_turn=True),
             "about the pair, for each of roles, rounds times, one after the other",
         ),
         (
             Step("score", "$verdict", about=About.COMPLETION, score=(0, 9), temperature=0.5, only="scored"),
-            "about each answer alone, at temperature 0.5, a score from 0 to 9, where scored is set",
+            "about each answer alone, at temperature 0.5, a score from 0 to 9, if scored is set",
         ),
         (Step("more", "", continues="more"), "about the pair, in the same conversation"),
         (Step("more", "", continues="compare"), "about the pair, after compare"),
