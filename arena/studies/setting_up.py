@@ -355,8 +355,10 @@ def _setting(
     with transaction.atomic():
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
-            messages.success(request, form.done if form.store(request.user) else "Nothing was changed.")
-            return redirect((next_of(request) if "next" in request.POST else "") or request.path)
+            changed, following = form.store(request.user), next_of(request) if "next" in request.POST else ""
+            if changed or not following:
+                messages.success(request, form.done if changed else "Nothing was changed.")
+            return redirect(following or request.path)
     request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed
     return show(request, template, {"form": form, **context}, status=INVALID)
 

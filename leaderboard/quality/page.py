@@ -77,7 +77,7 @@ def history(study: Study, rater: Rater) -> History:
     rows = list(own.order_by("created_at").values_list("created_at", "seconds", "rating", "points"))
     by_day: dict[str, list[float | None]] = {}
     for created, seconds, _, _ in rows:
-        by_day.setdefault(f"{created:%Y-%m-%d}", []).append(seconds)
+        by_day.setdefault(f"{created.day} {created:%b %Y}", []).append(seconds)
     most = max(map(len, by_day.values()), default=1)
     days = [Day(day, len(each), _median(each), 100 * len(each) / most) for day, each in by_day.items()]
     counts = Counter((points, rating) for _, _, rating, points in rows if rating)

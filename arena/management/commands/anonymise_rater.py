@@ -9,8 +9,8 @@ from arena.people.anonymising import anonymise
 
 class Command(BaseCommand):
     help = (
-        "Deletes a person's account and everything that names them, in all studies. Comparisons stay, as "
-        "those of a former rater, and boards do not change. Cannot be undone."
+        "Deletes a person's account and everything that names them, in all studies. Ratings stay as "
+        "those of a former rater, and leaderboards do not change. You cannot undo this."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             if input("Type the name to go on: ").strip() != rater.name:
                 raise CommandError("Nothing was changed: this is not the name.")
         name = anonymise(rater, None, keep_comments=options["comments"] == "keep").name
-        self.stdout.write(f"Removed. The comparisons stay, as those of {name}.")
+        self.stdout.write(f"Removed. The ratings stay as those of {name}.")
 
 
 def _found(name: str, study: str | None) -> Rater:

@@ -28,20 +28,20 @@ def page(client, made, name="study"):
 
 def test_with_everybody_in_or_a_snapshot_from_before_nothing_is_said_of_leaving_out(client, made):
     text = page(client, made)
-    assert "left out by the operators" not in text
-    assert "1 hidden repeat" in text
+    assert "operators left out" not in text
+    assert "1 rating of hidden repeats" in text
     snapshot = services.refresh(made.study).snapshot
     counts = {name: value for name, value in snapshot.counts.items() if name != "uncounted"}
     type(snapshot).objects.filter(pk=snapshot.pk).update(counts=counts)
     text = client.get(reverse("study", args=[made.study.slug])).content.decode()
-    assert "left out by the operators" not in text
+    assert "operators left out" not in text
 
 
 @pytest.mark.parametrize("name", ["study", "study-raters", "study-agreement"])
 def test_who_is_left_out_is_said(client, made, name):
     decide(made.study, made.bea, "left_out", make.make_user(is_staff=True), "A reason for operators")
     text = page(client, made, name)
-    assert "1 rater left out by the operators of this study, 1 comparison" in text
+    assert "The operators left out 1 rater with 1 rating" in text
     assert "A reason for operators" not in text
     assert "Bea" not in text
 
