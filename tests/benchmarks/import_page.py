@@ -84,7 +84,7 @@ def walk(page, url, files, gauge):
         page.wait_for_selector("[name=apply]")
     with gauge.step("apply"):
         page.click("[name=apply]")
-        page.wait_for_selector("text=Look at the board")
+        page.wait_for_selector("text=Next: invite raters")
 
 
 def main():

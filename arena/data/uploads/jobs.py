@@ -24,7 +24,7 @@ from django.utils import timezone
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import BrokenFileError, InputFile
-from arena.data.formats.records import Item
+from arena.data.formats.records import Item, in_words
 from arena.data.formats.table import ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
@@ -271,7 +271,7 @@ def sweep(now: datetime | None = None) -> int:
 def _end_forgotten(before: datetime) -> None:
     waiting = [ImportJob.State.UPLOADING, ImportJob.State.CHECKED]
     for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
-        end(pk, ImportJob.State.CANCELLED, "Nobody came back for these files within a day.")
+        end(pk, ImportJob.State.CANCELLED, "Nobody applied these files within 24 hours.")
         discard(pk)
     # A killed worker leaves its copies behind.
     for folder in working_folder().glob(f"{FOLDER_PREFIX}*"):
@@ -362,8 +362,8 @@ def apply(job: int) -> None:
 
 
 def summary(report: ImportReport) -> str:
-    parts = [f"{counts.added:,} {kind}" for kind, counts in report.counts.items() if counts.added]
-    return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing was new."
+    parts = [f"{counts.added:,} {in_words(kind)}" for kind, counts in report.counts.items() if counts.added]
+    return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing new."
 
 
 def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
@@ -383,7 +383,7 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
                 logger.warning("Import %s is tried again: %s", pk, error)
                 return
             logger.exception("Import %s failed", pk)
-            reason = f"The arena met an error of its own ({type(error).__name__}); its log says more."
+            reason = f"An error in the arena stopped the import ({type(error).__name__}). Its log says more."
             end(pk, State.FAILED, f"{reason} Nothing was imported.")
         if not ImportJob.objects.unended().filter(pk=pk).exists():
             discard(pk)
@@ -392,7 +392,7 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
 def _may_begin(job: ImportJob) -> bool:
     """Count the attempt; ends a job with too many."""
     if job.attempts >= ATTEMPTS:
-        reason = f"This was begun {ATTEMPTS} times and never came to its end; the worker's log may say why."
+        reason = f"The import was started {ATTEMPTS} times and did not finish. The worker's log may say why."
         end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
         return False
     ImportJob.objects.filter(pk=job.pk).update(attempts=F("attempts") + 1)
@@ -435,7 +435,7 @@ def _settle(job: ImportJob, report: ImportReport) -> None:
             studies = Study.objects.filter(pk=job.study_id)
             LogEntry.objects.log_actions(job.user_id, studies, CHANGE, summary(report), single_object=True)
     else:
-        error = "Nothing was imported: the study has changed since the check, and now there are errors."
+        error = "Nothing was imported: the study changed after the check, and now the files have errors."
         ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)
 
 

@@ -86,7 +86,7 @@ def test_check_then_apply() -> None:
     assert state_of(job) == (State.APPLIED, "")
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
-    said = "Imported: 1 contestants, 2 prompts, 2 completions."
+    said = "Imported: 1 models, 2 prompts, 2 answers."
     assert LogEntry.objects.get(user=user).change_message == said
 
 
@@ -111,7 +111,7 @@ def test_files_with_errors_are_not_applied() -> None:
     assert not jobs.request_apply(job)
     ImportJob.objects.update(state=State.APPLYING)
     jobs.apply(job.pk)
-    sentence = "Nothing was imported: the study has changed since the check, and now there are errors."
+    sentence = "Nothing was imported: the study changed after the check, and now the files have errors."
     assert state_of(job) == (State.CHECKED, sentence)
     assert not Contestant.objects.exists()
     assert ImportChunk.objects.exists()
@@ -166,7 +166,7 @@ def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(jobs, "import_records", fail(KeyError("a secret")))
     jobs.check(job.pk)
-    sentence = "The arena met an error of its own (KeyError); its log says more. Nothing was imported."
+    sentence = "An error in the arena stopped the import (KeyError). Its log says more. Nothing was imported."
     assert state_of(job) == (State.FAILED, sentence)
     assert not ImportChunk.objects.exists()
 
@@ -189,7 +189,7 @@ def test_a_job_that_kills_its_workers_is_given_up() -> None:
     ImportJob.objects.update(attempts=jobs.ATTEMPTS)
     jobs.check(job.pk)
     sentence = (
-        "This was begun 3 times and never came to its end; the worker's log may say why. "
+        "The import was started 3 times and did not finish. The worker's log may say why. "
         "Nothing was imported."
     )
     assert state_of(job) == (State.FAILED, sentence)
@@ -217,7 +217,7 @@ def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
     assert state_of(forgotten)[0] == State.CHECKED
     assert new.exists()
     jobs.sweep(timezone.now() + timedelta(hours=25))
-    sentence = "Nobody came back for these files within a day."
+    sentence = "Nobody applied these files within 24 hours."
     assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
     assert state_of(running_one)[0] == State.CHECKING
     assert set(ImportChunk.objects.values_list("file__job", flat=True)) == {running_one.pk}
