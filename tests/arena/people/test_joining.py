@@ -121,6 +121,8 @@ def test_a_rater_agrees_to_the_text_that_was_shown(client: Client) -> None:
     assert client.post(address, NEW | {"agreed": agreed}).status_code == 302
     member = Membership.objects.get()
     assert (member.consent, member.consented_at is None) == (study.consent, False)
+    client.force_login(make.make_user(is_staff=True))
+    assert "We keep **ratings**." in client.get(reverse("operate-people", args=[study.slug])).content.decode()
     anonymising.anonymise(member.rater, None)
     member.refresh_from_db()
     assert (member.consent, member.consented_at is None) == (study.consent, False)
