@@ -114,7 +114,7 @@ def test_on_a_phone_each_kind_of_raters_is_a_card_with_the_names_of_its_numbers(
 ) -> None:
     phone.goto(f"{live_server.url}/studies/board/raters/")
     table = phone.locator(".kinds")
-    region = phone.get_by_role("region", name="Kinds of raters: table")
+    region = phone.get_by_role("region", name="Raters: table")
     assert region.evaluate("region => region.scrollWidth <= region.clientWidth")
     names = (
         table.locator("tbody tr")
@@ -129,6 +129,7 @@ def test_on_a_phone_each_kind_of_raters_is_a_card_with_the_names_of_its_numbers(
 
 def test_on_a_phone_the_names_of_rows_stay_while_a_table_is_scrolled(phone, live_server, raters) -> None:
     phone.goto(f"{live_server.url}/studies/board/agreement/")
+    phone.locator("#coefficients > summary").click()
     region = phone.locator("#kappa .table-scroll")
     name = region.get_by_role("rowheader", name="coding").first
     region.evaluate("region => { region.scrollLeft = 200 }")
