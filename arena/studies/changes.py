@@ -121,7 +121,9 @@ def _about(row: Any) -> str:
     """Which row a note is about; empty for the study."""
     if isinstance(row, Pair):
         return f"Pair {row.pk} of prompt {row.prompt}, "
-    return "" if isinstance(row, Study) else f"{str(row._meta.verbose_name).capitalize()} {row}, "
+    if isinstance(row, Study):
+        return ""
+    return f"{'Model' if isinstance(row, Contestant) else 'Prompt'} {row}, "
 
 
 def _account(by: Visitor) -> Any:

@@ -63,6 +63,9 @@ def take_all(page: Any, address: str, suffix: str) -> None:
     take_reading(page, address, suffix)
     page.goto(f"{address}/judging/")
     take(page, f"judging-{suffix}")
+    name, place = ("operate-setup", "") if suffix == "desk" else ("operate-progress", "progress/")
+    page.goto(f"{address}/operate/demo/{place}")
+    take(page, f"{name}-{suffix}")
 
 
 def take_rating(page: Any, address: str, suffix: str) -> None:

@@ -83,6 +83,7 @@ def main() -> None:
         import_answers(walk)
         join = invite(walk)
         judge(walk, model.url)
+        after_the_run(walk)
         publish(walk)
         rate(other, join, pictures=given.pictures)
         look(walk)
@@ -148,7 +149,10 @@ def judge(walk: Walk, url: str) -> None:
     walk.take("5-judge", full=True)
     walk.button("Save")
     walk.button("Start")
-    page.get_by_text("Finished").first.wait_for()
+
+
+def after_the_run(walk: Walk) -> None:
+    walk.page.get_by_text("Finished").first.wait_for()
     walk.take("6-judged")
     walk.link("Continue to Publish")
 

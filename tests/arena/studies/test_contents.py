@@ -36,9 +36,9 @@ def test_a_contestant_is_corrected_on_record(study: Study, operator: Client, con
     assert contestant.benchmarks == {"MMLU": 69.8, "ARC (easy)": 70}
     assert contestant.generation == {"top_p": 0.9}
     assert notes(study) == [
-        "Contestant Alpaca, External benchmark scores: MMLU 69.8, ARC (easy) 70. Before: none.",
-        "Contestant Alpaca, Family: Llama. Before: none.",
-        "Contestant Alpaca, Generation parameters: top_p 0.9. Before: none.",
+        "Model Alpaca, External benchmark scores: MMLU 69.8, ARC (easy) 70. Before: none.",
+        "Model Alpaca, Family: Llama. Before: none.",
+        "Model Alpaca, Generation parameters: top_p 0.9. Before: none.",
     ]
     study.refresh_from_db()
     assert study.revision == before + 1
@@ -85,7 +85,7 @@ def test_a_contestant_retires_and_comes_back(study: Study, operator: Client, con
         operator.post(page_of(contestant), {word: "1"})
         contestant.refresh_from_db()
         assert bool(contestant.retired_at) == (word == "retire")
-    assert [note.partition(":")[0] for note in notes(study)] == ["Contestant Alpaca, Retired"] * 2
+    assert [note.partition(":")[0] for note in notes(study)] == ["Model Alpaca, Retired"] * 2
     study.refresh_from_db()
     assert study.revision == 2
 
@@ -100,7 +100,7 @@ def test_what_was_never_paired_is_removed_with_its_answers(study: Study, operato
     operator.post(page, {"remove": "1"})
     assert not type(row).objects.filter(pk=row.pk).exists()
     assert not type(answer).objects.filter(pk=answer.pk).exists()
-    assert notes(study) == [f"{kind.capitalize()} {row}, removed, with 1 answer."]
+    assert notes(study) == [f"{'Prompt' if kind == 'prompt' else 'Model'} {row}, removed, with 1 answer."]
 
 
 @pytest.mark.parametrize("kind", ["contestant", "prompt"])
