@@ -11,6 +11,7 @@ from django.utils import timezone
 from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison
 from judging.models import JudgeCall, JudgeRun
+from judging.runs import lifecycle
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
@@ -185,3 +186,14 @@ def test_an_answer_that_no_call_is_behind_keeps_its_record_itself(elsewhere: Els
     name = elsewhere.claim()
     assert elsewhere.answer(name, attempt=9).status_code == 201
     assert Comparison.objects.get().extra["call"]["attempt"] == 9
+
+
+def test_replies_that_cannot_be_read_pause_the_run(
+    elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "READ_FIRST", 1)
+    body = {"assignment": elsewhere.claim(), "rating": None, "reason": "unparsable"}
+    call = {**RECORD, "attempt": 1}
+    assert elsewhere.post("/comparisons/", {**body, "raw_reply": "Both.", "call": call}).status_code == 201
+    run = JudgeRun.objects.get()
+    assert (run.state, '"Both."' in run.error) == ("paused", True)
