@@ -41,7 +41,7 @@ class Lesson:
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
     said = _said(study, pair, swapped=swapped)
     html = html_of(*said, _around(pair))
-    question = screen.Row("rating", "Which response is better?", chosen, errors)
+    question = screen.Row("rating", "Which answer is better?", chosen, errors)
     return _shown(study, pair, said, html, question, swapped=swapped)
 
 

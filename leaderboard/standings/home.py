@@ -59,8 +59,9 @@ def home(request: HttpRequest) -> HttpResponse:
         setting = opened.get(snapshot.pk) if snapshot else None
         leaders = _leaders(standings.get(snapshot.pk)) if snapshot else ()
         by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
-        is_open = card.study.pk in own or may_sign_up(card.study, request.user)
-        entries.append(Entry(card, leaders, by, is_open and not card.study.is_closed))
+        takes_ratings = not (card.study.is_closed or card.study.is_draft)
+        is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
+        entries.append(Entry(card, leaders, by, takes_ratings and is_let_in))
     return render(request, "leaderboard/home.html", {"entries": entries})
 
 

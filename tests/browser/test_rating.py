@@ -347,7 +347,7 @@ def test_a_refused_answer_is_kept_until_it_is_discarded(visitor: Visitor) -> Non
     visitor.press_for_next("Control+Enter")
     visitor.page.wait_for_selector("#refusals > div")
     told = visitor.page.inner_text("#refusals")
-    assert "closed before the answer arrived" in told
+    assert "closed before your rating arrived" in told
     assert "long thought about" in told
     Study.objects.update(closed_at=None)
     visitor.page.reload()

@@ -43,7 +43,7 @@ def press(visitor: Visitor, key: str, wanted: str) -> None:
 
 def test_all_of_it_by_keyboard(visitor: Visitor, trained: Study) -> None:
     visitor.visit("rate-study", trained.slug)
-    assert "3 pairs to practise on" in visitor.page.inner_text("main")
+    assert "Practise on 3 pairs" in visitor.page.inner_text("main")
     press(visitor, "Enter", "#answer [name=rating]")
     for number in range(1, 4):
         assert f"Pair {number} of 3" in visitor.page.inner_text(".task-status")
