@@ -95,6 +95,18 @@ def test_votes_come_from_the_first_sheet(tmp_path: Path) -> None:
     assert str(items[-1]) == f'{path}: the sheet "Sheet" is read, not "Old votes", "Notes"'
 
 
+def test_another_sheet_can_be_chosen(tmp_path: Path) -> None:
+    path = workbook(tmp_path, ["About these data"], more=("Prompts",))
+    book = openpyxl.load_workbook(path)
+    for row in (["id", "instruction"], ["1", "Say hello."]):
+        book["Prompts"].append(row)
+    book.save(path)
+    prompt, note = gather([path], sheet="Prompts").items()
+    assert (prompt.id, note.text) == ("1", 'the sheet "Prompts" is read, not "Sheet"')
+    (problem,) = gather([path], sheet="Prompt").items()
+    assert problem.reason == 'the workbook has no sheet "Prompt"; its sheets are Sheet, Prompts'
+
+
 def test_rows_that_do_not_fit_the_header(tmp_path: Path) -> None:
     path = workbook(tmp_path, ["id", "instruction"], ["p1", "One", None, "more"])
     ((line, _, said),) = problems(path)
