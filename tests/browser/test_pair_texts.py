@@ -104,7 +104,7 @@ def test_equal_texts_are_a_tie_without_a_script(visitor: Visitor, plain_page: An
     assert plain_page.is_hidden("text=Call it a tie")
     plain_page.click("label:has([name=rating][value='7'])")
     plain_page.click(".answer-tie")
-    plain_page.wait_for_selector(".task-status:has-text('1 rated')")
+    plain_page.wait_for_selector(".task-status:has-text('1 done')")
     assert Comparison.objects.get().rating in (4, 5)
 
 
@@ -144,7 +144,7 @@ def test_a_pair_to_settle_is_shown_as_written_and_called_a_tie(visitor: Visitor)
     page.keyboard.press("r")
     assert raw_and_rendered(page, ".prompt") == ["raw"]
     page.keyboard.press("t")
-    page.wait_for_selector("text=What everybody said")
+    page.wait_for_selector("text=All ratings")
     assert Comparison.objects.get(purpose="adjudication").rating == 3
     assert page.is_visible(".prompt-text math")
     assert page.locator("[data-tie]").count() == 0
