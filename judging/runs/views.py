@@ -1,11 +1,11 @@
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from time import time
 from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Max, Sum
+from django.db.models import Count, Max, Sum
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arena.models import Study
 from arena.people.permissions import staff_only
-from arena.rating import planning
+from arena.rating import planning, scales
 from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
@@ -225,9 +225,21 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _watched(run) | {
         "calls": JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS],
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+        "sides": () if run.is_active else _sides(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)
+
+
+def _sides(run: JudgeRun) -> list[tuple[str, int]]:
+    """How often the run preferred the answer shown first, neither, and the one shown second."""
+    rated = JudgeCall.objects.filter(run=run, status="scored").order_by().values_list("rating")
+    found: Counter[str] = Counter()
+    for rating, count in rated.annotate(count=Count("pk")):
+        if rating is not None:
+            preference = scales.preference(rating, run.judge.points)
+            found["A better" if preference < 0 else "B better" if preference > 0 else "tie"] += count
+    return [(side, found[side]) for side in ("A better", "tie", "B better") if found[side]]
 
 
 def _watched(run: JudgeRun) -> dict[str, Any]:

@@ -140,11 +140,12 @@ def test_a_finished_run_leads_to_its_leaderboard_and_one_without_ratings_to_anot
     assert "badge-good" not in page
     assert "The first one: &quot;&lt;b&gt;Lovely!&lt;/b&gt;&quot;" in page
     assert f"/judging/judges/new/?like={run.judge.slug}" in page
-    JudgeCall.objects.filter(pk=call.pk).update(status="scored")
+    JudgeCall.objects.filter(pk=call.pk).update(status="scored", rating=3)
     JudgeRun.objects.update(state="running")
     end(run)
     page = text(staff, f"/judging/runs/{run.pk}/")
     assert "badge-good" in page
+    assert "A better 1" in page
     assert f"/studies/{run.study.slug}/?raters=judge:{run.judge.slug}" in page
     assert f"/studies/{run.study.slug}/agreement/" in page
 
