@@ -80,10 +80,12 @@ def _people(study: Study) -> Finding:
     links = sum(link.is_open for link in study.invitations.all())
     if not (people or links or study.sign_up_open):
         return "open", "Nobody can join yet. Create an invitation link."
-    said = [f"{people:,} {pluralize(people, 'person,people')}"]
-    if links:
-        said.append(f"{links} open link{pluralize(links)}")
-    return "done", ", ".join(said) + "."
+    said = [
+        f"{people:,} {pluralize(people, 'person,people')}" if people else "",
+        f"{links} open link{pluralize(links)}" if links else "",
+        "sign-up is open" if study.sign_up_open else "",
+    ]
+    return "done", f"{', '.join(filter(None, said))}.".capitalize()
 
 
 def _judges(study: Study) -> Finding:

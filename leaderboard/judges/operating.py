@@ -12,7 +12,20 @@ from arena.people.permissions import OperatorRequest, operator
 from arena.studies.pages import show
 from judging.models import Judge, JudgeRun
 from leaderboard.models import Snapshot
+from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.snapshots.stored import Stored
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Pearson's r with people over ``pairs`` that both rated."""
+
+    value: float
+    pairs: int
+
+    @property
+    def is_thin(self) -> bool:
+        return self.pairs < FEWEST_PAIRS
 
 
 @dataclass(frozen=True)
@@ -23,7 +36,7 @@ class Line:
     rated: int
     not_rated: int
     run: JudgeRun | None
-    agreement: float | None
+    agreement: Agreement | None
 
 
 def lines(study: Study) -> list[Line]:
@@ -52,8 +65,8 @@ def lines(study: Study) -> list[Line]:
     ]
 
 
-def _agreements(study: Study) -> dict[str, float]:
-    """Pearson's r with people over all categories, of the newest snapshot, by selector."""
+def _agreements(study: Study) -> dict[str, Agreement]:
+    """Over all categories, of the newest snapshot, by selector."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         return {}
@@ -61,7 +74,7 @@ def _agreements(study: Study) -> dict[str, float]:
     for selector, content in Stored.read(snapshot, Q(kind="correlation")).all("correlation"):
         overall = next((row for row in content["rows"] if not row["category"]), None)
         if overall and overall["pearson"] is not None:
-            found[selector] = overall["pearson"]
+            found[selector] = Agreement(overall["pearson"], overall["n"])
     return found
 
 
