@@ -192,7 +192,7 @@ def test_correlation_kappa_and_alpha(client, answers):
     x, y = (np.concatenate((column, -column)).round(9) for column in means.to_numpy().T)
     row = next(
         row
-        for row in table(client, "agreement/tables/correlation.csv")
+        for row in table(client, "agreement/tables/correlations.csv")
         if row["Category"] == "All" and row["Raters"] == "STRICT"
     )
     found = (row["Pearson r"], row["Spearman rho"], row["Kendall tau"])
