@@ -16,7 +16,7 @@ from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import OF_ANCHORING, Scope, parse_for_anchoring
+from leaderboard.snapshots.settings import OF_ANCHORING, Scope, method_words, parse_for_anchoring
 from leaderboard.standings.figure import intervals
 
 
@@ -43,6 +43,10 @@ class AnchoredPage(ComputedPage):
             pending=found.pending,
             content=found.stored.get("anchored", setting.raters),
         )
+
+    @property
+    def method_words(self) -> str:
+        return ", ".join(method_words(replace(self.setting, method="bradley-terry")))
 
     @property
     def switches(self) -> list[Switch]:

@@ -114,7 +114,7 @@ class JudgesPage(Page):
 
     @property
     def verdict(self) -> str:
-        """Which judge is nearest to people, and whose verdict depends most on the order."""
+        """How far judges agree with people, and how often the order changes their verdict."""
         return side_by_side.verdict(self.found) if self.found else ""
 
     @cached_property

@@ -256,7 +256,7 @@ def lines(content: Content) -> list[Line]:
 
 
 def verdict(content: Content) -> str:
-    """Which judge is nearest to people, and whose verdict depends most on the order, where that is known."""
+    """How far judges agree with people, and how often the order changes their verdict, if known."""
     judges = [own for own in content["raters"] if own["selector"].startswith("judge:")]
     near = [(r.value, own["label"]) for own in judges if (r := _correlation(own)).value is not None]
     flips = [(found["rate"], own["label"]) for own in judges if (found := own["ratings"]["flips"])]
@@ -264,9 +264,11 @@ def verdict(content: Content) -> str:
     sentences = []
     if near:
         (low, least), (high, most) = min(near), max(near)
-        many = len(near) > 1
-        less = f", {least} least (r {signed(low)})" if many else ""
-        sentences.append(f"{most} agrees {'most ' if many else ''}with people (r {signed(high)}){less}")
+        sentences.append(
+            f"agreement with people (r) ranges from {signed(low)} for {least} to {signed(high)} for {most}"
+            if len(near) > 1
+            else f"{most} agrees with people (r {signed(high)})"
+        )
     if flips:
         (low, least), (high, most) = min(flips), max(flips)
         less = f" and in {low:.0%} with {least}" if len(flips) > 1 else ""

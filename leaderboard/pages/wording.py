@@ -85,7 +85,21 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 _WORDS: Final = frozenset(
-    ("all", "both", "but", "in", "no", "nobody", "only", "people", "the", "when", "with", *_SMALL[1:])
+    (
+        "agreement",
+        "all",
+        "both",
+        "but",
+        "in",
+        "no",
+        "nobody",
+        "only",
+        "people",
+        "the",
+        "when",
+        "with",
+        *_SMALL[1:],
+    )
 )
 """What begins a sentence and is no name."""
 

@@ -20,6 +20,7 @@ from leaderboard.snapshots.settings import (
     PlanSetting,
     Scope,
     UnknownSettingError,
+    method_words,
     parse_for_plan,
     words,
 )
@@ -58,6 +59,10 @@ class PlanPage(ComputedPage):
             pending=found.pending,
             content=found.stored.get("plan", setting.raters),
         )
+
+    @property
+    def method_words(self) -> str:
+        return ", ".join(method_words(replace(self.setting, method="bradley-terry")))
 
     @property
     def setting_words(self) -> str:
