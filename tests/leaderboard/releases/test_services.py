@@ -235,7 +235,7 @@ class TestCommand:
         assert said["sha256"] == found.sha256
         assert said["authors"] == [{"name": "Ada Lovelace", "orcid": "", "affiliation": ""}]
         call_command(*arguments, stdout=out)
-        assert "release 1, version 1.0, was made before and stays as it is." in out.getvalue()
+        assert "release 1, version 1.0, exists already; nothing changed." in out.getvalue()
 
     def test_what_is_wrong_is_one_sentence(self):
         make_board()
