@@ -311,7 +311,7 @@ def _bands(setting: Setting, counts: Counts) -> list[Choice]:
     ties = setting.settled().ties == "on" and setting.method != "ordinal" and not setting.ratings
     acts = ties and len(points) == 1
     known = bands(points[0]) if acts else []
-    return [Choice("" if number == 0 else band, band) for number, band in enumerate(known)]
+    return [Choice("" if number == 0 else band, band.replace("-", "–")) for number, band in enumerate(known)]
 
 
 def _read_band(value: str, setting: Setting, counts: Counts) -> str:
@@ -366,6 +366,10 @@ def _read_pairs(value: str, setting: Setting, counts: Counts) -> str:
     if found and not _pairs(setting, counts):
         raise UnknownSettingError("These raters have no random pairs.")
     return found
+
+
+def _drawn(resample: str) -> str:
+    return "ratings" if resample == "games" else resample.replace("-", " ")
 
 
 def level_choices(level: str) -> list[Choice]:
@@ -454,7 +458,7 @@ SETTINGS: Final = (
     Declaration(
         "resample",
         "Resample",
-        lambda *_: [Choice(value, value.replace("-", " ").capitalize()) for value in RESAMPLE],
+        lambda *_: [Choice(value, _drawn(value).capitalize()) for value in RESAMPLE],
         values=RESAMPLE,
         longest=20,
         help="prompts, games, raters or prompts-and-raters.",
@@ -576,7 +580,7 @@ def method_words(setting: Setting, *, every: bool = False) -> list[str]:
     if setting.adjust:
         said.append(f"adjusted for {adjusted_words(setting.adjust)}")
     if setting.resample != _USUAL["resample"]:
-        said.append(f"resampled {setting.resample.replace('-', ' ')}")
+        said.append(f"resampled {_drawn(setting.resample)}")
     if every or setting.level != _USUAL["level"]:
         said.append(f"{setting.level}% intervals")
     if setting.pairwise:

@@ -146,7 +146,7 @@ class TestAnySetting:
     def test_the_matrix_waits_and_then_shows_what_the_board_of_each_category_shows(self, client, made):
         wanted = "?raters=people&method=bradley-terry&band=2-7&level=97.5&resample=games"
         waiting = client.get(f"/studies/small/categories/{wanted}").content.decode()
-        assert "ratings 2–7 are ties, resampled games, 97.5% intervals" in waiting
+        assert "ratings 2–7 are ties, resampled ratings, 97.5% intervals" in waiting
         poll = wanted.replace("&", "&amp;") + "&amp;shown=wanted"
         assert f'hx-get="/studies/small/categories/computing/{poll}"' in waiting
         assert "category-table" not in waiting

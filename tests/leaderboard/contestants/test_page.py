@@ -112,7 +112,7 @@ class TestAnySetting:
     def test_it_waits_and_then_shows_what_board_and_categories_show(self, client, made):
         page = url(made, "alpha")
         waiting = text(client.get(page + self.WANTED))
-        assert "ratings 3–6 are ties, resampled games, 97.5% intervals" in waiting
+        assert "ratings 3–6 are ties, resampled ratings, 97.5% intervals" in waiting
         assert f'hx-get="{page}computing/{self.WANTED.replace("&", "&amp;")}&amp;shown=wanted"' in waiting
         assert "Scores by category" not in waiting
         assert client.get(f"{page}tables/opponents.csv{self.WANTED}").status_code == 202

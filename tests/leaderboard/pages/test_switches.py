@@ -62,9 +62,9 @@ def test_what_leaves_no_choice_is_not_offered(setting, counts, missing):
 
 def test_bands_and_levels_that_are_offered():
     assert [(option.label, option.query) for option in options(Setting("people", band="3-6"), "band")] == [
-        ("4-5", "?raters=people"),
-        ("3-6", "?raters=people&band=3-6"),
-        ("2-7", "?raters=people&band=2-7"),
+        ("4–5", "?raters=people"),
+        ("3–6", "?raters=people&band=3-6"),
+        ("2–7", "?raters=people&band=2-7"),
     ]
     shown = [(option.label, option.chosen) for option in options(Setting("people", level="97.5"), "level")]
     assert shown == [("80%", False), ("90%", False), ("95%", False), ("97.5%", True), ("99%", False)]
