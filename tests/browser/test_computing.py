@@ -47,7 +47,7 @@ def ratings(page):
 
 def test_the_page_waits_and_shows_the_numbers_by_itself(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/?raters=people&band=3-6")
-    page.get_by_text("These numbers are not stored; they wait for a worker to compute them.").wait_for()
+    page.get_by_text("These numbers are not stored; they waiting to be computed to compute them.").wait_for()
     assert page.locator("#standings-table").count() == 0
     assert computing.compute_next(made.study.pk)
     page.wait_for_selector("#standings-table")
@@ -88,7 +88,7 @@ def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_s
     page.get_by_role("link", name="Models only").click()
     page.wait_for_selector("#computing")
     page.wait_for_url("**/?raters=people&contestants=models")
-    expect(page.locator("#board-status")).to_contain_text("wait for a worker")
+    expect(page.locator("#board-status")).to_contain_text("waiting to be computed")
     assert computing.compute_next(made.study.pk)
     page.wait_for_selector("#standings-table")
     assert page.locator("#standings-table tbody tr").count() == 2

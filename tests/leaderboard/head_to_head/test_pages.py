@@ -44,7 +44,7 @@ def address(made, first="alpha", second="beta", query=""):
 
 
 def computed(client, made, **place):
-    assert "wait for a worker" in text(client.get(address(made, **place)))
+    assert "waiting to be computed" in text(client.get(address(made, **place)))
     assert computing.compute_next(made.study.pk)
     return client.get(address(made, **place))
 
@@ -86,7 +86,7 @@ def test_a_tie_band_acts_on_raters_of_its_scale(client, made):
         made.rate("alpha", "beta", 2 if prompt else 1, points=3, prompt=prompt, rater=short)
     services.refresh(made.study)
     page = address(made, query="?band=2-7")
-    assert "wait for a worker" in text(client.get(page))
+    assert "waiting to be computed" in text(client.get(page))
     assert computing.compute_next(made.study.pk)
     rows = records(client, address(made) + "tables/raters.csv?band=2-7")
     assert [(row["Raters"], row["Against each other: ties"]) for row in rows][:3] == [

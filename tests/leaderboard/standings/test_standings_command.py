@@ -119,7 +119,7 @@ def test_what_does_not_exist_is_one_sentence(made, arguments, message):
 
 
 def test_refresh_publishes_a_snapshot_and_no_games_is_one_sentence(made):
-    assert "small: 3 comparisons" in printed("refresh", "small")
+    assert "small: 3 ratings" in printed("refresh", "small")
     assert Snapshot.objects.get().study == made.study
     with pytest.raises(CommandError, match="No study is named"):
         printed("refresh", "nowhere")

@@ -208,7 +208,7 @@ class TestMethods:
         assert not {"backend", "threads"} & found["parameters"].keys()
         text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
         assert "rank  rank ub  contestant  rating  90% interval" in text
-        assert "cannot be told apart at 90 %" in text
+        assert "cannot be told apart at 90%" in text
         assert "Removing" in text
 
 
