@@ -56,6 +56,7 @@ _ABOUT_ITSELF: Final = re.compile(
 )
 """Words before a name by which a text calls itself or its maker."""
 
+_MADE_BY: Final = re.compile(r"(?:made|developed|created|trained|built|designed|programmed|provided) by ")
 _MAKER: Final = re.compile(
     rf"""\b (?: (?i:I\ am | I['’]m | as ) ) \s+ (?: an?|the ) \s {_GAP}{{0,60}}?
     \b (?: AI|assistant|model|chatbot|bot|LLM|program ) \b {_GAP}{{0,40}}?
@@ -138,6 +139,7 @@ class NameFinder:
         )
         self._names = re.compile(rf"{_START}(?:(?P<tells>{tells or '(?!)'})|(?:{others}))")
         parts = {word for label in (name, family, organisation) for word in _names_of(label)}
+        self._roots = {word.lower() for word in parts}
         compounds = "|".join(word[0].upper() + word[1:] for word in sorted(parts) if not word.isupper())
         self._compounds = re.compile(rf"{_START}(?:{compounds or '(?!)'})(?=[A-Z])[^\W_]+")
 
@@ -171,8 +173,9 @@ class NameFinder:
             if len(text) == len(small)
             else re.finditer(self._names.pattern, text, re.IGNORECASE)
         )
-        compounds = list(self._compounds.finditer(text))
-        makers = list(_MAKER.finditer(text)) if " by " in small else []
+        has_root = any(root in small for root in self._roots)
+        compounds = list(self._compounds.finditer(text)) if has_root else []
+        makers = list(_MAKER.finditer(text)) if " by " in small and _MADE_BY.search(small) else []
         spans = [(match.span(), bool(match["tells"])) for match in found]
         spans += [(match.span(), True) for match in compounds]
         spans += [(match.span("maker"), False) for match in makers]
