@@ -258,3 +258,7 @@ def test_another_model_than_asked_is_recorded(asked: Callable[..., JudgeCall]) -
     assert (call.status, call.model_returned) == ("scored", "loopback-2-mini")
     assert call.run.judge.model == "loopback"
     assert JudgeCall.objects.progress(call.run).models == {"loopback-2-mini": 1}
+
+
+def test_without_a_key_no_word_is_taken_for_one(asked: Callable[..., JudgeCall]) -> None:
+    assert asked(Answer(status=400, raw=b'{"error": "none of these"}')).error == "none of these"
