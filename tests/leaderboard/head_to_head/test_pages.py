@@ -104,7 +104,10 @@ def test_what_must_be_said_of_a_judge_stands_beside_its_verdict(client, made):
     assert "STRICT judges its own answers: it is also ranked here as gamma" in words(
         client.get(address(made, query="?raters=judge:strict"))
     )
-    assert "competes" not in words(client.get(address(made)))
+    assert "judges its own answers" not in words(client.get(address(made)))
+    assert "Caution: STRICT judges its own answers" in printed(
+        "decide", "small", "alpha", "beta", "--raters", "judge:strict", "--margin", "1000"
+    )
 
 
 def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
