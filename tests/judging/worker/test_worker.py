@@ -172,7 +172,7 @@ def test_a_refused_reply_is_kept_aside_and_its_assignment_fails(box: Box, model:
     assert not Comparison.objects.exists()
     failed = JudgeCall.objects.filter(state="failed")
     assert {call.error_kind for call in failed} == {"refused_answer"}
-    assert all("This study was closed before the answer arrived" in call.error for call in failed)
+    assert all("This study was closed before your rating arrived" in call.error for call in failed)
 
 
 def test_a_slow_model_keeps_its_lease(box: Box, model: ChatServer, settings: Any) -> None:
