@@ -47,7 +47,7 @@ def ratings(page):
 
 def test_the_page_waits_and_shows_the_numbers_by_itself(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/?raters=people&band=3-6")
-    page.get_by_text("These numbers are not stored; they waiting to be computed to compute them.").wait_for()
+    page.get_by_text("These numbers are waiting to be computed.").wait_for()
     assert page.locator("#standings-table").count() == 0
     assert computing.compute_next(made.study.pk)
     page.wait_for_selector("#standings-table")
@@ -85,6 +85,7 @@ def test_every_page_with_settings_does(page, live_server, made, problems, place,
 
 def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/?raters=people")
+    page.locator(".more-settings > summary").click()
     page.get_by_role("link", name="Models only").click()
     page.wait_for_selector("#computing")
     page.wait_for_url("**/?raters=people&contestants=models")
@@ -92,7 +93,8 @@ def test_a_switch_leads_there_and_the_other_board_is_one_click_away(page, live_s
     assert computing.compute_next(made.study.pk)
     page.wait_for_selector("#standings-table")
     assert page.locator("#standings-table tbody tr").count() == 2
-    page.get_by_role("heading", name="With and without people among the contestants").wait_for()
+    page.get_by_role("heading", name="With and without people’s answers").wait_for()
+    page.locator(".more-settings > summary").click()
     page.get_by_role("link", name="Everyone").click()
     page.wait_for_url("**/?raters=people")
     page.wait_for_function("document.querySelectorAll('#standings-table tbody tr').length === 3")
@@ -126,4 +128,4 @@ def test_a_level_is_picked_from_the_snapshot(page, live_server):
     )
     first = at_level(stored.content, "80")["standings"][0]
     shown = page.locator("#standings-table tbody tr").first.inner_text()
-    assert f"+{first['high'] - first['rating']:.0f}" in shown
+    assert f"{first['low']:.0f} to {first['high']:.0f}" in shown
