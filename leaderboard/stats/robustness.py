@@ -93,13 +93,13 @@ class Removals:
     def sentence(self, names: Sequence[str]) -> str:
         """The finding in one sentence; ``names`` are the contestants' in the order of their numbers."""
         first = names[self.first]
-        what = "comparisons" if self.unit == "games" else self.unit
+        what = "ratings" if self.unit == "games" else self.unit
         if self.removed is None or self.instead is None:
-            return f"No removal of {what} was found that puts another contestant before {first}."
+            return f"No removal of {what} was found that puts another model before {first}."
         if not self.removed:
             return f"{first} and {names[self.instead]} share the first place."
         cut = f", and cut off {', '.join(names[other] for other in self.cut_off)}" if self.cut_off else ""
-        percent, instead = f"{100 * self.removed / self.units:.2g} %", names[self.instead]
+        percent, instead = f"{100 * self.removed / self.units:.2g}%", names[self.instead]
         return (
             f"Removing {self.removed} of {self.units} {what} ({percent}) would put {instead} before "
             f"{first}{cut}; fewer might do."

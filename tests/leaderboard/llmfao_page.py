@@ -1,4 +1,4 @@
-"""What docs/llmfao.md shows, computed from the public data: votes, rankings and the tables made of them."""
+"""What docs/llmfao.md shows, computed from the public data: ratings, rankings and the tables made of them."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -119,7 +119,7 @@ def likeness_table(found):
         same = after[most] == before[most]
         move = "none" if same else f"{most}, {before[most]} to {after[most]}"
         rows.append([label, *(f"{value:.2f}" for value in alike(own, reference)), f"{shared} of 10", move])
-    return table(["people's votes by", "Kendall", "Spearman", "same top ten", "moves most"], rows)
+    return table(["people's ratings by", "Kendall", "Spearman", "same top ten", "moves most"], rows)
 
 
 def inseparable(standings):
@@ -132,7 +132,7 @@ def certainty_row(label, drawn, standings):
     apart = 1 - len(inseparable(standings)) / (len(rows) * (len(rows) - 1) / 2)
     best = sum(row.rank_ub == 1 for row in rows)
     first = next(row.p_first for row in rows if row.contestant == "GPT 4")
-    return [label, drawn, f"{half:.0f}", f"{100 * first:.0f} %", str(best), f"{100 * apart:.0f} %"]
+    return [label, drawn, f"{half:.0f}", f"{100 * first:.0f}%", str(best), f"{100 * apart:.0f}%"]
 
 
 def certainty_table(people, found):
@@ -144,8 +144,8 @@ def certainty_table(people, found):
         rows.append(certainty_row(label, "prompts", found[label]))
     sandwich = people.ranked(replace(BRADLEY_TERRY, intervals="sandwich"))
     rows.append(certainty_row("Bradley-Terry, sandwich", "prompts", sandwich))
-    header = ["people's votes by", "drawn", "mean half-width", "P(GPT 4 first)", "best rank 1", "told apart"]
-    return table(header, rows, left=2)
+    numbers = ["mean half-width", "P(GPT 4 first)", "best rank 1", "told apart"]
+    return table(["people's ratings by", "resampled", *numbers], rows, left=2)
 
 
 def rater_table(same, anchored):
@@ -199,7 +199,7 @@ def effect_table(everything):
         effects = [details["position"], *(details["effects"][name] for name in STYLE)]
         found = [f"{e['points']:+.0f} ({e['low']:+.0f} to {e['high']:+.0f})" for e in effects]
         rows.append([LABELS[rater], " / ".join(shares), *found])
-    return table(["rater", "first / tie / second, %", "shown first", "longer", "more Markdown"], rows)
+    return table(["rater", "first / tie / second (%)", "shown first", "longer", "more Markdown"], rows)
 
 
 def board_table(by_raters):
@@ -211,7 +211,7 @@ def board_table(by_raters):
     people = rows[LABELS[PEOPLE]]
     order = sorted(people, key=lambda name: (people[name].rank, name))[:10]
     return table(
-        ["model", *(f"{label}: rank and rating" for label in rows)],
+        ["model", *(f"{label}: rank and score" for label in rows)],
         [[name, *(_on_board(rows[label].get(name)) for label in rows)] for name in order],
     )
 

@@ -27,13 +27,13 @@ README = Path(__file__).parents[3] / "README.md"
 
 def said_of_votes(people):
     for name in ("GPT 4", "MythoMax-L2 (13B)", "Mythalion 13B"):
-        yield f"{name}: {100 * people.shown_first(name):.0f} %"
+        yield f"{name}: {100 * people.shown_first(name):.0f}%"
     for name in ("Falcon Instruct (40B)", "GPT 3.5 Turbo", "command"):
         prompts = np.bincount(people.ratings.prompt[people.of(name)])
         yield f"{name}: {prompts.max()} of {prompts.sum()}"
         if name.startswith("Falcon"):
             rest = people.only(people.ratings.prompt != prompts.argmax())
-            yield f"without that prompt it stands at {llmfao.scores(rest.ranked(FIT))[name]:.0f}"
+            yield f"without that prompt its score is {llmfao.scores(rest.ranked(FIT))[name]:.0f}"
     leaders = {
         people.only(people.ratings.prompt != prompt).ranked(FIT).standings[0].contestant
         for prompt in np.unique(people.ratings.prompt)
@@ -73,7 +73,7 @@ def said_by_commands(everything, found):
 def said_of_anchoring(rankings):
     for each in rankings:
         votes = each.found.effective_votes_overall
-        yield f"{each.data.judges[0]} with power {each.found.power:.2f}, {votes:,.0f} votes"
+        yield f"{votes:,.0f} with {each.data.judges[0]} (power {each.found.power:.2f})"
 
 
 @pytest.fixture

@@ -62,10 +62,7 @@ class TestByHand:
         found = fewest_removals(make_votes((0, 1, 1, 3)))
         assert (found.first, found.instead, found.removed, found.share) == (0, None, None, None)
         assert (len(found.picked), found.outcomes) == (0, ())
-        assert (
-            found.sentence("AB")
-            == "No removal of comparisons was found that puts another contestant before A."
-        )
+        assert found.sentence("AB") == "No removal of ratings was found that puts another model before A."
 
     def test_a_shared_first_place_needs_no_removal(self):
         found = fewest_removals(make_votes((0, 1, 1, 1), (0, 1, 0, 1), (0, 2, 1, 1), (1, 2, 1, 1)))
@@ -78,9 +75,7 @@ class TestByHand:
         found = fewest_removals(games, unit="prompts")
         assert (found.removed, found.units, found.picked.tolist()) == (1, 3, [0])
         assert found.outcomes == (Removed(0, 1, 1.0, 3),)
-        assert found.sentence("AB") == (
-            "Removing 1 of 3 prompts (33 %) would put B before A; fewer might do."
-        )
+        assert found.sentence("AB") == "Removing 1 of 3 prompts (33%) would put B before A; fewer might do."
         # C met nobody but A, in one game that A won; the two wins over B and that game are what A has.
         games = make_votes((0, 1, 1, 2), (0, 1, 0, 1), (0, 2, 1, 1), cluster=[0, 1, 2, 0])
         found = fewest_removals(games, unit="prompts")
@@ -170,7 +165,7 @@ class TestPublicStudy:
             "raters": (7, 124),
         }
         assert found["games"].sentence(votes.names) == (
-            "Removing 13 of 8931 comparisons (0.15 %) would put Platypus-2 Instruct (70B) before GPT 4; "
+            "Removing 13 of 8931 ratings (0.15%) would put Platypus-2 Instruct (70B) before GPT 4; "
             "fewer might do."
         )
 
