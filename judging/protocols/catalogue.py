@@ -20,7 +20,7 @@ REIFE: Final = "Liu et al. (2024), ReIFE: Re-evaluating Instruction-Following Ev
 # The rules are LLMBar's, in our words.
 RULES: Final = Parameter(
     default=True,
-    meaning="whether the judge is told what counts: doing exactly what is asked first, no position bias",
+    meaning="tell the judge to put following the instruction first and to ignore the order",
     texts={True: read_text("shared/rules"), False: ""},
 )
 
@@ -33,27 +33,25 @@ REFERENCE_STEP: Final = read_step(
 )
 
 WITH_METRICS: Final = Parameter(
-    False, "whether questions that fit the prompt are written first, to guide the score"
+    False, "let the model write questions that fit the prompt first, to guide the score"
 )
 
-WITH_REFERENCE: Final = Parameter(False, "whether the prompt is answered first, for reference")
+WITH_REFERENCE: Final = Parameter(False, "let the model answer the prompt first, as a reference")
 
 OWN_REFERENCES: Final = Parameter(
     False,
-    "whether the study's own reference answers are shown instead of a written one; the model answers a "
-    "prompt "
-    "that has none",
+    "show the study's own reference answers; the model writes one only if a prompt has none",
 )
 
 
 def author(works: str) -> Parameter:
     return Parameter(
         "gpt-4o",
-        f"who writes {works}: a model at the judge's endpoint, or judge:SLUG for the model of another judge",
+        f"the model that writes {works}: one at the judge's endpoint, or judge:SLUG for another judge's",
     )
 
 
-ONLY_SCORES: Final = "it asks for scores, and with anything else it would be another protocol"
+ONLY_SCORES: Final = "it asks for scores; with anything else it would be another protocol"
 
 # The seed study
 
@@ -88,7 +86,7 @@ SCORES = Protocol(
     name="scores",
     title="Give each of two answers a score, then explain; the higher score wins, equal scores are a tie",
     family="Can foundation models label data like humans?",
-    citation=f"{SEED_STUDY}; the range from 1 to 10 is FastChat's, the study names none",
+    citation=f"{SEED_STUDY}; the range from 1 to 10 is FastChat's, as the study names none",
     steps=(read_step("scores", "rate"),),
     place=Place.FIRST_LINE,
     forms=("scores",),
@@ -99,7 +97,7 @@ SCORES = Protocol(
 
 SHOTS = Parameter(
     0,
-    "how many examples with the right reply are shown; published with the rules and none, 1 or 2",
+    "number of examples with the right reply; published with the rules and 0, 1 or 2",
     choices=(0, 1, 2),
     texts={
         0: "",
@@ -121,7 +119,7 @@ VANILLA = Protocol(
 WITH_RULES = replace(
     VANILLA,
     name="rules",
-    title="Name the better answer by stated rules, nothing else",
+    title="Name the better answer by given rules, nothing else",
     aliases=("base",),
     parameters={"rules": RULES, "shots": SHOTS},
 )
@@ -139,7 +137,7 @@ COT = Protocol(
 
 METRICS = Protocol(
     name="metrics",
-    title="Write questions that fit the prompt, then compare with their help",
+    title="Write questions that fit the prompt, then compare",
     family="LLMBar",
     citation=LLMBAR,
     steps=(METRICS_STEP, read_step("metrics", "compare")),
@@ -160,7 +158,7 @@ REFERENCE = Protocol(
 
 METRICS_REFERENCE = Protocol(
     name="metrics-reference",
-    title="Compare with questions that fit the prompt and with a reference answer",
+    title="Write questions that fit the prompt and a reference answer, then compare",
     family="LLMBar",
     citation=LLMBAR,
     steps=(METRICS_STEP, REFERENCE_STEP, read_step("metrics-reference", "compare")),
@@ -183,9 +181,8 @@ SWAP = Protocol(
     decide=last_of("compare", "synthesise"),
     aliases=("swap-and-synthesize", "swap&synthesize"),
     parameters={"rules": RULES},
-    note="Verdicts contradict each other if they take opposite sides. Otherwise the verdict in the "
-    "pair's own "
-    "order counts, as in LLMBar. The two passes of a pair serve both of its orders.",
+    note="Verdicts contradict each other if they take opposite sides. Otherwise the verdict in the order "
+    "shown counts, as in LLMBar. The two calls serve both orders of a pair.",
 )
 
 SWAP_COT = replace(
@@ -222,7 +219,7 @@ RATING = Protocol(
 
 RUBRIC = Protocol(
     name="rubric",
-    title="Grade each answer from 1 to 5 on its own, by a rubric of the operator",
+    title="Grade each answer from 1 to 5 on its own, by your rubric",
     family="LLMBar",
     citation=f"{LLMBAR}; after Kim et al. (2024), Prometheus, arXiv 2310.08491",
     steps=(
@@ -235,13 +232,13 @@ RUBRIC = Protocol(
     decide=compared("grade"),
     parameters={
         "rubric": Parameter(
-            read_text("rubric/following"), "what is graded, and what each grade from 1 to 5 means"
+            read_text("rubric/following"), "what to grade, and what each grade from 1 to 5 means"
         ),
         "rules": replace(RULES_FOR_ONE, default=False),
         "with_reference": WITH_REFERENCE,
         "own_references": OWN_REFERENCES,
         "author": Parameter(
-            "", "the model that answers the prompt; empty for the judge's own, published with GPT-4"
+            "", "the model that answers the prompt; empty: the judge's own; published with GPT-4"
         ),
     },
 )
@@ -263,11 +260,11 @@ MULTI_ROLE = Protocol(
     place=Place.FIELD,
     decide=debated("debate", roles="roles", decision="decision"),
     parameters={
-        "roles": Parameter(ROLES, "who speaks, in this order: a name, a colon and what the role is"),
-        "rounds": Parameter(1, "how often each role speaks; published with 1 and with 2", choices=(1, 2)),
+        "roles": Parameter(ROLES, "the speakers in order, each as a name, a colon and the role"),
+        "rounds": Parameter(1, "how often each role speaks; published with 1 and 2", choices=(1, 2)),
         "decision": Parameter(
             "last",
-            "whose verdict counts: the last speaker's, as published, or the majority's in the last round",
+            "the verdict that counts, of the last speaker (as published) or the majority in the last round",
             choices=DECISIONS,
         ),
         "rules": RULES,
@@ -290,23 +287,23 @@ CHATEVAL = Protocol(
     parameters={
         "roles": Parameter(
             ROLES,
-            "who speaks and votes, in this order: a name, a colon and what the role is; LLMBar names none",
+            "the speakers and voters in order, each as a name, a colon and the role; LLMBar names none",
         ),
         "rounds": Parameter(1, "how often each role speaks before the vote; LLMBar leaves it open"),
         "decision": Parameter(
             "majority",
-            "whose vote counts: the majority's, or that of the last to vote; LLMBar leaves it open",
+            "the vote that counts, of the majority or the last voter; LLMBar leaves it open",
             choices=DECISIONS,
         ),
         "rules": RULES,
     },
-    note="ChatEval's own referees score both answers each time they speak; as LLMBar describes it, they "
-    "discuss and then give their preference one after the other.",
+    note="In ChatEval, referees score both answers each time they speak. In LLMBar's description, which this "
+    "follows, they discuss and then give their preferences one after the other.",
 )
 
 FINE_GRAINED_DIFF = Protocol(
     name="fine-grained-diff",
-    title="List the differences one by one, say what they mean, then the verdict",
+    title="List the differences and what they mean, then the verdict",
     family="ReIFE",
     citation=REIFE,
     steps=(read_step("fine-grained-diff", "compare"),),
@@ -325,7 +322,7 @@ ASPECTS = Parameter(
         "Completeness: the answer does all that was asked and keeps to every limit that was set, "
         "such as length, wording or form.",
     ),
-    meaning="what is compared one by one: a name, a colon and what it means",
+    meaning="the aspects to compare, each as a name, a colon and its meaning",
 )
 
 _CITATION = f"{REIFE}; after Li et al. (2024), Decompose and Aggregate, arXiv 2405.15329"
@@ -342,7 +339,7 @@ MULTI_ASPECT_SINGLE = Protocol(
 
 MULTI_ASPECT_TWO = Protocol(
     name="multi-aspect-two",
-    title="Compare in one aspect at a time, then decide from all comparisons",
+    title="Compare in one aspect at a time, then decide",
     family="ReIFE",
     citation=_CITATION,
     steps=(
@@ -358,18 +355,18 @@ _WRITE, _COMPARE = REFERENCE.steps
 STRONG_REFERENCE = replace(
     REFERENCE,
     name="strong-reference",
-    title="As reference, but another model that is named writes the reference answer",
+    title="As reference, but another model writes the reference answer",
     family="ReIFE",
     citation=REIFE,
     aliases=("gpt4-reference",),
     steps=(replace(_WRITE, author="author"), _COMPARE),
     parameters={"author": author("the reference answers"), **REFERENCE.parameters},
-    note="The default author is the one that ReIFE used for gpt4-reference.",
+    note="ReIFE used the default author for gpt4-reference.",
 )
 
 PREPAIR = Protocol(
     name="prepair",
-    title="Assess each answer on its own, then compare with both assessments at hand",
+    title="Assess each answer on its own, then compare with both assessments",
     family="ReIFE",
     citation=f"{REIFE}; after Jeong et al. (2024), PRePair, arXiv 2406.12319",
     steps=(
@@ -389,7 +386,7 @@ COT_SELF_CONSISTENCY = replace(
     aliases=("cot&consistency",),
     samples=9,
     temperature=0.7,
-    note="ReIFE samples with top_p 0.95; set it in the judge's options.",
+    note="ReIFE uses top_p 0.95; set it in the judge's options.",
 )
 
 PROTOCOL_CONSISTENCY = Protocol(
@@ -398,8 +395,8 @@ PROTOCOL_CONSISTENCY = Protocol(
     family="ReIFE",
     citation=f"{REIFE}; after Wang et al. (2023), Self-Consistency, arXiv 2203.11171",
     parts=tuple(Part(one.name, one) for one in (COT, METRICS, REFERENCE, METRICS_REFERENCE, SWAP)),
-    note="The voters are the five enhanced protocols of the paper. Its released configuration has rules "
-    "(which it calls base) where the paper has swap: that is protocol-consistency-released.",
+    note="The voters are the five enhanced protocols of the paper. Its released configuration "
+    "(protocol-consistency-released) has rules, which it calls base, instead of swap.",
 )
 
 PROTOCOL_CONSISTENCY_RELEASED = replace(
@@ -426,7 +423,7 @@ ARENA_HARD = Protocol(
 
 WILDBENCH = Protocol(
     name="wildbench",
-    title="Compare with a checklist that was written for the prompt",
+    title="Write a checklist for the prompt, then compare",
     family="Benchmarks",
     citation="Lin et al. (2024), WildBench, arXiv 2406.04770",
     steps=(
@@ -436,8 +433,8 @@ WILDBENCH = Protocol(
     place=Place.FIELD,
     forms=("grades", "likert", "binary", "scores"),
     parameters={"author": author("the checklists")},
-    note="The benchmark's own checklists were written by GPT-4-Turbo and Claude 3 Opus and reviewed by "
-    "people. Here nobody reviews them. The default author is the one that ReIFE used.",
+    note="GPT-4-Turbo and Claude 3 Opus wrote the benchmark's own checklists, and people reviewed them. "
+    "Here nobody reviews them. ReIFE used the default author.",
 )
 
 ALPACA_EVAL = Protocol(
@@ -448,8 +445,8 @@ ALPACA_EVAL = Protocol(
     steps=(read_step("alpaca-eval", "choose"),),
     place=Place.ONLY_LINE,
     forms=("binary", "likert", "scores", "grades"),
-    note="The benchmark takes the probability of the first token as the preference. Where the endpoint "
-    "returns log-probabilities, the expected rating is stored beside the sampled one.",
+    note="The benchmark takes the probability of the first token as the preference. If the endpoint returns "
+    "log-probabilities, the expected rating is stored beside the rating.",
 )
 
 PROTOCOLS = Catalogue(

@@ -33,11 +33,11 @@ ASPECTS = {"aspects": Parameter(("style", "truth", "length"), "what is looked at
     ("protocol", "found", "words"),
     [
         (make_protocol(COMPARE), Calls(1, 1, 0, 0), "1"),
-        (make_protocol(CHECKLIST, USE), Calls(1, 1, 1, 0), "1 + 1 once a prompt"),
+        (make_protocol(CHECKLIST, USE), Calls(1, 1, 1, 0), "1 + 1 once per prompt"),
         (
             make_protocol(LOOK, Step("compare", f"{SHOWN} $answers $look_a $look_b $verdict")),
             Calls(1, 1, 0, 1),
-            "1 + 1 once an answer",
+            "1 + 1 once per answer",
         ),
         (
             make_protocol(COMPARE, SECOND, SETTLE, decide=last_of("compare", "settle")),
@@ -48,7 +48,7 @@ ASPECTS = {"aspects": Parameter(("style", "truth", "length"), "what is looked at
         (
             make_protocol(CHECKLIST, LOOK, USE, samples=5),
             Calls(5, 5, 1, 1),
-            "5 + 1 once a prompt + 1 once an answer",
+            "5 + 1 once per prompt + 1 once per answer",
         ),
     ],
 )
@@ -67,7 +67,7 @@ def test_voters_that_ask_the_same_share_the_call() -> None:
     voting = make_protocol(steps=(), parts=tuple(Part(one.name, one) for one in voters))
     assert calls(voting) == Calls(least=4, most=5, prompts=1, answers=0)
     words = {name: calls(PROTOCOLS[name]).words for name in ("prepair", "swap", "multi-aspect-two")}
-    assert words == {"prepair": "1 + 1 once an answer", "swap": "2 to 3", "multi-aspect-two": "6"}
+    assert words == {"prepair": "1 + 1 once per answer", "swap": "2 to 3", "multi-aspect-two": "6"}
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_voters_that_ask_the_same_share_the_call() -> None:
             "about the prompt, by the model that writer names",
         ),
         (SECOND, "about the pair, in the other order"),
-        (SETTLE, "about the pair, only if the verdicts before it call for it"),
+        (SETTLE, "about the pair, only if the earlier verdicts require it"),
         (
             Step("talk", "", each="roles", rounds="rounds", in_turn=True),
             "about the pair, for each of roles, rounds times, one after the other",
         ),
         (
             Step("score", "$verdict", about=About.COMPLETION, score=(0, 9), temperature=0.5, only="scored"),
-            "about each answer alone, at temperature 0.5, a score from 0 to 9, if scored is set",
+            "about each answer, at temperature 0.5, a score from 0 to 9, if scored is set",
         ),
         (Step("more", "", continues="more"), "about the pair, in the same conversation"),
         (Step("more", "", continues="compare"), "about the pair, after compare"),
