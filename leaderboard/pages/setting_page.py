@@ -9,6 +9,7 @@ from django.db.models import Q
 from arena.models import Comparison, Rater
 from arena.models.querysets import SelectorError
 from leaderboard.models import Snapshot
+from leaderboard.pages.figure import series_look
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
@@ -56,6 +57,11 @@ class SettingPage(Page):
     @property
     def whose(self) -> str:
         return str(self.raters["label"])
+
+    @property
+    def colour(self) -> str:
+        """The colour of ``raters`` on every figure."""
+        return series_look(self.snapshot.counts["raters"].index(self.raters))[0]
 
     @property
     def switches(self) -> Sequence[Switch]:

@@ -99,7 +99,9 @@ def test_what_the_board_shows(client, made):
     ],
 )
 def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
-    assert shown in text(client.get(f"/studies/small/?{query}"))
+    page = text(client.get(f"/studies/small/?{query}"))
+    assert shown in page
+    assert f"--dots: var(--series-{2 if 'judge' in query else 1})" in page  # as on figures
 
 
 def test_a_snapshot_of_an_earlier_methodology_is_shown_until_it_is_replaced(client, made):
