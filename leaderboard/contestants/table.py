@@ -81,7 +81,7 @@ def opponents(matrices: Content | None, name: str, level: float) -> list[Opponen
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:
     return DataTable.of(
-        f"Games of {name} by opponent",
+        f"Ratings of {name} by opponent",
         (
             {
                 "Opponent": row.name,

@@ -62,10 +62,13 @@ Row = tuple[Cell, ...]
 
 _END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
 _READ: Final = {
+    "bradley-terry rating": "Bradley-Terry score",
     "contestant": "model",
+    "elo rating": "Elo score",
     "comparisons": "ratings",
     "comparisons (n)": "ratings (n)",
     "games": "ratings",
+    "other games": "other ratings",
     "rating": "score",
     "replies": "answers",
     "unscored": "not rated",

@@ -122,7 +122,7 @@ def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigu
     p = at.get("p")
     lopsided = p is not None and p < 0.05
     sided = (
-        RaterFigure("yes" if lopsided else "not shown", f"p {equals(p)}", lopsided) if p is not None else None
+        RaterFigure("yes" if lopsided else "no sign", f"p {equals(p)}", lopsided) if p is not None else None
     )
     return RaterFigure(percent(main.share_first), share), sided or RaterFigure("–")
 

@@ -25,7 +25,7 @@ _MODELS: Final = {
     "ordinal": "the ordinal model",
 }
 _PRIORS: Final = {"davidson": "half a win and half a loss against the average"}
-_PRIOR: Final = "one drawn game against the average"
+_PRIOR: Final = "one tie against the average"
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,7 @@ def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client
     assert "4 refused, 1 out of range" in page or "1 out of range, 4 refused" in page
     assert "60.0% 52.0–68.0%" in page
     assert "yes p = 0.014" in page
-    assert "not shown p = 0.610" in page
+    assert "no sign p = 0.610" in page
     assert "25.0% 13.0–40.0%; 40 pairs" in page
     assert "no pair in both orders" in page
     assert "65.0% 58.0–72.0%" in page

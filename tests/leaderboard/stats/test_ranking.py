@@ -250,7 +250,7 @@ def test_few_games_decide_who_is_first():
     found = rank_games(games, "xy", Method("bradley-terry", rounds=None)).as_dict()["robustness"]
     assert (found["first"], found["instead"], found["games"]) == ("x", "y", 2)
     assert found["share"] == pytest.approx(2 / 21, abs=1e-6)
-    assert found["sentence"].startswith("Removing 2 of 21 comparisons")
+    assert found["sentence"].startswith("Removing 2 of 21 ratings")
     games = simulated_games(10)
     assert "robustness" not in rank_games(games, NAMES, Method(rounds=5)).as_dict()
     without = Method("bradley-terry", rounds=5, robustness=False)
@@ -379,7 +379,7 @@ class TestWarnings:
         games = make_games([0, 0, 1, 2], [1, 2, 2, 1], [1, 1, 1, 1], 3)
         assert (
             "because Vicuna won every rating and Koala, Oasst lost every rating against all the others. To "
-            "keep the scores finite, each model of such a group was given one drawn game against the average."
+            "keep the scores finite, each model of such a group was given one tie against the average."
             in self.warnings(games, name="bradley-terry")
         )
         assert "was given half a win and half a loss" in self.warnings(games, name="davidson", rounds=None)
