@@ -49,7 +49,7 @@ def test_elo_game_by_game():
     expected = 1 / (1 + 10 ** ((one[1] - one[0]) / 400))
     assert f"A moves to {one[0]:.2f} and B to {one[1]:.2f}." in PAGE
     assert f"score {expected:.4f}, so A gives back {32 * expected:.2f} points" in PAGE
-    assert f"stands at {two[0]:.2f}, B at {two[1]:.2f}." in PAGE
+    assert f"ends at {two[0]:.2f}, B at {two[1]:.2f}." in PAGE
     mean = mean_elo(make_games([0] * 4, [1] * 4, [1, 1, 1, 0], 2), EloParameters(k=8)).rating
     assert f"`mean_elo`: {mean[0] - mean[1]:.2f}" in PAGE
     fast, slow = (EloParameters(k=k).settling_games for k in (32, 4))
@@ -81,13 +81,11 @@ def test_spread_by_number_of_games(prompts):
 
 def test_bradley_terry_three_to_one_and_one_game_only():
     rating = bradley_terry(make_games([0] * 4, [1] * 4, [1, 1, 1, 0], 2)).rating
-    assert (
-        f"400 × log10(3) = {rating[0] - rating[1]:.2f} points: A stands at {rating[0]:.2f} and B at" in PAGE
-    )
-    assert f"and B at {rating[1]:.2f}." in PAGE
+    assert f"400 × log10(3) = {rating[0] - rating[1]:.2f} points: A gets {rating[0]:.2f} and B gets" in PAGE
+    assert f"and B gets {rating[1]:.2f}." in PAGE
     fit = bradley_terry(make_games([0], [1], [1], 2))
     assert fit.prior
-    assert f"A stands at {fit.rating[0]:.2f} and B at {fit.rating[1]:.2f}. The drawn game" in PAGE
+    assert f"A gets {fit.rating[0]:.2f} and B gets {fit.rating[1]:.2f}. The drawn game" in PAGE
 
 
 def test_coverage():
@@ -119,7 +117,7 @@ def test_prompts_and_raters_drawn_together():
     values, often = np.unique(np.round(samples, 2), return_counts=True)
     assert np.round(16 * often / 16_000, 1) == pytest.approx([1, 4, 4, 7], abs=0.21)
     assert "none of the four games in 7/16 of the resamples, one in 4/16, two in 4/16 and all" in PAGE
-    assert f"where it wins one, A stands at {values[2]:.2f}." in PAGE
+    assert f"If it wins one, A gets {values[2]:.2f}." in PAGE
 
 
 RELIABILITY, PEOPLE = 0.5, 3
