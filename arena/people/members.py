@@ -109,9 +109,9 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
         label="Last day",
         required=False,
         input_formats=["%d %b %Y", "%d %B %Y", "%Y-%m-%d"],
-        widget=forms.DateInput({"placeholder": "22 Nov 2026"}),
+        widget=forms.DateInput({"placeholder": "31 Dec 2030"}),
         help_text="The link works until the end of this day (UTC). Leave empty for no end.",
-        error_messages={"invalid": "Enter a day such as 22 Nov 2026."},
+        error_messages={"invalid": "Enter a day such as 31 Dec 2030."},
     )
 
     class Meta:

@@ -279,7 +279,7 @@ class PublishForm(SettingForm):
     def store(self, by: Visitor) -> bool:
         changed = list(self.changed_data)
         if self.instance.is_draft:
-            self.instance.is_draft, self.done = False, "Study published."
+            self.instance.is_draft, self.done = False, "Study published. People can rate now."
             changed.append("is_draft")
         return bool(changes.store(self.instance, by, changed))
 
@@ -343,7 +343,8 @@ def rating(request: OperatorRequest) -> HttpResponse:
 @operator
 def publish(request: OperatorRequest) -> HttpResponse:
     address = request.build_absolute_uri(request.study.get_absolute_url())
-    return _setting(request, PublishForm, "publish.html", address=address)
+    missing = [step for step in pages.steps(request.study)[:-1] if step.state == "open"]
+    return _setting(request, PublishForm, "publish.html", address=address, open_steps=missing)
 
 
 def _setting(

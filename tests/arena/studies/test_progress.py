@@ -61,9 +61,10 @@ def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater
     rate(study, ann, is_current=False)
     # Imports, judges, checks and revised answers have no pace.
     found = counts.of(study, 3)
-    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
+    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last hour", "", True)
     now = timezone.now()
     rate(study, ann, counts.ENOUGH - 1, created_at=now - timedelta(minutes=30))
+    assert counts.of(study, 3, now).window == "the last hour"  # which holds all
     rate(study, ann, 5, created_at=now - timedelta(hours=5))
     rate(study, ann, 9, created_at=now - timedelta(days=9))
     # By hand: 19 in the last hour are too few; 24 in 24 hours are one an hour, and 48 are two days.

@@ -139,13 +139,16 @@ def test_the_usual_guidelines_are_a_start_and_store_nothing(operator: Client, st
 
 
 def test_publishing_opens_a_draft_for_people_and_the_board_for_all(operator: Client, study: Study) -> None:
-    Study.objects.update(is_draft=True)
+    Study.objects.update(is_draft=True, guidelines="")
     study.refresh_from_db()
     rater = study.memberships.get(role=Role.RATER).rater
     with pytest.raises(NotAllowedError, match="not open yet"):
         assignments.claim(study, rater)
     assert lifecycle.possible(study) == []
     sent = {"name": "Rivers", "description": "", "visibility": "public", "licence": "CC-BY-4.0"}
+    draft = operator.get(page("operate-publish"))
+    assert [step.title for step in draft.context["open_steps"]] == ["Guidelines"]
+    assert f'Not done yet: <a href="{page("operate-guidelines")}">Guidelines</a>.' in draft.content.decode()
     assert operator.post(page("operate-publish"), sent).status_code == 302
     assert Client().get(study.get_absolute_url()).status_code == 200
     study.refresh_from_db()
