@@ -64,7 +64,7 @@ class NoReplyError(Exception):
 
 
 REFUSALS: Final = {
-    "http_401": "The endpoint refuses the key",
+    "http_401": "The endpoint needs a valid key",
     "http_403": "The endpoint does not allow the request",
     "http_404": "The endpoint does not know the model or the address",
     "configuration": "",

@@ -28,6 +28,10 @@ def check_key_variable(name: str) -> None:
         )
 
 
+def unset_key(name: str) -> str:
+    return f"The environment variable {name} is not set where the arena runs. Set it and restart the arena."
+
+
 def read_key(name: str, environment: Mapping[str, str]) -> str:
     """The key in this variable, NO_KEY without a variable, "" if it is not set; raises KeyVariableError."""
     if not name:

@@ -8,7 +8,7 @@ from django.utils.text import slugify
 
 from arena.models import Rater
 from judging.endpoints.costs import Prices
-from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key
+from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.simulated import Simulation
 from judging.models import Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS
@@ -158,7 +158,7 @@ def missing_key(judge: Judge) -> str:
         key = read_key(judge.api_key_env, os.environ)
     except KeyVariableError as error:
         return str(error)
-    return "" if key else f"The environment variable {judge.api_key_env} is not set where the arena runs."
+    return "" if key else unset_key(judge.api_key_env)
 
 
 def price_of(model: str, base_url: str) -> Price | None:

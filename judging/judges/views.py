@@ -107,8 +107,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         label="Key variable",
         max_length=100,
         required=False,
-        help_text="The environment variable that holds the key, e.g. OPENAI_API_KEY. Never the key itself. "
-        "Leave empty if the endpoint needs no key.",
+        help_text="The environment variable that holds the key, never the key itself. Set it when you start the "
+        "arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
         error_messages={
             "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
         },
@@ -269,7 +269,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (stored := form.store()):
         messages.success(request, f"Saved the judge {stored.name}.")
         if why := missing_key(stored):
-            messages.warning(request, f"{why} Set it and restart the arena before you start a run.")
+            messages.warning(request, why)
         study = request.GET.get("study")
         if study and not judge:
             chosen = {"study": study, "judge": str(stored.pk)}

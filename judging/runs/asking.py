@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from judging.endpoints import costs
 from judging.endpoints.client import Client, NoReplyError, Reply, Request, attempt
-from judging.endpoints.keys import KeyVariableError, read_key
+from judging.endpoints.keys import KeyVariableError, read_key, unset_key
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.services import JudgeError
@@ -175,9 +175,7 @@ def client_of(endpoint: Endpoint) -> Client:
     except KeyVariableError as error:
         raise NoReplyError("configuration", str(error), retryable=False) from error
     if not key:
-        raise NoReplyError(
-            "configuration", f"The environment variable {endpoint.api_key_env} is not set", retryable=False
-        )
+        raise NoReplyError("configuration", unset_key(endpoint.api_key_env), retryable=False)
     return OpenAIClient(endpoint.base_url, key)
 
 

@@ -155,12 +155,15 @@ def try_judge(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 
 def _tried(form: JudgeForm, who: str) -> dict[str, object]:
+    wanted = form.wanted()
+    if problem := missing_key(wanted):  # nobody is asked, so the next test need not wait
+        return {"problem": problem}
     trial, wait = limiting.start_trial(who)
     if wait:
         return {"problem": f"Wait {max(1, round(wait))} s before you test again."}
     try:
         return {
-            "trial": try_out(form.wanted(), form.prices),
+            "trial": try_out(wanted, form.prices),
             "currency": form.cleaned_data["currency"] or "USD",
         }
     except JudgeError as error:

@@ -95,7 +95,7 @@ def test_a_test_shows_one_reply_and_how_it_was_read(
         (Answer("7"), {}, "so this judge prefers the wrong one"),
         (Answer("Ask yourself"), {"protocol": "metrics"}, "asks for no rating"),
         (Answer("7"), {"protocol": "rating", "form": "scores"}, "Read as 7 of 9 for the first answer."),
-        (Answer(status=401, raw=b'{"error": "Bad"}'), {}, "The endpoint refuses the key (401: Bad)."),
+        (Answer(status=401, raw=b'{"error": "Bad"}'), {}, "The endpoint needs a valid key (401: Bad)."),
         (Answer(status=400, raw=b'{"error": "Odd"}'), {}, "The endpoint rejects the request (400: Odd)."),
         (Answer(raw=b"<html>"), {}, "not like an OpenAI-compatible endpoint"),
         (Answer(delay=1), {"timeout": "0.1"}, "The endpoint gave no reply in time"),
@@ -123,6 +123,7 @@ def test_tests_are_limited(staff: Client, filled: dict[str, Any], model: ChatSer
     for _ in range(3):
         page = staff.post(TRY, filled).content.decode()
     assert "before you test again" in page
+    assert "is not set" in staff.post(TRY, filled | {"api_key_env": "NOT_SET_HERE"}).content.decode()
     assert len(model.requests) == 1
 
 

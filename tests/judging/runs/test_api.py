@@ -140,7 +140,7 @@ def test_the_command_starts_a_run_and_shows_its_end(
         call_command("judge", study.slug, "--judge", judge.slug, stdout=output)
     run = JudgeRun.objects.order_by("pk").last()
     assert run is not None
-    said = f"Run {run.pk} is paused. The endpoint refuses the key (401: Bad key). Nothing was lost."
+    said = f"Run {run.pk} is paused. The endpoint needs a valid key (401: Bad key). Nothing was lost."
     assert said in output.getvalue()
     assert f"Continue with: python manage.py judge --resume {run.pk}" in output.getvalue()
 

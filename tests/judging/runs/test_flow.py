@@ -108,7 +108,7 @@ def test_an_error_about_one_request_fails_at_once(arena: Any, model: ChatServer,
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(401, "refuses the key"), (403, "does not allow the request"), (404, "does not know the model")],
+    [(401, "needs a valid key"), (403, "does not allow the request"), (404, "does not know the model")],
 )
 def test_an_endpoint_that_refuses_the_judge_pauses_the_run_and_nothing_is_lost(
     status: int, words: str, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch

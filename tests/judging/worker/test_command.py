@@ -114,10 +114,10 @@ def test_it_repeats_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error
     monkeypatch.setattr(judge_worker.Command, "_tell", lambda self, line: print(line))
     with pytest.raises(SystemExit, match="1"):
         run("--drain", "--concurrency", "1", url=arena.url)
-    assert "The endpoint refuses the key (401: No key [key])." in capsys.readouterr().out
+    assert "The endpoint needs a valid key (401: No key [key])." in capsys.readouterr().out
     stopped = judge.runs.get()
     assert (stopped.state, len(model.requests)) == ("paused", 1)
-    assert stopped.error == "The endpoint refuses the key (401: No key [key]). Nothing was lost."
+    assert stopped.error == "The endpoint needs a valid key (401: No key [key]). Nothing was lost."
 
 
 def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, settings: Any) -> None:
