@@ -47,6 +47,7 @@ def refused(write: Callable[[], Any], rule: str) -> None:
 
 STUDY_BREAKS = [
     ({"points": 4}, "study_points_is_a_scale"),
+    ({"is_draft": True, "visibility": "public"}, "study_draft_is_private"),
     ({"ratings_per_pair_people": 0}, "study_wants_at_least_one_rating"),
     ({"ratings_per_pair_judges": 0}, "study_wants_at_least_one_rating"),
     ({"control_share": 1.1}, "study_shares_within_bounds"),

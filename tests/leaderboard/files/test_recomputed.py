@@ -226,7 +226,7 @@ def test_a_table_of_ratings_says_what_it_leaves_out(client, answers):
     client.get(f"{PLACE}agreement/two/")
     assert computing.compute_next(Study.objects.get(slug="again").pk)
     page = client.get(f"{PLACE}agreement/two/").content.decode()
-    assert f"Counted are {counted} of {every}: those on the commonest scale of both." in page
+    assert f"It counts {counted} of {every}: those on the commonest scale of both." in page
     columns = table(client, "agreement/two/tables/confusion.csv")
     cells = [cell for row in columns for name, cell in row.items() if "\\" not in name]
     assert sum(cells) == 2 * counted

@@ -67,7 +67,7 @@ def test_they_can_be_looked_for_and_files_tell_them_apart(study):
     index = build(opinions(study).rows, [], {})
     assert len(places(index, Question(answer="identical"))) == 2
     assert len(places(index, Question(answer="unscored"))) == 1
-    assert ANSWERS["identical"] == "Identical texts, by a judge"
+    assert ANSWERS["identical"] == "Identical answers"
     read = opinions(study)
     again = opinions_from(facts_json(read).encode(), b"".join(rows_csv(read)))
     assert again.identical.tolist() == read.identical.tolist()

@@ -49,9 +49,9 @@ def test_a_rule_that_decides_pauses_the_study_and_says_why(made, client):
     event = made.study.events.get(kind=Kind.PAUSED)
     assert event.by is None
     assert event.note.startswith("By the stopping rule. alpha is better than beta: +")
-    assert "97.5 % interval, at every look" in event.note
+    assert "97.5% interval, at every look" in event.note
     board = words(client.get("/studies/small/"))
-    assert "Stopping rule It is known who is first. alpha is better than beta" in board
+    assert "Stopping rule The first place is decided. alpha is better than beta" in board
 
 
 def test_it_acts_once_until_it_is_changed(made):
