@@ -68,7 +68,11 @@ const Screen = (() => {
 
   function strand() {
     if (!stranded) {
-      show(parsed(element("waiting").innerHTML));
+      const message = parsed(element("waiting").innerHTML);
+      if (Outbox.trouble() === "signed-out") {
+        message.querySelector("h2").textContent = "You are signed out";
+      }
+      show(message);
       stranded = true;
     }
     clearTimeout(timer);

@@ -10,9 +10,11 @@ const Sitting = (() => {
   const OFFERED = `arena-offered:${place.rater}`; // pairs until the offer was made, then "made"
   const FEW = 10; // pairs whose times are looked at
   const OFFER_AFTER = 20; // pairs
+  const LONG_ENOUGH = 6000; // milliseconds that a hint stays, however fast its reader rates
   const empty = { done: 0, goal: 0, seconds: [], warned: false };
   const box = document.getElementById("hint");
   let accept = null;
+  let hinted = 0; // when the last hint was shown
 
   /* Storage that is switched off loses the count, not the page. */
   function attempt(action) {
@@ -33,6 +35,7 @@ const Sitting = (() => {
     first.hidden = !yes;
     second.textContent = no;
     accept = action;
+    hinted = Date.now();
     box.hidden = false;
   }
 
@@ -68,7 +71,7 @@ const Sitting = (() => {
   function rated(seconds) {
     now.done += 1;
     now.seconds = [...now.seconds, Number(seconds)].slice(-FEW);
-    box.hidden = true;
+    box.hidden = box.hidden || Date.now() - hinted > LONG_ENOUGH;
     const offer = isTimeToOffer();
     if (now.goal && now.done === now.goal) {
       hint(`You have reached your goal of ${now.goal} pair${now.goal === 1 ? "" : "s"}. Thank you!`);
@@ -87,9 +90,9 @@ const Sitting = (() => {
 
   function apply(task) {
     const text = task.querySelector("[data-progress]");
-    if (now.goal && text) {
+    if (now.goal && now.done <= now.goal && text) {
       text.textContent = `${now.done} of ${now.goal}`;
-      Object.assign(task.querySelector(".progress"), { max: now.goal, value: Math.min(now.done, now.goal) });
+      Object.assign(task.querySelector(".progress"), { max: now.goal, value: now.done });
     }
   }
 

@@ -83,7 +83,7 @@ INVALID = 422  # HTTP status of an incomplete or wrong form
 
 def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonResponse:
     """The reply that an answer is stored; ``anew`` is False if it was stored before."""
-    done = progress(request.rater, [request.study])[request.study.pk]
+    done = _done(request)
     words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
@@ -94,6 +94,10 @@ def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonRespo
             "reveal": reveal or None,
         }
     )
+
+
+def _done(request: MemberRequest) -> Progress:
+    return progress(request.rater, [request.study])[request.study.pk]
 
 
 def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> JsonResponse:
@@ -218,7 +222,7 @@ def _first_error(form: RatingForm | FlagForm) -> str:
 def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> HttpResponse:
     if wants_json(request):
         detail = (
-            f"You have already rated this pair {earlier.rating}, perhaps in another tab. "
+            f"You have already given this pair a {earlier.rating}, perhaps in another tab. "
             "That rating is kept; the new one was not stored."
         )
         return refused(detail, reopen=not request.study.reveal_names)
@@ -313,10 +317,10 @@ def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 
     try:
         claimed = assignments.claim(request.study, request.rater)
     except NotAllowedError as error:
-        return _page(request, "_refused", {"study": request.study, "why": str(error)}, REFUSED)
+        context = {"study": request.study, "progress": _done(request), "why": str(error)}
+        return _page(request, "_refused", context, REFUSED)
     if claimed is None:
-        done = progress(request.rater, [request.study])[request.study.pk]
-        return _page(request, "_finished", {"study": request.study, "progress": done}, status)
+        return _page(request, "_finished", {"study": request.study, "progress": _done(request)}, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one

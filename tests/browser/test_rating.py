@@ -221,6 +221,7 @@ def test_a_lost_session_does_not_lose_the_answer(visitor: Visitor) -> None:
     visitor.page.keyboard.press("7")
     visitor.press_for_next("Enter")
     visitor.page.wait_for_selector("#outbox:has-text('2 ratings are waiting')")
+    assert visitor.page.inner_text("#task h2") == "You are signed out"
     with visitor.page.context.expect_page() as opened:
         visitor.page.click("#outbox a")
     tab = opened.value
@@ -329,7 +330,7 @@ def test_a_pair_answered_in_another_tab_says_so(visitor: Visitor) -> None:
     visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_selector("#refusals > div")
     told = visitor.page.inner_text("#refusals")
-    assert "You have already rated this pair 2" in told
+    assert "You have already given this pair a 2" in told
     assert "What you sent: B is much better" in told
     visitor.page.click("[data-reopen]")
     visitor.expect("You chose 2")
@@ -603,7 +604,8 @@ def states(visitor: Visitor) -> Iterator[str]:
     page.wait_for_selector("#refusals > div")
     yield "refused"
     page.reload()
-    visitor.expect("No pair for you now")
+    visitor.expect("Rating has ended")
+    assert visitor.page.is_visible("text=See how you rated")
     yield "closed"
     Study.objects.update(closed_at=None)
     visitor.visit("flag", visitor.study.slug)
@@ -677,6 +679,9 @@ def test_who_rushes_is_told_once_and_choosing_submits_is_offered_once(visitor: V
     visitor.page.keyboard.press("3")
     visitor.press_for_next("Enter")
     assert "You are very fast" in visitor.page.inner_text("#hint")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    assert "You are very fast" in visitor.page.inner_text("#hint"), "it stays long enough to be read"
     visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '19')")
     visitor.page.keyboard.press("3")
     visitor.press_for_next("Enter")
@@ -695,6 +700,9 @@ def test_a_goal_for_a_sitting_is_counted_down(visitor: Visitor) -> None:
         visitor.press_for_next("Enter")
         visitor.expect(f"{done} of 2")
     assert "You have reached your goal" in visitor.page.inner_text("#hint")
+    visitor.page.keyboard.press("3")
+    visitor.press_for_next("Enter")
+    visitor.expect("3 done")
 
 
 def test_the_numbers_stay_under_the_finger_on_a_phone(visitor: Visitor) -> None:

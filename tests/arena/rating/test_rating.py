@@ -124,7 +124,7 @@ def test_a_script_is_told_what_became_of_its_answer(client: Client, study: Study
     assert first.json()["reveal"] is None
     other = send(client, rater, "rate-study", study, **sent | {"rating": 8})
     assert other.status_code == 409
-    assert "already rated this pair 3" in other.json()["detail"]
+    assert "already given this pair a 3" in other.json()["detail"]
     assert other.json()["reopen"]
     missing = send(client, rater, "rate-study", study, **sent | {"rating": ""})
     assert (missing.status_code, missing.json()["detail"]) == (422, "Choose a rating first.")
