@@ -107,8 +107,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         label="Key variable",
         max_length=100,
         required=False,
-        help_text="The environment variable that holds the key, never the key itself. Set it when you start the "
-        "arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
+        help_text="The environment variable that holds the key, never the key itself. Set it when you start "
+        "the arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
         error_messages={
             "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
         },
