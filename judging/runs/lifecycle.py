@@ -318,10 +318,12 @@ def _why_in_vain(run: JudgeRun) -> str:
     if calls.filter(status="scored").exists():
         return ""
     if unread := calls.unreadable().first():
-        return f"No reply could be read. The first one: {quoted(unread)}. Try another protocol."
+        return f"No reply could be read. The first one: {quoted(unread)}. {READ_ANOTHER_WAY}."
     failed = calls.filter(given_up=True).order_by("pk").first()
     return f"Every question failed. The first one: {one_line(failed.error)}" if failed else ""
 
+
+READ_ANOTHER_WAY: Final = "Try another protocol"
 
 READ_FIRST: Final = 10
 """A run pauses when so many replies could not be read and none could."""
@@ -335,7 +337,7 @@ def pause_if_unreadable(run: JudgeRun) -> None:
     if len(unread) == READ_FIRST:
         why = (
             f"None of the first {READ_FIRST} replies could be read. The first one: {quoted(unread[0])}. "
-            "Try another protocol, or resume the run."
+            f"{READ_ANOTHER_WAY}, or resume the run."
         )
         running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING, reads_on=False)
         running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True)

@@ -228,6 +228,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _watched(run) | {
         "calls": JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS],
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+        "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "sides": () if run.is_active else _sides(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }

@@ -71,6 +71,18 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
     assert "is inactive" in posted(staff, f"{url}resume/")
 
 
+def test_a_paused_run_offers_what_fits_its_reason(staff: Client, run: JudgeRun) -> None:
+    for error, offered in (
+        ("Try another protocol.", "Try another protocol</a>"),
+        ("No key.", "Change the judge</a>"),
+    ):
+        JudgeRun.objects.update(state="paused", error=error)
+        page = text(staff, f"/judging/runs/{run.pk}/")
+        assert [words for words in ("Try another protocol</a>", "Change the judge</a>") if words in page] == [
+            offered
+        ]
+
+
 def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     url = f"/judging/runs/{run.pk}/budget/"
     assert "A budget needs a price for loopback" in posted(staff, url, budget="5")
