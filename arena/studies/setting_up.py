@@ -3,12 +3,14 @@
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString, mark_safe
@@ -118,6 +120,19 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
     """Some settings of one study; only what was changed is written. ``done`` is said once it is."""
 
     done = "Saved."
+
+    @property
+    def seen(self) -> str:
+        """What is stored, so that a page that was opened before a change cannot undo it."""
+        return str(crc32(repr(model_to_dict(self.instance, self._meta.fields)).encode()))
+
+    def clean(self) -> dict[str, Any] | None:
+        if self.data.get("seen", self.seen) != self.seen:
+            raise forms.ValidationError(
+                "Nothing was saved: these settings were changed after you opened this page. Save again to "
+                "overwrite the change, or reload the page to see it."
+            )
+        return super().clean()
 
     def store(self, by: Visitor) -> bool:
         return bool(changes.store(self.instance, by, self.changed_data))

@@ -160,6 +160,21 @@ def test_publishing_opens_a_draft_for_people_and_the_board_for_all(operator: Cli
     )
 
 
+def test_a_page_opened_before_a_change_asks_before_it_undoes_it(operator: Client, study: Study) -> None:
+    opened = {
+        "guidelines": "Mine",
+        "consent": "",
+        "seen": operator.get(page("operate-guidelines")).context["form"].seen,
+    }
+    assert operator.post(page("operate-guidelines"), opened).status_code == 302
+    late = operator.post(page("operate-guidelines"), opened | {"guidelines": "Yours"})
+    assert "were changed after you opened this page" in late.content.decode()
+    study.refresh_from_db()
+    assert study.guidelines == "Mine"
+    again = {"guidelines": "Yours", "consent": "", "seen": late.context["form"].seen}
+    assert operator.post(page("operate-guidelines"), again).status_code == 302
+
+
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
     found = pages.steps(study)
     places = [pages.place(study, name) for name in pages.STEPS]
