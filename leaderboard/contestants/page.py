@@ -43,6 +43,7 @@ from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
+from leaderboard.standings.table import rank_ranges
 
 SAMPLES: Final = 5
 
@@ -83,7 +84,9 @@ class ContestantPage(SettingPage):
     @cached_property
     def overall(self) -> Placed | None:
         """None where it has no game."""
-        return placed("All categories", self._standings(self.setting.raters, ""), self.name)
+        content = self._standings(self.setting.raters, "")
+        found = placed("All categories", content, self.name)
+        return replace(found, ranks=rank_ranges(content).get(self.name)) if content and found else found
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -104,22 +107,15 @@ class ContestantPage(SettingPage):
 
     @property
     def verdict(self) -> str:
-        """Its rank and score, and the categories it does best and worst in; empty where it has no game."""
-        place = self.overall
-        if place is None:
-            return ""
-        between = "" if place.low is None else f" ({self.level:g}% interval {place.low:.0f}–{place.high:.0f})"
-        rank = f"{self.name} ranks {place.rank} of {place.of} by {self.label}"
-        said = f"{rank}, with a score of {place.rating:.0f}{between}."
+        """The categories it does best and worst in; empty with fewer than two."""
         named = sorted(self.by_category[1:], key=lambda each: (each.rank, -each.rating))
         if len(named) < 2:
-            return said
+            return ""
         best, worst = named[0], named[-1]
         if best.rank == worst.rank:
-            return f"{said} It ranks {best.rank} in every category."
+            return f"It ranks {best.rank} in every category."
         return (
-            f"{said} It does best in {best.label} (rank {best.rank}) "
-            f"and worst in {worst.label} (rank {worst.rank})."
+            f"It does best in {best.label} (rank {best.rank}) and worst in {worst.label} (rank {worst.rank})."
         )
 
     @property

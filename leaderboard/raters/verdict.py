@@ -10,7 +10,7 @@ Shares = Sequence[tuple[str, float]]
 Leaning = tuple[str, float, float | None, float | None]
 """A label, a share and its interval."""
 
-_MOST_NAMED: Final = 3
+_MOST_NAMED: Final = 2
 
 
 def verdict(kinds: Sequence[Kind]) -> str:
@@ -81,8 +81,8 @@ def _swapped(kinds: Sequence[Kind]) -> Sequence[str]:
 
 
 def _range(some: Shares) -> str:
-    low, high = (end(share for _, share in some) for end in (min, max))
-    return f"{whole_percent(low)[:-1]}–{whole_percent(high)}"
+    low, high = (whole_percent(end(share for _, share in some)) for end in (min, max))
+    return high if low == high else f"{low[:-1]}–{high}"
 
 
 def _named(some: Shares, everybody: int) -> str:
