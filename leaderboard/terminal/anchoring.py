@@ -22,7 +22,7 @@ def data_of_votes(
     Raises AnchoringError for an unknown rater or a file without raters, StatsError without prompts.
     """
     if votes.rater is None:
-        raise AnchoringError("the ratings name no raters, so the judge's cannot be told from people's")
+        raise AnchoringError("the ratings name no raters, so it is unknown which are the judge's")
     unknown = [name for name in (*judges, *without) if name not in votes.rater]
     if unknown:
         raise AnchoringError(f"no rating is by the rater {unknown[0]!r}")
@@ -33,12 +33,12 @@ def data_of_votes(
     return AnchoringData(source, tuple(judges), votes.names, pairs, ties)
 
 
-_LEFT = ("contestant",)
+_LEFT = ("model",)
 _NONE = "-"
 _NOTE = (
-    "rank ub: 1 + the models whose whole anchored interval lies above. judge's bias: the judge minus "
-    "anchored, above 0 where the judge is kind. worth: the pairs people would have to rate on their own "
-    "to know as much. A pair counts once, however many people rated it."
+    "rank ub: the best possible rank, 1 + the models whose whole anchored interval is above. judge's bias: "
+    "the judge minus anchored, above 0 if the judge favours the model. worth: pairs that people would have "
+    "to rate without the judge for the same certainty. A pair counts once, however many people rated it."
 )
 
 
@@ -62,8 +62,8 @@ def anchored_table(ranking: AnchoredRanking) -> str:
 
 def _header(found: Anchored) -> tuple[str, ...]:
     level = f"{found.interval:g}%"
-    estimates = ("anchored", "people alone", "judge alone", "judge's bias")
-    return ("rank", "rank ub", "contestant", *(f"{name}, {level}" for name in estimates), "worth")
+    estimates = ("anchored", "people only", "judge only", "judge's bias")
+    return ("rank", "rank ub", "model", *(f"{name}, {level}" for name in estimates), "worth")
 
 
 def _cells(found: Anchored, i: int) -> tuple[str, ...]:
@@ -89,10 +89,10 @@ def _heading(ranking: AnchoredRanking) -> str:
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
     return printable(
-        f"{data.source}: people as the anchor of {', '.join(data.judges)}.{note} "
+        f"{data.source}: people's ranking with the help of {', '.join(data.judges)}.{note} "
         "Scores by Bradley-Terry, 1000 on average. "
         f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
-        f"{judged}, {counts.shared_pairs} of them rated by people too. Ties {ties}. The weight of the "
+        f"{judged}, {counts.shared_pairs} of them also rated by people. Ties {ties}. The weight of the "
         f"judge is {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
     )
 

@@ -34,37 +34,36 @@ def add_method_options(parser: ArgumentParser) -> None:
         "--ties",
         default=ties.usual,
         metavar="|".join(ties.values),
-        help="on: ties count half; off: 4 is first and 5 is second on 1-8, and the middle of an odd "
-        "scale is left out and counted (default: on)",
+        help="on: ties count half; off: 4 of 8 prefers the first and 5 the second, and the middle of 3 or 5 "
+        "points is left out and counted (default: on)",
     )
     parser.add_argument(
         "--tie-band",
         metavar="LOW-HIGH",
-        help="on a graded scale these ratings count as ties, such as 3-6 of 8 (default: 4-5 of 8, the middle "
-        "of 3 and 5)",
+        help="ratings that count as ties, such as 3-6 of 8 (default: 4-5 of 8, the middle of 3 and 5)",
     )
     parser.add_argument(
         "--intervals",
         metavar="bootstrap|sandwich",
-        help="sandwich: Student's t with the robust covariance, for every method but elo-study; better where "
-        "prompts are few (default: bootstrap, but sandwich with --adjust raters, which is faster)",
+        help="sandwich: Student's t with the robust covariance, for every method but elo-study; better for "
+        "few prompts (default: bootstrap, but sandwich with --adjust raters, which is faster)",
     )
     parser.add_argument(
         "--adjust",
         default="",
         metavar="NAME,...",
-        help="with ordinal: what to adjust for; length and markdown of a study's answers, of a file any "
-        "NAME with columns NAME_a and NAME_b; raters: every rater's lean towards the first",
+        help="with ordinal, adjust for: length and markdown (a study's answers); any NAME with columns "
+        "NAME_a and NAME_b (a file); raters (how much each rater favours the first answer)",
     )
     parser.add_argument(
         "--pairwise",
         action="store_true",
-        help="JSON: add the probability that each model is better than each other",
+        help="add to the JSON the probability that each model is better than each other",
     )
     parser.add_argument(
         "--no-bootstrap",
         action="store_true",
-        help="no intervals; Elo makes one pass over the ratings in their order",
+        help="no intervals; Elo takes the ratings once, in their order",
     )
     add_sampling_options(parser)
 
@@ -78,8 +77,8 @@ def add_sampling_options(parser: ArgumentParser) -> None:
         "--resample",
         default=DECLARED["resample"].usual,
         metavar="games|prompts|raters|prompts-and-raters",
-        help="what is drawn as a whole; prompts-and-raters: both at once, where the same raters rate many "
-        "prompts (default: prompts, or games where no prompt is known)",
+        help="what a resample draws; games are single ratings; prompts-and-raters: both, for raters who rate "
+        "many prompts (default: prompts, or games if no prompt is known)",
     )
     parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
@@ -96,7 +95,7 @@ def add_bootstrap_options(parser: ArgumentParser) -> None:
         "--interval",
         default=DECLARED["level"].usual,
         metavar="PERCENT",
-        help="level of the central interval: 90 is the 5th to the 95th percentile (default: 95)",
+        help="level of the intervals: 90 is the 5th to the 95th percentile (default: 95)",
     )
 
 

@@ -14,7 +14,7 @@ def plan_json(plan: "Plan", names: Sequence[str]) -> str:
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
     more = plan.evidence is not None
     prompts = ["more prompts", "in all"] if more else ["prompts"]
-    rows = [("raters of a pair", *prompts, "half-width, points")]
+    rows = [("raters per pair", *prompts, "half-width, points")]
     for need in plan.needs:
         prompts = [str(need.more), str(need.prompts)] if more else [str(need.prompts)]
         rows.append((str(need.raters), *prompts, f"{need.half_width:.1f}"))
@@ -28,14 +28,14 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     parts = f"between prompts {own.between**0.5:.0f} points"
     if own.within is not None:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
-    width = f"Half-width: of the {plan.aim.level:g}% interval of the gap, by Bradley-Terry."
+    width = f"Half-width of the gap's {plan.aim.level:g}% interval by Bradley-Terry."
     if plan.evidence is None:
         return f"Standard deviations assumed for one prompt: {parts}. {width}"
     there = plan.evidence
     pair = f"{names[there.first]} and {names[there.second]}"
     raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
-    hand = f"{there.prompts} prompts with {raters} of a pair"
+    hand = f"{there.prompts} prompts with {raters} per pair"
     return (
         f"Standard deviations for one prompt, measured on {pair}: {parts}. "
-        f"At hand: {hand}, half-width {plan.half_width_now:.1f}. {width}"
+        f"Now: {hand}, half-width {plan.half_width_now:.1f}. {width}"
     )

@@ -79,7 +79,7 @@ def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -
         (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
         for row in compared[ORDER].standings
     ]
-    return aligned([("contestant", *compared), *rows], {"contestant"})
+    return aligned([("model", *compared), *rows], {"model"})
 
 
 def _warnings(compared: Mapping[str, Standings]) -> list[str]:

@@ -19,7 +19,7 @@ from leaderboard.snapshots.presentation import (
 from leaderboard.stats import Standing, Standings
 
 _CERTAINTY: Final = ("rank ub", "first", "groups")
-_COUNTS: Final = ("games", "wins", "losses", "ties")
+_COUNTS: Final = ("ratings", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
 _RATINGS: Final = {"elo": "mean over random orders of the ratings", "elo-study": "median of the resamples"}
@@ -61,7 +61,7 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
     groups = len(standings.components)
     sure = standings.groups is not None
     interval = f"{standings.parameters['interval']:g}% interval" if sure else "interval"
-    header, left = _header(interval, sure), {"contestant", "groups", interval}
+    header, left = _header(interval, sure), {"model", "groups", interval}
     lines = [*([about.line()] if about else []), method_line(standings)]
     for number in range(groups):
         rows = [row for row in standings.standings if row.component == number]
@@ -102,7 +102,7 @@ def _intervals(method: str, used: Mapping[str, Any]) -> str:
 
 def _header(interval: str, sure: bool) -> tuple[str, ...]:
     certainty = _CERTAINTY if sure else ()
-    return ("rank", *certainty[:1], "contestant", "rating", interval, *certainty[1:], *_COUNTS)
+    return ("rank", *certainty[:1], "model", "score", interval, *certainty[1:], *_COUNTS)
 
 
 def _cells(row: Standing, sure: bool) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def rank_note(standings: Standings) -> str:
     cut = any(letters_shown(row.group) != (row.group or "") for row in standings.standings)
     more = "; +3 means three more letters, which --format json has" if cut else ""
     return (
-        "rank ub: the best possible rank, 1 + the models whose whole interval lies above. first: share of "
+        "rank ub: the best possible rank, 1 + the models whose whole interval is above. first: share of "
         f"the {counted(used['rounds'], drawn(used))} in which it is first. groups: models that share a "
         f"letter cannot be told apart at {used['interval']:g}%{more}."
     )

@@ -96,7 +96,7 @@ class Votes:
 def rank_votes(votes: Votes, method: Method) -> Standings:
     if method.tie_band is not None and not votes.graded:
         raise ParameterError(
-            f"tie-band is {method.tie_band}, but the file holds winners, which are on no graded scale"
+            f"tie-band is {method.tie_band}, but the file has winners instead of ratings on a scale"
         )
     return rank_ratings(votes.ratings(), votes.names, method)
 
@@ -119,7 +119,7 @@ def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
     records = rows(content)
     first_row = next(records, None)
     if first_row is None:
-        raise VoteFileError("the file holds no votes")
+        raise VoteFileError("the file has no ratings")
     layout = _layout(first_row, covariates)
     votes = [_vote(first_row, layout, covariates), *(_vote(row, layout, covariates) for row in records)]
     names = _names(votes)
@@ -155,13 +155,13 @@ def _layout(row: Row, covariates: tuple[str, ...]) -> Layout:
     for name in covariates:
         if not {f"{name}_a", f"{name}_b"} <= row.values.keys():
             wanted = f"{quoted(name + '_a')} and {quoted(name + '_b')}"
-            raise VoteFileError(f"to adjust for {name} the columns {wanted} are needed; found {found}")
+            raise VoteFileError(f"to adjust for {name}, the file needs the columns {wanted}; it has {found}")
     for layout in _LAYOUTS:
         if {layout.first, layout.second, *layout.verdict} <= row.values.keys():
             return layout
     raise VoteFileError(
         "the columns must be model_a, model_b, winner, or left, right, winner, or model_a, model_b, rating, "
-        f"points; found {found}"
+        f"points; the file has {found}"
     )
 
 
@@ -176,14 +176,14 @@ def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
 def _won(row: Row, first_column: str) -> tuple[int, int]:
     literal, known = text_of(row, "winner", needed=True), WINNERS[first_column]
     if literal not in known:
-        raise VoteFileError(f"{row.place}: unknown winner {quoted(literal)}; known are {', '.join(known)}")
+        raise VoteFileError(f"{row.place}: unknown winner {quoted(literal)}; use {', '.join(known)}")
     return known[literal], _WINNER_POINTS
 
 
 def _rated(row: Row) -> tuple[int, int]:
     rating, points = _whole(row, "rating"), _whole(row, "points")
     if points not in POINTS:
-        raise VoteFileError(f"{row.place}: there is no scale of {points} points, only of 2, 3, 5 and 8")
+        raise VoteFileError(f"{row.place}: {points} points are not a scale; use 2, 3, 5 or 8")
     if not 1 <= rating <= points:
         raise VoteFileError(f"{row.place}: the rating {rating} is outside the scale 1-{points}")
     return rating, points
@@ -209,7 +209,7 @@ def _amount(row: Row, column: str) -> float:
     except ValueError:
         amount = math.nan
     if not 0 <= amount <= _LARGEST_AMOUNT:
-        raise VoteFileError(f"{row.place}: the {column} {quoted(text)} is not a number from 0 on")
+        raise VoteFileError(f"{row.place}: the {column} {quoted(text)} is not a number of 0 or more")
     return amount
 
 

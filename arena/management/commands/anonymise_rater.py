@@ -9,26 +9,26 @@ from arena.people.anonymising import anonymise
 
 class Command(BaseCommand):
     help = (
-        "Deletes a person's account and everything that names them, in all studies. Ratings stay as "
-        "those of a former rater, and leaderboards do not change. You cannot undo this."
+        "Delete a person's account and name in all studies. Their ratings stay, by a former rater. "
+        "You cannot undo this."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("rater", help="user name, or the rater's slug")
-        parser.add_argument("--study", help="the slug of the study with which an imported rater came")
+        parser.add_argument("--study", help="for imported raters: slug of their study")
         parser.add_argument("--comments", choices=["keep", "blank"], default="keep")
-        parser.add_argument("--yes", action="store_true", help="do not ask for the name to be typed")
+        parser.add_argument("--yes", action="store_true", help="do not ask for the name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         rater = _found(options["rater"], options["study"])
         if rater.user is not None and rater.user.is_staff:
-            raise CommandError(f"{rater.slug} has a staff account; take its staff rights away first.")
+            raise CommandError(f"{rater.slug} has a staff account. Remove its staff rights first.")
         if not options["yes"]:
-            self.stdout.write(f"This removes the details of {rater.name} ({rater.slug}) for good.")
-            if input("Type the name to go on: ").strip() != rater.name:
-                raise CommandError("Nothing was changed: this is not the name.")
+            self.stdout.write(f"This permanently removes the details of {rater.name} ({rater.slug}).")
+            if input("Type the name to continue: ").strip() != rater.name:
+                raise CommandError("The name is different. Nothing was changed.")
         name = anonymise(rater, None, keep_comments=options["comments"] == "keep").name
-        self.stdout.write(f"Removed. The ratings stay as those of {name}.")
+        self.stdout.write(f"Removed. Their ratings are now by {name}.")
 
 
 def _found(name: str, study: str | None) -> Rater:

@@ -11,27 +11,27 @@ from arena.people.joining import rater_of
 
 
 class Command(BaseCommand):
-    help = "Make an API token for a rater and show it once; list or revoke the tokens of a rater."
+    help = "Create an API token for a rater, or list or revoke tokens."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         who = parser.add_mutually_exclusive_group(required=True)
-        who.add_argument("rater", nargs="?", help="slug of the rater (a judge or a person who rates here)")
-        who.add_argument("--user", metavar="NAME", help="an account instead; made a rater if it is none yet")
+        who.add_argument("rater", nargs="?", help="slug of a judge or a person")
+        who.add_argument("--user", metavar="NAME", help="user name of an account, instead of a slug")
         parser.add_argument("--label", default="", help="what the token is for")
         parser.add_argument(
             "--scope",
             action="append",
             choices=Scope.values,
-            help=f"what it may be used for; repeat for more (default: {' and '.join(USUAL_SCOPES)})",
+            help=f"what the token allows; repeat for several (default: {' and '.join(USUAL_SCOPES)})",
         )
         what = parser.add_mutually_exclusive_group()
-        what.add_argument("--list", action="store_true", help="list the tokens of the rater instead")
+        what.add_argument("--list", action="store_true", help="list the rater's tokens")
         what.add_argument(
             "--revoke",
             nargs="?",
             const=True,
             metavar="WHICH",
-            help="revoke tokens instead: the one with this id, those with this label, or all of them",
+            help="revoke the tokens with this id or label, or all",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         for row in rows:
             state = f"revoked {row.revoked_at:%Y-%m-%d}" if row.revoked_at else "in use"
             label, scopes = row.label or "-", ", ".join(row.scopes)
-            self.stdout.write(f"{row.pk}  {label}  {scopes}  made {row.created_at:%Y-%m-%d}  {state}")
+            self.stdout.write(f"{row.pk}  {label}  {scopes}  created {row.created_at:%Y-%m-%d}  {state}")
         if not rows:
             self.stdout.write(f"{rater} has no tokens.")
 

@@ -18,46 +18,46 @@ REPORT_EVERY: Final = 10_000  # records between lines of progress if the output 
 
 
 class Command(BaseCommand):
-    help = "Import prompts, models, answers and ratings into a study: everything or nothing."
+    help = "Import prompts, models, answers and ratings into a study. After an error nothing is imported."
     _next_report = REPORT_EVERY
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="slug of the study; the command creates a missing study")
+        parser.add_argument("study", help="slug of the study, which is created if it does not exist")
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
         parser.add_argument(
             "--format",
             default="",
             metavar="NAME",
-            help=f"detected when left out; one of {', '.join(CATALOGUE)}",
+            help=f"one of {', '.join(CATALOGUE)} (default: detected)",
         )
         parser.add_argument(
-            "--sheet", default="", metavar="NAME", help="sheet of a workbook; default: the first"
+            "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first)"
         )
         columns = parser.add_argument_group("any spreadsheet (--format table)")
-        columns.add_argument("--kind", default="", help=f"what its rows are: {', '.join(KINDS)}")
+        columns.add_argument("--kind", default="", help=f"what a row is: {', '.join(KINDS)}")
         columns.add_argument(
             "--map",
             action="append",
             default=[],
             metavar="FIELD=COLUMN",
-            help="what a column is; docs/data-formats.md lists the fields; repeatable; several columns of "
-            "text are a model each, several of winner or rating a rater each",
+            help="the field in a column, from docs/data-formats.md; repeat for several; each column of text "
+            "is a model, each column of winner or rating a rater",
         )
         columns.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="FIELD=VALUE",
-            help="a value that holds for every row; repeatable",
+            help="a value for every row; repeat for several",
         )
         columns.add_argument(
             "--value",
             action="append",
             default=[],
             metavar="VALUE=MEANING",
-            help="what a value of winner, rating or gold means, such as 0=tie; repeatable",
+            help="what a value of winner, rating or gold means, such as 0=tie; repeat for several",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check the files and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only check the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -101,7 +101,7 @@ class Command(BaseCommand):
         made = " (new)" if report.creates_study else ""
         if not report.written:
             nothing = "nothing would be added" if report.dry_run else "nothing was added"
-            self.stdout.write(f"The study {report.study} holds all of it already; {nothing}.")
+            self.stdout.write(f"The study {report.study} already has all of this; {nothing}.")
         elif report.dry_run:
             self.stdout.write(
                 f"Dry run, nothing was changed. An import into {report.study}{made} would give:"
@@ -143,5 +143,5 @@ def _mapping(options: dict[str, Any]) -> ColumnMapping | None:
     if options["format"] == table.NAME:
         return parse_mapping(*given)
     if any(given):
-        raise MappingError("--kind, --map, --set and --value belong to --format table")
+        raise MappingError("--kind, --map, --set and --value need --format table")
     return None

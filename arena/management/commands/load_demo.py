@@ -8,7 +8,7 @@ from arena.demo.load import Demo, DemoError, Loaded, closed_demo, load_demo, ope
 
 
 class Command(BaseCommand):
-    help = "Loads the two demo studies with their simulated ratings; changes nothing in one that exists."
+    help = "Load the two demo studies with simulated ratings, unless they exist."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._load(open_demo(), options)

@@ -6,7 +6,7 @@ from arena.process.prepare import renew_operator, sign_in_lines
 
 
 class Command(BaseCommand):
-    help = "Create the operator account, or give it a new password when the old one is lost."
+    help = "Create the operator account, or give it a new password."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(sign_in_lines(renew_operator()))

@@ -7,7 +7,7 @@ from arena.process.prepare import prepare
 
 class Command(BaseCommand):
     help = (
-        "Make or update the tables and static files; load the demo study and an operator into an empty arena."
+        "Create or update tables and static files. An empty arena also gets the demo studies and an operator."
     )
     requires_system_checks: list[str] = []  # serve, which comes next, makes them
 

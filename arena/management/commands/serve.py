@@ -6,7 +6,7 @@ from arena.process.serve import ServerError, serve
 
 
 class Command(BaseCommand):
-    help = "Serve the arena on HOST and PORT; with a broker in memory the Celery worker runs inside."
+    help = "Start the arena on HOST and PORT, with a worker inside if the broker is memory://."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -19,12 +19,12 @@ GOES_ON = ("queued", "running")
 
 
 class Command(BaseCommand):
-    help = "Let a judge rate the pairs of a study. The running arena asks."
+    help = "Let a judge rate pairs of a study. Needs a running arena."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", nargs="?", help="slug of the study")
         parser.add_argument("--judge", metavar="SLUG", help="slug of the judge")
-        parser.add_argument("--limit", type=int, metavar="N", help="most pairs to ask about")
+        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of pairs")
         parser.add_argument(
             "--both-orders",
             action=BooleanOptionalAction,
@@ -34,22 +34,22 @@ class Command(BaseCommand):
             "--kind",
             choices=JudgeRun.Kind.values,
             default=JudgeRun.Kind.ALL.value,
-            help="which pairs: all not rated yet, never asked about (extend), failed (failures), or with a "
-            "reply that had no rating (unscored)",
+            help="which pairs: without a reply (all, the default), never asked about (extend), failed "
+            "(failures), or with a reply that had no rating (unscored)",
         )
         parser.add_argument(
-            "--controls", action="store_true", help="ask about pairs of identical answers too"
+            "--controls", action="store_true", help="also ask about pairs of identical answers"
         )
         parser.add_argument(
-            "--budget", metavar="AMOUNT", help="never spend more, in the currency of the model's price"
+            "--budget", metavar="AMOUNT", help="maximum cost, in the currency of the model's price"
         )
         parser.add_argument(
-            "--remote", action="store_true", help="judge workers on other machines ask (see judge_worker)"
+            "--remote", action="store_true", help="let judge workers on other machines ask (see judge_worker)"
         )
-        parser.add_argument("--dry-run", action="store_true", help="estimate and start nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only estimate calls and cost")
         existing = parser.add_mutually_exclusive_group()
         existing.add_argument(
-            "--resume", type=int, metavar="RUN", help="resume a paused run; --budget raises its budget"
+            "--resume", type=int, metavar="RUN", help="resume a paused run; --budget sets its total budget"
         )
         existing.add_argument("--pause", type=int, metavar="RUN", help="pause a run")
         existing.add_argument("--cancel", type=int, metavar="RUN", help="cancel a run")

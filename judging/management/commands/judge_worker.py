@@ -23,17 +23,19 @@ MOST_THREADS = 256
 
 
 class Command(BaseCommand):
-    help = "Ask a judge's model from this machine for an arena elsewhere. Needs no database."
+    help = "Ask a judge's model from this machine for an arena on another machine. Needs no database."
     requires_system_checks = []
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--judge", required=True, metavar="SLUG", help="slug of the judge")
         parser.add_argument("--arena-url", required=True, metavar="URL", help="address of the arena")
-        parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="calls at a time (4)")
-        parser.add_argument("--drain", action="store_true", help="end when no work is left")
         parser.add_argument(
-            "--key-variable", default="", metavar="NAME", help="variable with the model's key, if another"
+            "--concurrency", type=int, default=4, metavar="N", help="simultaneous calls (default: 4)"
+        )
+        parser.add_argument("--drain", action="store_true", help="exit when no run is left")
+        parser.add_argument(
+            "--key-variable", default="", metavar="NAME", help="variable with the key, if not the judge's own"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,7 +49,7 @@ class Command(BaseCommand):
         except (WorkerError, JournalError) as error:
             raise CommandError(printable(str(error))) from error
         except KeyboardInterrupt:
-            self._tell("Stopped. Calls under way are delivered at the next start.")
+            self._tell("Stopped. The next start delivers the replies.")
 
     def _run(self, arena: Arena, journal: Journal, options: dict[str, Any]) -> None:
         judge = look_up_patiently(arena, self._tell)
@@ -89,7 +91,7 @@ def check_options(options: dict[str, Any]) -> None:
         raise CommandError(f"The concurrency must be from 1 to {MOST_THREADS}.")
     if not settings.ARENA_TOKEN:
         raise CommandError(
-            "ARENA_TOKEN is not set. It holds the judge's token. Make one where the arena runs: "
+            "ARENA_TOKEN, the judge's token, is not set. Create one where the arena runs: "
             f"python manage.py api_token {options['judge']} --label WHERE."
         )
     try:

@@ -14,25 +14,21 @@ from judging.protocols.protocol import Protocol, UnknownProtocolError
 
 
 class Command(BaseCommand):
-    help = "List the protocols of judges, or show one with its texts."
+    help = "List the protocols for judges, or show one with its texts."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="?", metavar="NAME", help="show this one in full")
+        parser.add_argument("name", nargs="?", metavar="NAME", help="show this protocol in full")
         parser.add_argument("--json", action="store_true", help="as JSON")
-        parser.add_argument(
-            "--markdown", action="store_true", help="all of them as the page docs/protocols.md"
-        )
-        parser.add_argument(
-            "--write", metavar="FOLDER", help="write the texts of NAME into a folder, as files you can edit"
-        )
+        parser.add_argument("--markdown", action="store_true", help="all as Markdown, for docs/protocols.md")
+        parser.add_argument("--write", metavar="FOLDER", help="write the texts of NAME into a folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
         if options["write"] and not name:
             raise CommandError("Name the protocol whose texts to write: protocols NAME --write FOLDER.")
         if options["markdown"] and name:
-            raise CommandError("The page holds all protocols. Leave NAME out.")
+            raise CommandError("--markdown writes all protocols. Leave NAME out.")
         if options["markdown"]:
             self.stdout.write(markdown(PROTOCOLS.values()), ending="")
         elif not name:
@@ -69,7 +65,7 @@ def _write(protocol: Protocol, folder: Path) -> list[Path]:
     files = {folder / file_name(name): text for name, text in protocol.texts.items()}
     there = [path for path in files if path.exists()]
     if there:
-        raise CommandError(f"{there[0]} is there already; name another folder.")
+        raise CommandError(f"{there[0]} already exists. Choose another folder.")
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from leaderboard.terminal.options import add_sampling_options, choice, method_fr
 
 
 class Command(BaseCommand):
-    help = "Compares judges (and people) on the pairs that all of these judges rated."
+    help = "Compare judges (and people) on the pairs that all these judges rated."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -19,18 +19,18 @@ class Command(BaseCommand):
             "--judges",
             required=True,
             metavar="A,B,...",
-            help="slugs of judges or panels; people and group:NAME are allowed too",
+            help="slugs of judges or panels; also people and group:NAME",
         )
         parser.add_argument(
             "--json",
             metavar="FILE",
-            help="write JSON to this file instead of a table to the terminal; - is standard output",
+            help="write JSON to this file (-: standard output)",
         )
         parser.add_argument(
             "--ties",
             default="both",
             metavar="on|off|both",
-            help="which leaderboard the table shows; the JSON holds both (default: both)",
+            help="leaderboard in the table; the JSON has both (default: both)",
         )
         parser.add_argument(
             "--tie-band", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"

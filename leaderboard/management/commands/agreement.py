@@ -11,7 +11,7 @@ from leaderboard.terminal.options import add_bootstrap_options, choice, number, 
 
 
 class Command(BaseCommand):
-    help = "Prints how the raters of a study agree: correlations, kappa and alpha, of all or of any two."
+    help = "Show how raters of a study agree: correlations, kappa and alpha, of all or of two."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--against",
             metavar="WHO",
-            help="the second of the two (default: people); give the same twice to compare its members",
+            help="the second of the two (default: people); the same as --raters compares its members",
         )
         parser.add_argument("--category", default="", metavar="NAME", help="only prompts of this category")
         parser.add_argument(
@@ -31,8 +31,8 @@ class Command(BaseCommand):
             "--ties",
             default="on",
             metavar="on|off",
-            help="off: 4 is first and 5 is second on 1-8, and the middle of an odd scale is left out "
-            "(default: on)",
+            help="off: 4 of 8 prefers the first and 5 the second, and the middle of 3 or 5 points is left "
+            "out (default: on)",
         )
         parser.add_argument(
             "--tie-band", default="", metavar="LOW-HIGH", help="ratings that count as ties, such as 3-6 of 8"
@@ -40,8 +40,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--unmirrored",
             action="store_true",
-            help="add kappa and alpha with each pair entered once, as published values have it, to the text; "
-            "the JSON always has them",
+            help="add kappa and alpha with each pair entered once, as in published values; the JSON always "
+            "has them",
         )
         add_bootstrap_options(parser)
         parser.add_argument("--format", default="text", metavar="text|json", help="default: text")

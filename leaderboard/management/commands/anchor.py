@@ -13,7 +13,7 @@ from leaderboard.terminal.options import FORMATS, choice, failures, names, numbe
 
 class Command(BaseCommand):
     help = (
-        "Ranks models by people's ratings, made more certain by a judge's without its bias. "
+        "Rank models by people's ratings with a judge's help, corrected for the judge's bias. "
         "A file needs no database."
     )
     requires_system_checks = []
@@ -22,12 +22,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "file", nargs="?", metavar="FILE", help="ratings with the columns prompt and rater, as for rank"
         )
-        parser.add_argument("--study", metavar="SLUG", help="instead of a file: a study of this arena")
+        parser.add_argument("--study", metavar="SLUG", help="slug of a study, instead of a file")
         parser.add_argument(
             "--judges",
             required=True,
             metavar="NAME[,NAME]",
-            help="the judge: raters of the file, or judges of the study; several count as one judge",
+            help="raters of the file or judges of the study; several count as one judge",
         )
         parser.add_argument(
             "--without",

@@ -10,7 +10,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Packs the published leaderboard of a study with everything needed to compute it again."
+    help = "Save the published leaderboard of a study with everything needed to compute it again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-texts",
             action="store_true",
-            help="include prompts and answers, not only their digests; mind their licences",
+            help="include prompts and answers (check their licences), not only their digests",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,16 +23,14 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "file", nargs="?", metavar="FILE", help="a file of ratings; or a study, with --study"
-        )
-        parser.add_argument("--study", metavar="STUDY", help="the study's slug")
+        parser.add_argument("file", nargs="?", metavar="FILE", help="a file of ratings")
+        parser.add_argument("--study", metavar="STUDY", help="slug of a study, instead of a file")
         parser.add_argument(
             "--raters",
             metavar="people|group:NAME|judge:SLUG",
-            help="whose ratings of the study count (default: people)",
+            help="with --study: whose ratings count (default: people)",
         )
-        parser.add_argument("--category", metavar="NAME", help="only the study's prompts of this category")
+        parser.add_argument("--category", metavar="NAME", help="with --study: only prompts of this category")
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

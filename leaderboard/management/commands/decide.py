@@ -27,7 +27,7 @@ FAILED: Final = UNUSABLE
 
 class Command(BaseCommand):
     help = (
-        "Says whether A is better than B, or not worse by more than a margin. "
+        "Tell whether model A is better than B, or not worse by more than a margin. "
         "Exit code 0: better, or not worse; 1: worse; 2: undecided; 3: an error."
     )
 
@@ -60,9 +60,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
         parser.add_argument("first", metavar="A", help="slug or name of a model")
-        parser.add_argument("second", metavar="B", help="slug or name of the other")
+        parser.add_argument("second", metavar="B", help="slug or name of the other model")
         parser.add_argument(
-            "--margin", default="0", metavar="D", help="by how many points A may be worse (default: 0)"
+            "--margin", default="0", metavar="D", help="points by which A may be worse (default: 0)"
         )
         parser.add_argument(
             "--raters",
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--every-look",
             action="store_true",
-            help="an interval that holds however often you look and whenever you stop",
+            help="use an interval that is valid however often you look",
         )
         parser.add_argument("--format", default="text", metavar="text|json", help="default: text")
 
@@ -136,5 +136,5 @@ def _name(study: Study, wanted: str) -> str:
         known = ", ".join(contestants.order_by("slug").values_list("slug", flat=True)[:20])
         raise CommandError(f'"{study.slug}" has no model "{wanted}". It has: {known or "none"}.')
     if found.retired_at is not None:
-        raise CommandError(f"{found.name} is retired, so no ranking has it.")
+        raise CommandError(f"{found.name} is retired, so it is in no ranking.")
     return str(found.name)

@@ -15,7 +15,7 @@ from leaderboard.terminal.options import choice, study_named
 
 
 class Command(BaseCommand):
-    help = "Writes the data of a study as files that import_data reads, or its leaderboard."
+    help = "Write the data of a study as files that import_data can read, or its leaderboard."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -29,14 +29,14 @@ class Command(BaseCommand):
             "--out",
             default="",
             metavar="PATH",
-            help="a file (ending in .gz: compressed), with --what all a folder (default: standard output)",
+            help="a file (.gz: compressed), or a folder with --what all (default: standard output)",
         )
         ranked = "for standings and leaderboard"
         voted = "standings, leaderboard, arena, preferences and evalica"
         parser.add_argument(
             "--raters",
             metavar="people|group:NAME|judge:SLUG|all",
-            help=f"for {voted}; all only for the last three",
+            help=f"for {voted}; 'all' only for the last three",
         )
         parser.add_argument("--ties", metavar="on|off", help=f"for {voted}, and consensus")
         parser.add_argument(
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
-            raise CommandError("--what all writes several files; name a folder with --out.")
+            raise CommandError("--what all writes several files. Name a folder with --out.")
         for path in exports.save_everything(study, form, Path(out)):
             self.stdout.write(str(path))
 
@@ -93,14 +93,14 @@ class Command(BaseCommand):
             self._print(pieces, form)
             return
         if form == "parquet" and out.lower().endswith(".gz"):
-            raise CommandError("Parquet is compressed already; name a file that does not end in .gz.")
+            raise CommandError("Parquet is already compressed. Name a file that does not end in .gz.")
         if Path(out).is_dir():
-            raise CommandError(f"{out} is a folder; name a file.")
+            raise CommandError(f"{out} is a folder. Name a file.")
         writing.save(Path(out), pieces)
 
     def _print(self, pieces: Iterator[bytes], form: str) -> None:
         if form == "parquet" and self.stdout.isatty():
-            raise CommandError("Parquet is not text for a terminal; name a file with --out.")
+            raise CommandError("A terminal cannot show Parquet. Name a file with --out.")
         try:
             for piece in pieces:
                 self.stdout.buffer.write(piece)  # type: ignore[attr-defined]
@@ -127,5 +127,5 @@ def _setting(what: str, options: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in _SWITCHES.get(what, ()):
             meant = ", ".join(other for other, switches in _SWITCHES.items() if name in switches)
-            raise CommandError(f"--{name} is for --what {meant} only.")
+            raise CommandError(f"--{name} works only with --what {meant}.")
     return given

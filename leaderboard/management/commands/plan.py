@@ -19,26 +19,28 @@ from leaderboard.terminal.plan_text import plan_json, plan_table
 
 _ASSUMPTIONS: Final = {
     "tie_share": "share of ties (default: 0.2)",
-    "prompt_sd": "by how many points a model is better or worse on one prompt (default: 150)",
-    "contestants": "how many models are compared, in all pairs, on every prompt (default: 2)",
+    "prompt_sd": "standard deviation of a model's score over prompts, in points (default: 150)",
+    "contestants": "number of models, compared in all pairs on every prompt (default: 2)",
 }
 _NAMES_SHOWN: Final = 20
 
 
 class Command(BaseCommand):
-    help = "Says how many more prompts, with how many raters, tell two models apart or show a gap."
+    help = "Estimate how many more prompts and raters you need to tell two models apart or to show a gap."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", metavar="FILE", help="a file of ratings, as for rank")
-        parser.add_argument("--study", metavar="STUDY", help="a study's slug, instead of a file")
+        parser.add_argument("--study", metavar="STUDY", help="slug of a study, instead of a file")
         parser.add_argument(
-            "--raters", metavar="people|group:NAME|judge:SLUG", help="with --study (default: people)"
+            "--raters",
+            metavar="people|group:NAME|judge:SLUG",
+            help="with --study: whose ratings count (default: people)",
         )
         parser.add_argument("--between", nargs=2, metavar=("A", "B"), help="the two models to tell apart")
         parser.add_argument("--gap", metavar="POINTS", help="the gap to show (default: the measured one)")
         parser.add_argument(
-            "--raters-per-prompt", metavar="N", help="how many rate every new pair of answers"
+            "--raters-per-prompt", metavar="N", help="number of raters of every new pair of answers"
         )
         parser.add_argument("--level", default="95", metavar="PERCENT", help="of the interval (default: 95)")
         parser.add_argument(
@@ -82,7 +84,7 @@ def _from_study(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
 def _from_ratings(ratings: Ratings, names: Sequence[str], options: dict[str, Any], where: str) -> Plan:
     for name in _ASSUMPTIONS:
         if options[name] is not None:
-            raise CommandError(f"{flag(name)} is for a plan without data. With data it is measured.")
+            raise CommandError(f"{flag(name)} works only without data. With data it is measured.")
     between = None
     if options["between"]:
         first, second = (_number_of(name, names) for name in options["between"])

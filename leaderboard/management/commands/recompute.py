@@ -10,12 +10,14 @@ from leaderboard.snapshots.presentation import printable
 
 
 class Command(BaseCommand):
-    help = "Computes every published table of a bundle again and says whether it is equal; needs no database."
+    help = "Compute every table of a bundle again and compare it with the published one. Needs no database."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE.zip", help="a bundle")
-        parser.add_argument("--threads", type=int, metavar="N", help="changes the time taken, nothing else")
+        parser.add_argument(
+            "--threads", type=int, metavar="N", help="number of threads; changes only the time taken"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -9,7 +9,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Computes every table of a study again now, and publishes it."
+    help = "Compute and publish the scores of a study now."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}.") from error
         snapshot = outcome.snapshot
         if not outcome.made:
-            self.stdout.write(f"{study.slug}: newer numbers were published meanwhile; they stay.")
+            self.stdout.write(f"{study.slug}: newer scores were published meanwhile and are kept.")
             return
         self.stdout.write(
             f"{study.slug}: {snapshot.counts['comparisons']} ratings, {snapshot.slices.count()} tables, "

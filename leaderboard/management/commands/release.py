@@ -10,7 +10,7 @@ from leaderboard.terminal.options import study_named
 
 
 class Command(BaseCommand):
-    help = "Keeps the published leaderboard of a study unchanged, so that people can cite it."
+    help = "Release the published leaderboard of a study, so that people can cite it."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # In place of Django's own --version.
@@ -24,10 +24,10 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="NAME <ORCID or affiliation>",
-            help="a person; repeat it for each, in order",
+            help="an author; repeat for several, in order",
         )
         parser.add_argument("--licence", help="default: the study's")
-        parser.add_argument("--doi", default="", help="optional; you can add it later")
+        parser.add_argument("--doi", default="", help="you can add it later")
         parser.add_argument("--changelog", default="", metavar="TEXT", help="what is new in this version")
         parser.add_argument("--format", choices=("text", "json"), default="text")
 

@@ -16,7 +16,7 @@ from leaderboard.terminal.options import (
 
 
 class Command(BaseCommand):
-    help = "Rank the models of a study by its ratings as they are now."
+    help = "Rank the models of a study by its current ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")

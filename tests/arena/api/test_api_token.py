@@ -71,7 +71,7 @@ def test_tokens_are_listed_and_revoked_one_by_one() -> None:
     assert run("gpt", "--list") == "GPT has no tokens.\n"
     tokens = [run("gpt", "--label", label).split()[-1] for label in ("laptop", "cluster", "7")]
     listed = run("gpt", "--list")
-    assert "laptop  rate, read  made" in listed
+    assert "laptop  rate, read  created" in listed
     assert not any(text in listed for token in tokens for text in (token, digest(token)))
     assert run("gpt", "--revoke", "laptop") == "Revoked 1 token(s) of GPT.\n"
     cluster = ApiToken.objects.get(label="cluster")

@@ -57,9 +57,9 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
         "Note: 1 answer is missing. The first is that of B to prompt p2.",
     ]
     out, _ = run("greetings", tmp_path)
-    assert out.startswith("The study greetings holds all of it already; nothing was added.")
+    assert out.startswith("The study greetings already has all of this; nothing was added.")
     out, _ = run("greetings", tmp_path, "--dry-run")
-    assert out.startswith("The study greetings holds all of it already; nothing would be added.")
+    assert out.startswith("The study greetings already has all of this; nothing would be added.")
     assert Comparison.objects.count() == 2
 
 
@@ -129,8 +129,8 @@ TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "-
     [
         ("two words", (), '"two words" cannot name a study'),
         ("food", ("--format", "zip"), '"zip" is no format'),
-        ("food", ("--kind", "prompts"), "--kind, --map, --set and --value belong to --format table"),
-        ("food", ("--map", "first=left"), "--kind, --map, --set and --value belong to --format table"),
+        ("food", ("--kind", "prompts"), "--kind, --map, --set and --value need --format table"),
+        ("food", ("--map", "first=left"), "--kind, --map, --set and --value need --format table"),
         ("food", ("--format", "table"), '"" is no kind of rows; choose one of prompts, contestants, '),
         ("food", (*TABLE, "--map", "first=who"), '"first" is given two times: left and who'),
         ("food", (*TABLE, "--set", "rater"), '"rater" is not of the form FIELD=VALUE'),
@@ -181,7 +181,7 @@ def test_texts_without_authors_come_from_a_table(tmp_path: Path) -> None:
     assert {(c.rating, c.swapped) for c in Comparison.objects.all()} >= {(1, False), (3, True)}
     assert Completion.objects.rateable_in(study).count() == 4
     out, _ = run("texts", path, *table)
-    assert out.startswith("The study texts holds all of it already")
+    assert out.startswith("The study texts already has all of this")
     gold = ("--map", "gold=winner", "--set", "gold_source=us")
     run(
         "texts",

@@ -230,7 +230,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
 
 def test_the_command_asks_for_the_name(rater: Rater, command: Callable[..., str]) -> None:
-    with pytest.raises(CommandError, match="this is not the name"):
+    with pytest.raises(CommandError, match="The name is different"):
         command("zebulon", typed="zebulon")
     assert "former rater" in command("zebulon", typed="Zebulon Quartermain")
     assert left(["quartermain"]) == []

@@ -96,7 +96,7 @@ def test_texts_are_written_as_files_to_edit(tmp_path: Path) -> None:
 def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> None:
     edited = tmp_path / "compare.txt"
     edited.write_text("mine", encoding="utf-8")
-    with pytest.raises(CommandError, match=r"compare\.txt is there already; name another folder\."):
+    with pytest.raises(CommandError, match=r"compare\.txt already exists. Choose another folder\."):
         protocols("prepair", "--write", str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["compare.txt"]
     assert edited.read_text(encoding="utf-8") == "mine"
@@ -109,7 +109,7 @@ def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> N
     [
         (("nonsense",), r'^There is no protocol "nonsense"; choose one of likert, .*\.$'),
         (("--write", "somewhere"), "Name the protocol whose texts to write: protocols NAME --write FOLDER."),
-        (("likert", "--markdown"), "The page holds all protocols. Leave NAME out."),
+        (("likert", "--markdown"), "--markdown writes all protocols. Leave NAME out."),
     ],
 )
 def test_what_cannot_be_shown_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:

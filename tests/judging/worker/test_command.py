@@ -62,7 +62,7 @@ def run(*options: str, judge: str = "far", url: str = "http://127.0.0.1:9") -> s
             ((f"--concurrency={number}",), {}, "x", "The concurrency must be from 1 to 256")
             for number in (0, -1, 257)
         ],
-        ((), {}, "", "ARENA_TOKEN is not set"),
+        ((), {}, "", "ARENA_TOKEN, the judge's token, is not set"),
     ],
 )
 def test_options_that_cannot_work(
@@ -149,7 +149,7 @@ def test_it_waits_for_an_arena(
     said = run()
     assert said.startswith("No arena answers at http://127.0.0.1:9 (ConnectionRefusedError")
     assert said.splitlines()[0].endswith("; trying again.")
-    assert said.splitlines()[1] == "Stopped. Calls under way are delivered at the next start."
+    assert said.splitlines()[1] == "Stopped. The next start delivers the replies."
 
 
 def test_it_needs_no_database_and_ends_at_sigterm(

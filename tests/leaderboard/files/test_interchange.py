@@ -270,7 +270,7 @@ def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
         call_command("export", "made", what=what, out=str(path), stderr=io.StringIO())
         assert path.stat().st_size > 100
     for options, sentence in (
-        ({"what": "leaderboard", "category": "coding"}, "--category is for"),
+        ({"what": "leaderboard", "category": "coding"}, "--category works only"),
         ({"what": "arena", "conversational": True}, "--conversational is for --what preferences only."),
         ({"what": "arena", "raters": "judge:x"}, 'No judge "x" in this study.'),
         ({"what": "leaderboard", "raters": "all"}, 'This leaderboard has no raters "all".'),

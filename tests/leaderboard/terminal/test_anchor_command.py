@@ -81,12 +81,12 @@ class TestFile:
         text = run(votes, "--judges", "robot", "--interval", 90)
         lines = text.splitlines()
         assert "People rated 36 pairs of 12 prompts, worth " in lines[0]
-        assert "the judge 120 pairs of 40 prompts, 36 of them rated by people too" in lines[0]
+        assert "the judge 120 pairs of 40 prompts, 36 of them also rated by people" in lines[0]
         assert "11 df" in lines[0]
         for title in (
             "anchored, 90%",
-            "people alone, 90%",
-            "judge alone, 90%",
+            "people only, 90%",
+            "judge only, 90%",
             "judge's bias, 90%",
             "worth",
         ):
@@ -211,11 +211,11 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("rows", "header", "message"),
         [
-            ([], "left,right,winner,prompt,rater", "the file holds no votes."),
+            ([], "left,right,winner,prompt,rater", "the file has no ratings."),
             (
                 [("a", "b", "left", "p")],
                 "left,right,winner,prompt",
-                "the ratings name no raters, so the judge's cannot be told from people's.",
+                "the ratings name no raters, so it is unknown which are the judge's.",
             ),
             (
                 [("a", "b", "left", "robot"), ("a", "b", "left", "Ada")],

@@ -42,12 +42,12 @@ class TestFile:
         ).splitlines()
         assert lines[0].startswith("You need about ")
         assert lines[0].endswith("tell alpha from beta (50 points apart) at 95% with a chance of 80%.")
-        assert lines[2].split("  ") == ["raters of a pair", "more prompts", "in all", "half-width, points"]
+        assert lines[2].split("  ") == ["raters per pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
         assert f" {lines[5].split()[1]} more prompts, " in lines[0]
-        assert "40 prompts with 2 raters of a pair" in lines[-1]
+        assert "40 prompts with 2 raters per pair" in lines[-1]
         text = plan(votes, "--gap", "50", "--level", "90")
-        assert "Half-width: of the 90% interval of the gap, by Bradley-Terry." in text
+        assert "Half-width of the gap's 90% interval by Bradley-Terry." in text
 
     def test_json_names_the_contestants(self, votes):
         found = plan_json(
@@ -71,7 +71,7 @@ class TestFile:
         assert "Warning: Only 10 prompts show how much prompts differ" in found
         assert "Warning: No two raters rated the same pair" in found
         text = plan(write_votes(tmp_path / "votes.csv", raters=1), "--gap", "50")
-        assert "with 1 rater of a pair" in text
+        assert "with 1 rater per pair" in text
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -93,7 +93,7 @@ class TestFile:
             (("--gap", "30", "--format", "xml"), "--format is 'xml'; choose one of table, json."),
             (
                 ("--gap", "30", "--prompt-sd", "3"),
-                "--prompt-sd is for a plan without data",
+                "--prompt-sd works only without data",
             ),
             (("--gap", "30", "--raters", "people"), "--raters needs --study."),
             (("--gap", "30", "--study", "small"), "Give either a file of ratings or --study."),

@@ -207,7 +207,7 @@ class TestMethods:
         found = rank_json(graded, "--rounds", 5)
         assert not {"backend", "threads"} & found["parameters"].keys()
         text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
-        assert "rank  rank ub  contestant  rating  90% interval" in text
+        assert "rank  rank ub  model   score  90% interval" in text
         assert "cannot be told apart at 90%" in text
         assert "Removing" in text
 
@@ -299,9 +299,9 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("", "the file holds no votes."),
+            ("", "the file has no ratings."),
             ("left,right,winner\nx,x,left\n", "'x' is the only model; a ranking needs at least two."),
-            ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; known are left, tie, right."),
+            ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; use left, tie, right."),
         ],
     )
     def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):
@@ -311,7 +311,7 @@ class TestErrors:
 
     def test_a_band_for_winners(self, votes):
         assert refusal(rank, votes, "--tie-band", "2-2") == (
-            f"{votes}: tie-band is 2-2, but the file holds winners, which are on no graded scale."
+            f"{votes}: tie-band is 2-2, but the file has winners instead of ratings on a scale."
         )
 
     @pytest.mark.parametrize(
@@ -335,7 +335,9 @@ class TestErrors:
             rank(path, "--tie-band", "4-5")
         with pytest.raises(CommandError, match="resample is 'raters', but the comparisons name no raters"):
             rank(votes, "--resample", "raters")
-        with pytest.raises(CommandError, match="to adjust for size the columns 'size_a' and 'size_b'"):
+        with pytest.raises(
+            CommandError, match="to adjust for size, the file needs the columns 'size_a' and 'size_b'"
+        ):
             rank(graded, "--method", "ordinal", "--adjust", "size")
         path.write_text("left,right,winner\nx,y,tie\n")
         with pytest.raises(CommandError, match="all 1 comparisons took no side with ties off"):

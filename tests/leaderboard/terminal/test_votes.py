@@ -79,19 +79,19 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("", "the file holds no votes"),
-            (b"\xef\xbb\xbf \r\n", "the file holds no votes"),
-            ("[]", "the file holds no votes"),
-            ("model_a,model_b,winner\n", "the file holds no votes"),
+            ("", "the file has no ratings"),
+            (b"\xef\xbb\xbf \r\n", "the file has no ratings"),
+            ("[]", "the file has no ratings"),
+            ("model_a,model_b,winner\n", "the file has no ratings"),
             (
                 arena("x,y,tie", "x,y,model_c"),
-                "line 3: unknown winner 'model_c'; known are model_a, tie, tie",
+                "line 3: unknown winner 'model_c'; use model_a, tie, tie",
             ),
             (arena("x,y,Tie"), "line 2: unknown winner 'Tie'"),
             (arena("x,y,left"), "line 2: unknown winner 'left'"),
             (
                 arena("x,y,model_a", header="left,right,winner"),
-                "line 2: unknown winner 'model_a'; known are left",
+                "line 2: unknown winner 'model_a'; use left",
             ),
             (arena("x,y,"), "line 2: the winner is missing"),
             (arena(",y,tie"), "line 2: the model_a is missing"),
@@ -103,7 +103,7 @@ class TestErrors:
                 arena("x,y,tie,tie", header="model_a,model_b,winner,winner"),
                 "the column 'winner' appears twice",
             ),
-            (arena("x,y,5", header="model_a,model_b,rating"), "found 'model_a', 'model_b', 'rating'"),
+            (arena("x,y,5", header="model_a,model_b,rating"), "the file has 'model_a', 'model_b', 'rating'"),
             (arena("x,y", header="first,second"), "the columns must be model_a, model_b, winner, or left"),
             (arena("x,x,tie", "x,x,model_a"), "'x' is the only model; a ranking needs at least two"),
             (arena("x,y,tie", "y,y,tie"), "line 3: 'y' is compared with itself"),
@@ -114,7 +114,7 @@ class TestErrors:
             (arena("x,y,0,8", header="model_a,model_b,rating,points"), "line 2: the rating 0 is outside"),
             (
                 arena("x,y,1,7", header="model_a,model_b,rating,points"),
-                "line 2: there is no scale of 7 points",
+                "line 2: 7 points are not a scale",
             ),
             (
                 arena("x,y,4.5,8", header="model_a,model_b,rating,points"),
@@ -192,16 +192,18 @@ class TestCovariates:
         }
         text = arena("x,y,tie,many,10,0,0", header=self.HEADER)
         assert read_votes(vote_file(text), adjust=("raters",)).covariates == {}
-        with pytest.raises(VoteFileError, match="to adjust for size the columns 'size_a' and 'size_b' are"):
+        with pytest.raises(
+            VoteFileError, match="to adjust for size, the file needs the columns 'size_a' and 'size_b'"
+        ):
             read_votes(vote_file(arena("x,y,tie,1,1,0,0", header=self.HEADER)), adjust=("size",))
 
     @pytest.mark.parametrize(
         ("amount", "message"),
         [
-            ("many", "line 2: the length_a 'many' is not a number from 0 on"),
-            ("-1", "line 2: the length_a '-1' is not a number from 0 on"),
-            ("nan", "line 2: the length_a 'nan' is not a number from 0 on"),
-            ("inf", "line 2: the length_a 'inf' is not a number from 0 on"),
+            ("many", "line 2: the length_a 'many' is not a number of 0 or more"),
+            ("-1", "line 2: the length_a '-1' is not a number of 0 or more"),
+            ("nan", "line 2: the length_a 'nan' is not a number of 0 or more"),
+            ("inf", "line 2: the length_a 'inf' is not a number of 0 or more"),
             ("", "line 2: the length_a is missing"),
         ],
     )
