@@ -63,10 +63,15 @@ class NoReplyError(Exception):
         self.retry_after = retry_after
 
 
+REDIRECTS: Final = (301, 302, 303, 307, 308)  # not followed
+
 REFUSALS: Final = {
     "http_401": "The endpoint needs a valid key",
     "http_403": "The endpoint does not allow the request",
     "http_404": "The endpoint does not know the model or the address",
+    **dict.fromkeys(
+        (f"http_{status}" for status in REDIRECTS), "The endpoint sends the request on to another address"
+    ),
     "configuration": "",
 }
 """Kinds of failures that every call of a judge would meet, in words."""

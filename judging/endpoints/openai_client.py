@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from judging.endpoints.client import NoReplyError, Reply, Request, storable
+from judging.endpoints.client import REDIRECTS, NoReplyError, Reply, Request, storable
 from judging.endpoints.keys import NO_KEY
 from judging.endpoints.logprobs import field_of, tokens_of
 
@@ -57,8 +57,8 @@ class _BoundedStream(httpx2.SyncByteStream):
         self._stream.close()
 
 
-NOT_RETRYABLE = frozenset({301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 410, 413, 422})
-"""HTTP errors that the same request would meet again. Redirects are not followed."""
+NOT_RETRYABLE = frozenset({*REDIRECTS, 400, 401, 402, 403, 404, 405, 410, 413, 422})
+"""HTTP errors that the same request would meet again."""
 
 NO_LOGPROBS = (
     "This endpoint returns no logprobs for this model. Untick Ask for logprobs in the judge's settings."

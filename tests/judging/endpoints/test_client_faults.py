@@ -111,7 +111,9 @@ def test_a_redirect_is_not_followed(asked: Callable[..., JudgeCall], status: int
         location = {"Location": f"{elsewhere.url}/chat/completions"}
         call = asked(Answer(status=status, headers=location, raw=b""))
         assert elsewhere.requests == []
-    assert_failed(call, f"http_{status}")
+    assert_waits(call, f"http_{status}")
+    call.run.refresh_from_db()
+    assert "sends the request on" in call.run.error
 
 
 HTML = {"Content-Type": "text/html"}
