@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from arena.models import Membership, Role
@@ -44,6 +45,7 @@ class Entry:
 
 
 @require_safe
+@cache_control(private=True, no_cache=True)
 def home(request: HttpRequest) -> HttpResponse:
     found = cards(viewable(request.user))
     opened = {

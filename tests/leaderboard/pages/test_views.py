@@ -47,7 +47,9 @@ def test_home_lists_public_studies_with_their_counts_and_private_ones_to_staff(c
     HandMade("alpha", simulated=True)
     assert "Simulated ratings" in text(client.get("/"))
     client.force_login(factories.make_user(is_staff=True))
-    page = text(client.get("/"))
+    response = client.get("/")
+    assert response["Cache-Control"] == "private, no-cache"
+    page = text(response)
     assert "Hidden study" in page
     assert "Private" in page
 
