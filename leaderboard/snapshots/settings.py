@@ -407,9 +407,9 @@ SETTINGS: Final = (
         _ties,
         values=("on", "off"),
         longest=3,
-        help="on: a tie counts half; off: ties are left out.",
+        help="on: a tie counts half; off: 4 and 5 of 8 take sides, the middle of 3 and 5 is left out.",
         is_rare=True,
-        meaning="4 and 5 of 8 are ties. They count half for each side, or not at all.",
+        meaning="4 and 5 of 8 count half for each side. Off: each counts for the side it leans to.",
     ),
     Declaration(
         "category",

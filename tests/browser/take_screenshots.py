@@ -1,4 +1,4 @@
-"""Take the pictures in docs/screenshots from a running arena with the demo study, a public study llmfao, and
+"""Take the pictures in docs/screenshots from a running arena with the demo study and a public study llmfao.
 
 .venv/bin/python manage.py import_data reading tests/browser/reading/*.jsonl
 
@@ -28,50 +28,35 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
-        for name, size, scheme, take_them in (
-            ("desk", DESK, "light", take_all),
-            ("phone", PHONE, "dark", take_all),
-            ("desk-dark", DESK, "dark", take_rating),
-            ("phone-light", PHONE, "light", take_rating),
-        ):
-            context = chromium.new_context(viewport=size, color_scheme=scheme)
-            page = context.new_page()
+        for suffix, size, scheme in (("desk", DESK, "light"), ("phone", PHONE, "dark")):
+            page = chromium.new_context(viewport=size, color_scheme=scheme).new_page()
+            if suffix == "desk":
+                take_leaderboards(page, given.address)
             page.goto(f"{given.address}/account/sign-in/")
             page.fill("input[name=username]", given.username)
             page.fill("input[name=password]", given.password)
             page.press("input[name=password]", "Enter")
             page.wait_for_load_state("networkidle")
-            take_them(page, given.address, name)
+            take_rating(page, given.address, suffix)
+            take_reading(page, given.address, suffix)
+            name, place = ("setup", "") if suffix == "desk" else ("progress", "progress/")
+            page.goto(f"{given.address}/operate/demo/{place}")
+            take(page, f"operate-{name}-{suffix}")
         chromium.close()
 
 
-def take_all(page: Any, address: str, suffix: str) -> None:
-    """The board, its figures and the rating page at one size."""
-    page.goto(f"{address}/studies/demo/")
-    page.locator("#board").evaluate("board => board.scrollIntoView()")
-    take(page, f"board-{suffix}")
-    page.locator("#win-rates").evaluate("figure => figure.scrollIntoView()")
-    take(page, f"figures-{suffix}")
-    for name in ("categories", "raters", "agreement", "data"):
-        page.goto(f"{address}/studies/demo/{name}/")
-        page.locator("main h2").first.evaluate("heading => heading.scrollIntoView()")
-        take(page, f"{name}-{suffix}")
-    page.goto(f"{address}/studies/llmfao/")
-    page.locator("#board").evaluate("board => board.scrollIntoView()")
-    take(page, f"llmfao-{suffix}")
-    take_rating(page, address, suffix)
-    take_reading(page, address, suffix)
-    page.goto(f"{address}/judging/")
-    take(page, f"judging-{suffix}")
-    name, place = ("operate-setup", "") if suffix == "desk" else ("operate-progress", "progress/")
-    page.goto(f"{address}/operate/demo/{place}")
-    take(page, f"{name}-{suffix}")
+def take_leaderboards(page: Any, address: str) -> None:
+    """What readers see before they sign in."""
+    for name, place in (("board", "demo"), ("agreement", "demo/agreement"), ("llmfao", "llmfao")):
+        page.goto(f"{address}/studies/{place}/")
+        take(page, f"{name}-desk")
 
 
 def take_rating(page: Any, address: str, suffix: str) -> None:
     """The rating page before and after the choice; joins the demo study on the way."""
     open_pair(page, f"{address}/rate/demo/")
-    take(page, f"rating-{suffix}")
+    if suffix == "desk":
+        take(page, "rating-desk")
     page.keyboard.press("6")
     page.keyboard.press("q")
     take(page, f"rating-chosen-{suffix}")
