@@ -271,7 +271,7 @@ def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
         assert path.stat().st_size > 100
     for options, sentence in (
         ({"what": "leaderboard", "category": "coding"}, "--category works only"),
-        ({"what": "arena", "conversational": True}, "--conversational is for --what preferences only."),
+        ({"what": "arena", "conversational": True}, "--conversational works only with --what preferences."),
         ({"what": "arena", "raters": "judge:x"}, 'No judge "x" in this study.'),
         ({"what": "leaderboard", "raters": "all"}, 'This leaderboard has no raters "all".'),
     ):
