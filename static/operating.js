@@ -95,3 +95,11 @@ for (const part of document.querySelectorAll("[data-refresh]")) {
     }
   });
 }
+
+/* While the arena is down, what a page shows of it may be wrong. */
+const silence = document.getElementById("no-answer");
+if (silence) {
+  document.addEventListener("htmx:afterRequest", (event) => {
+    silence.hidden = event.detail.xhr.status !== 0;
+  });
+}

@@ -167,12 +167,11 @@ class GuidelinesForm(SettingForm):
         fields = ("guidelines", "consent")
         labels = {"guidelines": "Guidelines", "consent": "Consent and privacy (optional)"}
         help_texts = {
-            "guidelines": "Markdown. Say what makes an answer better, what does not matter, and when to "
-            "choose the middle. Raters read this before they start, and at any time with G.",
+            "guidelines": "Markdown.",
             "consent": "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it "
             "when they join.",
         }
-        widgets = {"guidelines": forms.Textarea({"rows": 16}), "consent": forms.Textarea({"rows": 4})}
+        widgets = {"guidelines": forms.Textarea({"rows": 12}), "consent": forms.Textarea({"rows": 4})}
 
 
 class RatingForm(SettingForm):
