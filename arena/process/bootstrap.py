@@ -114,7 +114,7 @@ def make_venv() -> None:
         [sys.executable, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True
     )
     if made.returncode:
-        raise BootstrapError(f"Cannot make {VENV}: {last_line(made.stdout + made.stderr)}")
+        raise BootstrapError(f"Cannot create {VENV}: {last_line(made.stdout + made.stderr)}")
 
 
 def pip_install(requirements: Path) -> None:

@@ -34,7 +34,9 @@ def check_broker(**_: Any) -> list[CheckMessage]:
         return []
     # The URL may hold a password, so the sentence shows its beginning alone.
     hint = "Use memory:// or redis://host:port/0."
-    return [Error(f'BROKER_URL begins with "{scheme[:20]}", which is no broker.', hint=hint, id="arena.E005")]
+    return [
+        Error(f'BROKER_URL begins with "{scheme[:20]}", which is not a broker.', hint=hint, id="arena.E005")
+    ]
 
 
 @register()

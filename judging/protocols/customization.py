@@ -17,7 +17,7 @@ def check_parameters(protocol: Protocol, given: Mapping[str, Any]) -> None:
         parameter = protocol.parameters.get(name)
         if parameter is None:
             known = ", ".join(protocol.parameters) or "none"
-            raise ValueError(f'Protocol {protocol.name} has no parameter "{name}". Its parameters: {known}.')
+            raise ValueError(f'Protocol {protocol.name} has no parameter "{name}". It has {known}.')
         _check_type(name, value, parameter.default)
         if parameter.choices and value not in parameter.choices:
             choices = ", ".join(map(str, parameter.choices))

@@ -62,7 +62,7 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
             raise NotAllowedError("This study is closed and takes no more ratings.")
         return _claim_call(judge, study, f"remote {worker or judge.slug}")
     if study is None:
-        raise NotAllowedError("Name the study: this judge has no runs here.")
+        raise NotAllowedError("Name a study, because this judge has no runs here.")
     return _claim_planned(rater, study)
 
 

@@ -41,9 +41,11 @@ class JudgeInfo:
         kinds = {name: get_origin(kind) or kind for name, kind in get_type_hints(cls).items()}
         odd = [name for name, kind in kinds.items() if not isinstance(body.get(name), kind)]
         if odd:
-            raise WorkerError(f"The arena describes the judge in a way unknown here: {', '.join(odd)}.")
+            raise WorkerError(
+                f"This version does not understand the arena's description of the judge: {', '.join(odd)}."
+            )
         if not body["base_url"]:
-            raise WorkerError(f"The judge {body['slug']} has no endpoint that could be asked.")
+            raise WorkerError(f"The judge {body['slug']} has no endpoint.")
         return cls(**{name: body[name] for name in cls.__annotations__})
 
 
@@ -79,7 +81,7 @@ class Task:
             )
             return cls(entry, request, float(body["lease_seconds"]))
         except (KeyError, TypeError, ValueError, OverflowError) as error:  # int(Infinity) overflows
-            raise WorkerError(f"The arena offers work in a way unknown here ({error!r}).") from error
+            raise WorkerError(f"This version does not understand the arena's work ({error!r}).") from error
 
 
 def check_wording(judge: JudgeInfo) -> None:
@@ -95,7 +97,9 @@ def check_wording(judge: JudgeInfo) -> None:
         )
         same = configured.prompt_hash == judge.prompt_hash
     except (ValueError, KeyError) as error:
-        raise WorkerError(f"The arena describes the judge in a way unknown here ({error}).") from error
+        raise WorkerError(
+            f"This version does not understand the arena's description of the judge ({error})."
+        ) from error
     if not same:
         raise WorkerError(
             f"The arena words protocol {judge.protocol} differently from this worker, so their ratings "
@@ -107,7 +111,7 @@ def check_wording(judge: JudgeInfo) -> None:
 def check_unchanged(entry: Entry, prompt_hash: str) -> None:
     """Raise WorkerError if a call is worded differently than when this worker began."""
     if entry.prompt_hash != prompt_hash:
-        raise WorkerError("The arena words the judge differently now. Start the worker again.")
+        raise WorkerError("The arena has changed the judge's wording. Start the worker again.")
 
 
 def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
@@ -164,7 +168,7 @@ class Arena:
         try:
             return float(_about(entry, _checked(reply, 200)).body["lease_seconds"])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ArenaBusyError("The arena renews a lease in a way unknown here") from error
+            raise ArenaBusyError("This version does not understand the arena's lease") from error
 
     def deliver(self, entry: Entry) -> Outcome:
         """Report an entry's reply or failure. Harmless when repeated."""

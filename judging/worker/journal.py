@@ -142,7 +142,7 @@ class Journal:
 
     def _path(self, entry: Entry) -> Path:
         if not ASSIGNMENT.fullmatch(entry.assignment):
-            raise JournalError(f"{entry.assignment[:50]!r} is no id of an assignment.")
+            raise JournalError(f"{entry.assignment[:50]!r} is not an assignment id.")
         return self.folder / f"{entry.assignment}.{int(entry.attempt)}.json"
 
     def _sync_folder(self) -> None:

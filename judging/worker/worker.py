@@ -77,7 +77,7 @@ class Worker:
         """
         left = list(self._journal.entries())
         if left:
-            self._tell(f"Delivering {len(left)} calls that an earlier worker left in {self._journal.folder}.")
+            self._tell(f"Delivering {len(left)} replies of an earlier worker from {self._journal.folder}.")
         for entry in left:
             self._deliver(entry)
         for thread in self._threads:
@@ -86,7 +86,7 @@ class Worker:
             self._watch()
         except KeyboardInterrupt:
             self.stop()
-            self._tell(f"Stopping; {len(self._leases)} calls are under way (Ctrl-C again leaves them).")
+            self._tell(f"Stopping after {len(self._leases)} calls (press Ctrl-C again to stop now).")
             self._watch()
         if self._fatal:
             raise self._fatal

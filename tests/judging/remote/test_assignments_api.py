@@ -330,7 +330,7 @@ def test_private_studies_need_members_and_imported_judges_stay_apart(post: Post,
     Membership.objects.create(study=study, rater=outsider)
     assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 201
     nothing = post(outsider, "/assignments/")
-    sentence = "Name the study: this judge has no runs here."
+    sentence = "Name a study, because this judge has no runs here."
     assert (nothing.status_code, nothing.json()["detail"]) == (403, sentence)
     study = make_small_study(visibility="public", name="Imported")
     make_rater(kind=Rater.Kind.JUDGE, slug="outsider", study=study)

@@ -186,5 +186,5 @@ def test_a_long_sentence_is_cut(answering: Callable[[bytes], ArenaClient]) -> No
 @pytest.mark.parametrize("lease", [None, "soon", [], {}, 10**400])
 def test_odd_leases_do_not_end_the_worker(answering: Callable[[bytes], ArenaClient], lease: object) -> None:
     body = json.dumps({"assignment": ENTRY.assignment, "lease_seconds": lease}).encode()
-    with pytest.raises(ArenaBusyError, match="renews a lease in a way unknown here"):
+    with pytest.raises(ArenaBusyError, match="does not understand the arena's lease"):
         Arena(answering(body), "far", "box").renew(ENTRY)

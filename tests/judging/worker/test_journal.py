@@ -65,7 +65,7 @@ def test_a_write_that_was_cut_off_leaves_the_earlier_entry_which_is_nobody_elses
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "x" * 25, "a\0b"])
 def test_what_is_no_id_names_no_file(name: str, journal: Journal) -> None:
-    with pytest.raises(JournalError, match="is no id of an assignment"):
+    with pytest.raises(JournalError, match="is not an assignment id"):
         journal.write(replace(ENTRY, assignment=name))
 
 

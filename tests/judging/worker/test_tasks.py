@@ -53,15 +53,17 @@ def test_a_claim_becomes_a_request() -> None:
     ],
 )
 def test_an_odd_claim_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(WorkerError, match="The arena offers work in a way unknown here"):
+    with pytest.raises(WorkerError, match="This version does not understand the arena's work"):
         Task.of({**CLAIM, **change})
 
 
 def test_an_odd_judge_is_refused_and_only_the_very_wording_will_do() -> None:
     assert JudgeInfo.of({**asdict(JUDGE), "news": 1}) == JUDGE
-    with pytest.raises(WorkerError, match="describes the judge in a way unknown here: model, points"):
+    with pytest.raises(
+        WorkerError, match="does not understand the arena's description of the judge: model, points"
+    ):
         JudgeInfo.of({**asdict(JUDGE), "model": None, "points": "8"})
-    with pytest.raises(WorkerError, match="The judge far has no endpoint that could be asked"):
+    with pytest.raises(WorkerError, match="The judge far has no endpoint"):
         JudgeInfo.of({**asdict(JUDGE), "base_url": ""})
     check_wording(JUDGE)
     changes: list[dict[str, Any]] = [{"points": 5}, {"wording": {"rate": "$query $answers $verdict"}}]

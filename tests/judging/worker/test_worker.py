@@ -129,7 +129,7 @@ def test_a_reply_is_on_the_disk_before_it_is_delivered(box: Box) -> None:
 def test_what_a_killed_worker_left_is_delivered_and_not_asked_again(box: Box, model: ChatServer) -> None:
     in_flight, paid = box.claim(), box.reply(box.claim(), "8\nB.")
     box.worker().run()
-    assert box.said[0] == f"Delivering 2 calls that an earlier worker left in {box.journal.folder}."
+    assert box.said[0] == f"Delivering 2 replies of an earlier worker from {box.journal.folder}."
     assert sorted(Comparison.objects.values_list("rating", flat=True)) == [5, 5, 8]
     assert Comparison.objects.get(rating=8).assignment.public_id == paid.assignment
     assert len(model.requests) == 2
