@@ -264,6 +264,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # What goes right is not worth a line for every task; failures are logged as errors.
     "loggers": {
+        "axes": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.consumer.connection": {"level": "WARNING" if EMBEDDED_WORKER else "INFO"},

@@ -119,6 +119,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "total": total,
         "pace": counts.of(request.study, total.left),
+        "people": counts.people_in(request.study),
         "sums": (found := sums(request.study)),
         "not_counted": _not_counted(found, total.beyond),
         "now": timezone.now(),

@@ -143,6 +143,7 @@ class NewStudyForm(AddressedForm):
         model = Study
         fields = ("name", "slug", "description")
         labels = {"slug": "Address"}
+        widgets = {"description": forms.Textarea({"rows": 4})}
         help_texts = {
             "slug": "The last part of its address, for example summer-2026. Leave empty to use the name.",
             "description": "What the study is about. Markdown, shown on the study's page.",

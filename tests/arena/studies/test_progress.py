@@ -129,6 +129,8 @@ def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater,
     assert "Not counted" not in part  # nothing is left out
     assert "<html" not in part
     assert "Ann Example" not in part
+    Study.objects.update(ratings_per_pair_people=9)
+    assert "Each pair needs 9 people, and only" in operator.get(page("operate-progress")).content.decode()
 
 
 def test_the_number_of_queries_does_not_grow(
