@@ -171,7 +171,7 @@ def test_sorting_by_click_and_by_address(page, live_server, made, problems):
     page.wait_for_url("**ties=off&sort=ties&columns=all")
     settled(page)
     page.get_by_role("link", name="Fewer columns").click()
-    page.wait_for_function("document.querySelectorAll('#standings-table thead th').length === 6")
+    page.wait_for_function("() => document.querySelectorAll('#standings-table thead th').length === 6")
     assert page.url.endswith("?raters=people&ties=off")
     assert problems == []
 

@@ -147,6 +147,6 @@ def test_the_reference_of_the_api_leads_to_its_parts(page: Page, live_server, pr
 
 def test_without_a_public_study_the_first_page_says_so(page: Page, live_server, problems) -> None:
     page.goto(live_server.url)
-    assert page.get_by_text("No study is public yet").is_visible()
+    assert page.get_by_text("No public study yet").is_visible()
     check_accessible(page)
     assert problems == []

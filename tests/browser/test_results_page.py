@@ -32,17 +32,18 @@ def test_the_page_can_be_read_and_used(visitor: Visitor, made: HandMade, closed:
     page = visitor.page
     visitor.visit("study-results", "board")
     check_accessible(page)
-    assert page.get_by_role("link", name="JSON Lines: Votes").count() == (1 if closed else 0)
-    assert page.get_by_text("Rating goes on in this study.").count() == (0 if closed else 1)
-    link = page.get_by_role("link", name="CSV: Leaderboard by People")
-    link.focus()
+    assert page.get_by_role("link", name="JSON Lines: Ratings").count() == (1 if closed else 0)
+    assert page.get_by_text("Ratings and answers can be downloaded when rating ends").count() == (
+        0 if closed else 1
+    )
+    page.get_by_role("button", name="Download CSV").focus()
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename.startswith("board-leaderboard-CC-BY-4.0-")
     assert "<b>Stork</b>" in Path(download.value.path()).read_text(encoding="utf-8-sig")
     if closed:
         with page.expect_download() as download:
-            page.get_by_role("link", name="JSON Lines: Votes").click()
+            page.get_by_role("link", name="JSON Lines: Ratings").click()
         rows = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
         assert [row["winner"] for row in rows] == ["model_a", "model_a"] * 2 + ["model_b"] * 2
     assert visitor.complaints == []
@@ -55,6 +56,6 @@ def test_a_citation_is_copied(visitor: Visitor, made: HandMade) -> None:
     page.get_by_role("button", name="Copy BibTeX").click()
     page.get_by_role("button", name="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("@misc{board-")
+    assert copied.startswith("@misc{likert-arena-board-")
     assert "title        = {{<i>Board</i> study}}" in copied
     assert copied.endswith("}")
