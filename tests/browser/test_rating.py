@@ -705,9 +705,14 @@ def test_a_goal_for_a_sitting_is_counted_down(visitor: Visitor) -> None:
     visitor.expect("3 done")
 
 
-def test_the_numbers_stay_under_the_finger_on_a_phone(visitor: Visitor) -> None:
-    visitor.shown_at(390, 844)
+@pytest.mark.parametrize("width", [390, 360])
+def test_the_numbers_stay_under_the_finger_on_a_phone(visitor: Visitor, width: int) -> None:
+    visitor.shown_at(width, 844)
     visitor.rate()
+    visitor.page.keyboard.press("7")
+    visitor.press_for_next("Enter")
+    visitor.press_for_next("u")
+    assert visitor.page.locator(".answer-tools").bounding_box()["height"] < 60, "tools stay on one line"
     last = visitor.page.locator(".point").last
     before = last.bounding_box()
     bar = visitor.page.locator("#answer").bounding_box()
