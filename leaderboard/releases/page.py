@@ -20,7 +20,7 @@ from leaderboard.releases.content import USUAL, Board, boards
 from leaderboard.releases.provenance import Part, parts
 from leaderboard.results.citation import Author, Citation
 from leaderboard.results.page import OPEN
-from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, leading_sentence, ties_phrase
 from leaderboard.standings.table import raters_table, standing_rows, standings_table
 
 CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
@@ -79,6 +79,10 @@ class ReleasePage(Page):
     @cached_property
     def boards(self) -> list[Board]:
         return boards(self.release)
+
+    @property
+    def leading(self) -> str:
+        return leading_sentence(self.boards[0].content) if self.boards else ""
 
     @property
     def authors(self) -> list[Author]:

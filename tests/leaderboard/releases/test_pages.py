@@ -86,7 +86,7 @@ def test_the_page_shows_what_was_frozen_and_escapes_it(made, client):
         "@misc{likert-arena-made-1.0,",
         "https://orcid.org/0000-0002-1825-0097",
         "A newer release exists",
-        "Simulated ratings.",
+        "Simulated ratings say nothing about real models.",
         "&lt;img src=x onerror",
     ):
         assert text in page
