@@ -22,7 +22,7 @@ run: _run ## install what is missing and start the arena (PORT, HOST)
 	$(if $(failed),failed)
 install: _install ## make .venv and install requirements.txt
 	$(if $(failed),failed)
-operator: _operator ## a new password for the operator account
+operator: _operator ## give the operator a new password
 	$(if $(failed),failed)
 
 .PHONY: _run _install _operator
@@ -48,10 +48,10 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages; a quarter of an hour
 	@.venv/bin/python -m tests.faults
-bench: _install-bench ## speed benchmarks, and how often intervals hold the truth; most of an hour
+bench: _install-bench ## speed benchmarks, and how often intervals include the truth; most of an hour
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
-lock: _install-dev ## resolve the requirements files anew from pyproject.toml
+lock: _install-dev ## update the requirements files from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --group pip --output-file requirements-pip.txt
 	@$(COMPILE) pyproject.toml --output-file requirements.txt

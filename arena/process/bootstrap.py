@@ -109,7 +109,7 @@ def make_venv() -> None:
             "Python's venv module is missing; install it "
             f"(on Debian and Ubuntu: apt install python{version}-venv) and try again."
         ) from None
-    tell("Making .venv.")
+    tell("Creating .venv.")
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True
     )

@@ -163,7 +163,7 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
             if data := [entry for entry in inside if _is_data(entry, path)]:
                 found.notes += _left_out(path, sorted(set(inside) - set(data)))
                 return [InputFile(entry) for entry in data]
-            reason = f"the folder holds no file ending in {', '.join(DATA_ENDINGS)}"
+            reason = f"the folder has no file ending in {', '.join(DATA_ENDINGS)}"
         else:
             file = InputFile(path)
             if path.is_file():

@@ -377,7 +377,7 @@ class InputFile:
         for number, line in enumerate(pieces, start=1):
             blank = blank + 1 if line.isspace() else 0
             if blank > MAX_BLANK:
-                reason = f"more than {MAX_BLANK:,} blank lines one after the other"
+                reason = f"more than {MAX_BLANK:,} blank lines in a row"
                 raise BrokenFileError(self.problem(number, reason))
             if len(line) > MAX_LINE:
                 limit = f"{MAX_LINE // 1024 // 1024} MiB"
@@ -491,7 +491,7 @@ class InputFile:
     def _check_line_ends(self, start: bytes) -> None:
         """Raise BrokenFileError for lines that end in CR alone: they would read as one."""
         if b"\r" in start.rstrip() and b"\n" not in start:
-            reason = "the lines end in CR alone; save the file with line ends LF or CRLF"
+            reason = "the lines end in CR; save the file with LF or CRLF"
             raise BrokenFileError(self.problem(1, reason))
 
     @cached_property

@@ -64,7 +64,7 @@ def benchmark_faults(scores: Mapping[str, Any]) -> Iterator[BenchmarkFault]:
             )
         elif found := DISTURBING.search(name):
             yield BenchmarkFault(
-                DISTURBING.sub("", name), f"holds the invisible character U+{ord(found[0]):04X}"
+                DISTURBING.sub("", name), f"contains the invisible character U+{ord(found[0]):04X}"
             )
         elif reason := _not_a_score(score):
             yield BenchmarkFault(name, reason)

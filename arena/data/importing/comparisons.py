@@ -311,7 +311,7 @@ class Comparisons:
         if record.rating is None:
             explained = bool(record.reason) or record.identical
             if not explained:
-                self._report.refuse(record.place, "reason", "missing; an answer without a rating needs one")
+                self._report.refuse(record.place, "reason", "missing; without a rating, give a reason")
             return explained
         try:
             scales.check_rating(record.rating, record.points)
@@ -352,7 +352,7 @@ class Comparisons:
             return False
         if (item.rater, record.place.file) not in self._mixed:
             self._mixed.add((item.rater, record.place.file))
-            reason = f'"{record.rater}" is named after the path, but said something else in {other}'
+            reason = f'"{record.rater}" takes its name from the path, but has another rating in {other}'
             way_out = "these are two raters: rename a folder or file"
             self._report.refuse(record.place, "rater", f"{reason}; {way_out}")
         return True
@@ -369,7 +369,7 @@ class Comparisons:
             reason = f'"{record.id}" appears twice in this file for rater "{record.rater}"'
             self._report.refuse(record.place, "id", reason)
         elif earlier.matchup != item.sides.matchup:
-            reason = f'"{record.id}" is stored already for rater "{record.rater}" about another pair or order'
+            reason = f'"{record.id}" already exists for rater "{record.rater}" with another pair or order'
             self._report.refuse(record.place, "id", reason)
         else:
             self._compare(item, f'the rating with id "{record.id}"', earlier.verdict)

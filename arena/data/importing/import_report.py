@@ -342,7 +342,7 @@ class Places:
         """Whether this is declared for the first time."""
         earlier = self._places.get(key)
         if earlier:
-            self._report.refuse(place, name, f"{what} is given already in {earlier}")
+            self._report.refuse(place, name, f"{what} is already in {earlier}")
         else:
             self._places[key] = place
         return earlier is None
@@ -378,7 +378,7 @@ def fits(
             report.refuse(place, name, f"{len(value)} characters long; at most {limit} fit")
             ok = False
         if limit and value and (found := DISTURBING.search(value)):
-            report.refuse(place, name, f"holds the invisible character U+{ord(found[0]):04X}")
+            report.refuse(place, name, f"contains the invisible character U+{ord(found[0]):04X}")
             ok = False
     return ok
 

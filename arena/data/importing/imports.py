@@ -172,7 +172,7 @@ class _Run:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
         if report.records == 0 and report.ok:
-            report.refuse(Place(report.study), "", "the files hold nothing to import")
+            report.refuse(Place(report.study), "", "the files contain nothing to import")
         report.missing = find_missing(self.study)
         if not report.ok or report.dry_run:
             return

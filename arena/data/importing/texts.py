@@ -176,7 +176,7 @@ class Prompts:
     def _check_text(self, record: PromptRecord, known: Sequence[str]) -> None:
         """Report a text that differs from the known one."""
         if known and record.turns and list(record.turns) != list(known):
-            reason = f'the study or these files hold another text of prompt "{record.id}"; use a new id'
+            reason = f'the study or these files have another text of prompt "{record.id}"; use a new id'
             self._report.refuse(record.place, "turns", reason)
 
     def _refused(self, record: PromptRecord) -> bool:
@@ -339,7 +339,7 @@ class Completions:
         return bool(earlier.turns) or not record.turns or not earlier.implied
 
     def _refuse_text(self, record: CompletionRecord) -> None:
-        reason = f"the study or these files hold another text of {_whose(record)}"
+        reason = f"the study or these files have another text of {_whose(record)}"
         self._report.refuse(record.place, "contestant", reason)
 
     def _cell(self, record: CompletionRecord) -> Cell | None:

@@ -80,7 +80,7 @@ def test_what_no_database_stores_is_named(tmp_path: Path, line: bytes, field: st
 @pytest.mark.parametrize("content", [PROMPT * 2, b"id,instruction\np1,Say hello.\n"])
 def test_lines_that_end_in_cr_alone(tmp_path: Path, content: bytes) -> None:
     path = prompts_file(tmp_path, content.replace(b"\n", b"\r"), "prompts.txt")
-    reason = "the lines end in CR alone; save the file with line ends LF or CRLF"
+    reason = "the lines end in CR; save the file with LF or CRLF"
     assert problems(path) == [(1, "", reason)]
 
 
@@ -187,7 +187,7 @@ def test_missing_path_empty_folder_and_a_pipe_that_is_not_waited_for(tmp_path: P
     found = list(gather([data, tmp_path / "nowhere.jsonl", tmp_path / "empty"]).items())
     assert [problem.reason for problem in found] == [
         "no such file or folder",
-        "the folder holds no file ending in .jsonl, .json, .csv, .tsv, .xlsx, .parquet",
+        "the folder has no file ending in .jsonl, .json, .csv, .tsv, .xlsx, .parquet",
     ]
     os.mkfifo(tmp_path / "pipe.jsonl")
     (problem,) = gather([tmp_path / "pipe.jsonl"]).problems
@@ -276,7 +276,7 @@ def test_endless_blank_lines_are_refused(tmp_path: Path, name: str, above: bytes
     above = above if "csv" in name else b'{"id": "p1", "instruction": "x"}\n' if above else b""
     path = prompts_file(tmp_path, gzip.compress(above + b"\n" * 100_000 + PROMPT), name)
     line = 10_001 + bool(above)
-    assert problems(path) == [(line, "", "more than 10,000 blank lines one after the other")]
+    assert problems(path) == [(line, "", "more than 10,000 blank lines in a row")]
 
 
 @pytest.mark.parametrize(("content", "line"), [(b" , ,\n1,2,3\n", 1), (b"\n \n", 2)])

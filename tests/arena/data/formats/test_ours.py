@@ -381,7 +381,7 @@ def test_bad_values_of_an_object_are_named_each(tmp_path: Path) -> None:
         (1, "benchmarks.b", "expected a number, found true or false"),
         (1, "benchmarks.c", "expected a number, found null"),
         (1, f"benchmarks.{'x' * 60}…", "a name of 61 characters; at most 60 fit"),
-        (1, "benchmarks.t", "holds the invisible character U+202E"),
+        (1, "benchmarks.t", "contains the invisible character U+202E"),
         (1, "benchmarks.big", "a score lies between -1e+12 and 1e+12"),
     ]
 

@@ -68,10 +68,10 @@ BAD: dict[str, tuple[Item, str]] = {
     "a problem of a file": (Problem(Place("f", 3), "rating", "9 of 8"), "f, line 3: rating: 9 of 8"),
     "a cell twice": (
         completion("C", place=Place("c", 9)),
-        'c, line 9: contestant: "C" on prompt "p1" is given already in records',
+        'c, line 9: contestant: "C" on prompt "p1" is already in records',
     ),
-    "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" is given already in records'),
-    "a contestant twice": (ContestantRecord("C"), 'records: name: "C" is given already in records'),
+    "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" is already in records'),
+    "a contestant twice": (ContestantRecord("C"), 'records: name: "C" is already in records'),
     "an unknown contestant": (
         vote(3, 1, first="Z"),
         'votes, line 1: first: unknown model "Z"; add it or correct its name',
@@ -106,7 +106,7 @@ BAD: dict[str, tuple[Item, str]] = {
     ),
     "neither rating nor reason": (
         vote(None, 1, rater="dee"),
-        "votes, line 1: reason: missing; an answer without a rating needs one",
+        "votes, line 1: reason: missing; without a rating, give a reason",
     ),
     "another rating": (
         vote(4, 1),

@@ -52,7 +52,7 @@ def test_an_annotation_of_another_text_is_refused(tmp_path: Path) -> None:
     (reason,) = reasons(report)
     prompt = digest(ANNOTATION["instruction"])
     assert reason.endswith(
-        f'contestant: the study or these files hold another text of "lark-7b" on prompt "{prompt}"'
+        f'contestant: the study or these files have another text of "lark-7b" on prompt "{prompt}"'
     )
     assert not Study.objects.exists()
 
@@ -91,7 +91,7 @@ def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_pa
     assert (Comparison.objects.count(), import_files("s", together).written) == (4, 0)
     other = results("c/gpt-4", "2")
     assert reasons(import_files("t", [one, other])) == [
-        f'{other}, line 1: rater: "gpt-4-cot" is named after the path, but said something else in {one}, '
+        f'{other}, line 1: rater: "gpt-4-cot" takes its name from the path, but has another rating in {one}, '
         "line 1; these are two raters: rename a folder or file"
     ]
 

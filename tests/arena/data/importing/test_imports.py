@@ -57,7 +57,7 @@ class TestNewStudy:
             import_records(slug, [])
 
     def test_is_not_made_by_nothing(self) -> None:
-        assert reasons(import_records("empty", [])) == ["empty: the files hold nothing to import"]
+        assert reasons(import_records("empty", [])) == ["empty: the files contain nothing to import"]
         assert not Study.objects.exists()
 
 
@@ -194,7 +194,7 @@ class TestTwice:
         assert elsewhere.applied
         other = import_records("s", [vote(3, 1, id="x1", first="B", second="A")])
         assert reasons(other) == [
-            'votes, line 1: id: "x1" is stored already for rater "ann" about another pair or order'
+            'votes, line 1: id: "x1" already exists for rater "ann" with another pair or order'
         ]
 
     def test_the_same_comparison_in_two_files_is_stored_once(self) -> None:
@@ -261,7 +261,7 @@ class TestErrors:
             ],
         )
         assert reasons(report) == [
-            'c, line 4: contestant: "A" on prompt "p1" is given already in records',
+            'c, line 4: contestant: "A" on prompt "p1" is already in records',
             'c, line 5: prompt: unknown prompt "p9"; add it or correct its id',
             'votes, line 1: first: unknown model "Z"; add it or correct its name',
             'votes, line 2: prompt: unknown prompt "p9" in subset "hard"; add it or correct its id',
@@ -277,10 +277,13 @@ class TestErrors:
             (PromptRecord("p", ("x",), category="c" * 101), "category: 101 characters long; at most 100 fit"),
             (ContestantRecord("n" * 201), "name: 201 characters long; at most 200 fit"),
             (ContestantRecord("A", size="s" * 51), "size: 51 characters long; at most 50 fit"),
-            (ContestantRecord("A\u202eB"), "name: holds the invisible character U+202E"),
-            (ContestantRecord("A", family="\x1b[31mred"), "family: holds the invisible character U+001B"),
-            (PromptRecord("p", ("x",), category="\u2066c"), "category: holds the invisible character U+2066"),
-            (RaterRecord("r\u202d", "person"), "slug: holds the invisible character U+202D"),
+            (ContestantRecord("A\u202eB"), "name: contains the invisible character U+202E"),
+            (ContestantRecord("A", family="\x1b[31mred"), "family: contains the invisible character U+001B"),
+            (
+                PromptRecord("p", ("x",), category="\u2066c"),
+                "category: contains the invisible character U+2066",
+            ),
+            (RaterRecord("r\u202d", "person"), "slug: contains the invisible character U+202D"),
             (
                 ContestantRecord("A", slug="a b"),
                 'slug: "a b" cannot be a short name: use only letters, digits, - and _',
