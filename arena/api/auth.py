@@ -57,7 +57,7 @@ def check_scopes(rater: Rater, scopes: Collection[str]) -> None:
     unknown = sorted(set(scopes) - set(Scope.values))
     if unknown or not scopes:
         there = ", ".join(Scope.values)
-        named = f'There is no scope "{unknown[0]}"' if unknown else "A token needs a scope"
+        named = f'Unknown scope "{unknown[0]}"' if unknown else "A token needs a scope"
         raise ScopeError(f"{named}; the scopes are {there}.")
     if Scope.RUNS in scopes and not _is_operator(rater):
         raise ScopeError(f'Only an operator\'s own token may start runs; "{rater.slug}" is no operator.')

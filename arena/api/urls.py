@@ -71,7 +71,7 @@ def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def missing(request: HttpRequest, error: Http404) -> HttpResponse:
-    return api.create_response(request, {"detail": "There is no such thing here.", "field": None}, status=404)
+    return api.create_response(request, {"detail": "Nothing is here.", "field": None}, status=404)
 
 
 @api.exception_handler(RequestDataTooBig)

@@ -266,7 +266,7 @@ def own_assignment(rater: Rater, public_id: str) -> Assignment:
 
 def _existing(assignment: Assignment | None) -> Assignment:
     if assignment is None:
-        raise NotAllowedError("There is no such assignment for this rater.")
+        raise NotAllowedError("This rater has no such assignment.")
     return assignment
 
 

@@ -340,5 +340,5 @@ class Catalogue(dict[str, Protocol]):
         """The protocol of this name or alias; raises UnknownProtocolError."""
         found = self.get(name) or self._by_alias.get(name)
         if found is None:
-            raise UnknownProtocolError(f'There is no protocol "{name}"; choose one of {", ".join(self)}.')
+            raise UnknownProtocolError(f'Unknown protocol "{name}"; choose one of {", ".join(self)}.')
         return found

@@ -309,7 +309,7 @@ def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
     found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
     snapshot = found.first()
     if snapshot is None:
-        raise HttpError(404, f"There is no snapshot {snapshot_id} for you.")
+        raise HttpError(404, f"Unknown snapshot {snapshot_id}.")
     return snapshot
 
 
@@ -321,7 +321,7 @@ def study_of(request: HttpRequest, slug: str) -> Study:
     """Raises HttpError 404 where this caller may not read it."""
     study = readable(request).filter(slug=slug).first()
     if study is None:
-        raise HttpError(404, f'There is no study "{slug}" for you.')
+        raise HttpError(404, f'Unknown study "{slug}".')
     return study
 
 

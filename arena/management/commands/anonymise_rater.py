@@ -37,7 +37,7 @@ def _found(name: str, study: str | None) -> Rater:
     found = list(people.select_related("user")[:2])
     if not found:
         where = f" in the study {study}" if study else "; imported ones need --study"
-        raise CommandError(f'There is no person "{name}"{where}.')
+        raise CommandError(f'Unknown person "{name}"{where}.')
     if len(found) > 1:
         raise CommandError(f'"{name}" is the user name of one person and the slug of another.')
     return found[0]

@@ -74,7 +74,7 @@ class Command(BaseCommand):
 def _rater_named(slug: str) -> Rater:
     found = list(Rater.objects.filter(slug=slug, study=None)[:2])
     if not found:
-        raise CommandError(f'There is no rater "{slug}".')
+        raise CommandError(f'Unknown rater "{slug}".')
     if len(found) > 1:
         raise CommandError(f'A person and a judge are both named "{slug}"; rename one.')
     return found[0]
@@ -83,5 +83,5 @@ def _rater_named(slug: str) -> Rater:
 def _rater_of_account(name: str) -> Rater:
     user = get_user_model().objects.filter(username=name).first()
     if user is None:
-        raise CommandError(f'There is no account "{name}".')
+        raise CommandError(f'Unknown account "{name}".')
     return rater_of(user)

@@ -31,7 +31,7 @@ def test_a_token_is_shown_once_and_revoked() -> None:
 
 
 def test_unknown_and_ambiguous_raters() -> None:
-    with pytest.raises(CommandError, match='There is no rater "nobody"'):
+    with pytest.raises(CommandError, match='Unknown rater "nobody"'):
         run("nobody")
     make_rater(kind=Rater.Kind.JUDGE, slug="kim")
     make_rater(kind=Rater.Kind.PERSON, slug="kim")
@@ -60,7 +60,7 @@ def test_an_account_that_never_rated_can_have_a_token() -> None:
     assert (row.rater.slug, row.rater.kind, row.scopes) == ("olga", "person", ["runs"])
     run("--user", "olga")
     assert Rater.objects.count() == 1
-    with pytest.raises(CommandError, match='There is no account "nobody"'):
+    with pytest.raises(CommandError, match='Unknown account "nobody"'):
         run("--user", "nobody")
     with pytest.raises(CommandError, match="required"):
         run("--label", "x")

@@ -61,7 +61,7 @@ def test_internal_tokens_carry_no_more_than_they_need(client: Client) -> None:
     ("scopes", "sentence"),
     [
         ([], "A token needs a scope; the scopes are rate, runs, read."),
-        (["write"], 'There is no scope "write"; the scopes are rate, runs, read.'),
+        (["write"], 'Unknown scope "write"; the scopes are rate, runs, read.'),
     ],
 )
 def test_scopes_that_do_not_exist(scopes: list[str], sentence: str) -> None:

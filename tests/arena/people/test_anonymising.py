@@ -238,7 +238,7 @@ def test_the_command_asks_for_the_name(rater: Rater, command: Callable[..., str]
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [(["nobody"], "no person"), (["nobody", "--study", "rivers"], "in the study rivers")],
+    [(["nobody"], "Unknown person"), (["nobody", "--study", "rivers"], "in the study rivers")],
 )
 def test_the_command_says_whom_it_does_not_find(
     study: Study, command: Callable[..., str], arguments: list[str], problem: str

@@ -325,10 +325,10 @@ def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) ->
 def test_a_strangers_assignment_is_neither_skipped_nor_answered(client: Client, study: Study) -> None:
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
     skipped = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
-    assert "There is no such assignment" in skipped.content.decode()
+    assert "This rater has no such assignment" in skipped.content.decode()
     answer = submit(client, study, other)
     assert answer.status_code == 409
-    assert "There is no such assignment" in answer.content.decode()
+    assert "This rater has no such assignment" in answer.content.decode()
     other.refresh_from_db()
     assert other.state == "claimed"
     assert not Comparison.objects.exists()

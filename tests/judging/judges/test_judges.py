@@ -35,7 +35,7 @@ def test_a_judge_is_a_rater_of_its_own_kind() -> None:
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
-        ({"protocol": "magic"}, 'There is no protocol "magic"; choose one of likert.'),
+        ({"protocol": "magic"}, 'Unknown protocol "magic"; choose one of likert.'),
         ({"points": 7}, "The answer scale likert has no 7 points. Choose one of 2, 3, 5, 8"),
         ({"base_url": "ftp://x/v1"}, "Enter an address like"),
         ({"base_url": "not a url"}, "Enter an address like"),

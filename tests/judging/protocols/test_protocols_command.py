@@ -107,7 +107,7 @@ def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("nonsense",), r'^There is no protocol "nonsense"; choose one of likert, .*\.$'),
+        (("nonsense",), r'^Unknown protocol "nonsense"; choose one of likert, .*\.$'),
         (("--write", "somewhere"), "Name the protocol whose texts to write: protocols NAME --write FOLDER."),
         (("likert", "--markdown"), "--markdown writes all protocols. Leave NAME out."),
     ],

@@ -92,14 +92,14 @@ def test_standings_are_those_of_the_board(client, made, token, query):
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("studies/nothing/standings/", 'There is no study "nothing" for you.'),
-        ("studies/hidden/standings/", 'There is no study "hidden" for you.'),
-        ("studies/hidden/snapshots/", 'There is no study "hidden" for you.'),
+        ("studies/nothing/standings/", 'Unknown study "nothing".'),
+        ("studies/hidden/standings/", 'Unknown study "hidden".'),
+        ("studies/hidden/snapshots/", 'Unknown study "hidden".'),
         ("studies/made/standings/?ties=hal", 'This leaderboard has no ties "hal". It has: on, off.'),
         ("studies/made/standings/?raters=judge:x", 'This leaderboard has no raters "judge:x".'),
         ("studies/empty/standings/", "This study has no numbers yet."),
-        ("snapshots/999999/", "There is no snapshot 999999 for you."),
-        (f"snapshots/{'9' * 30}/", f"There is no snapshot {'9' * 30} for you."),
+        ("snapshots/999999/", "Unknown snapshot 999999."),
+        (f"snapshots/{'9' * 30}/", f"Unknown snapshot {'9' * 30}."),
     ],
 )
 def test_what_is_not_there_is_said(client, made, token, path, sentence):
