@@ -110,7 +110,7 @@ def test_reviews_of_two_folders_are_not_repeats_of_one_judge(tmp_path: Path) -> 
     files = asked(tmp_path, "review.jsonl", REVIEW)
     other = write_lines(tmp_path / "claude", "review.jsonl", {**REVIEW, "review_id": "r2"})
     (reason,) = reasons(import_files("s", [*files, other]))
-    assert f'{other}, line 1: rater: "gpt-4" is named after the path' in reason
+    assert f'{other}, line 1: rater: "gpt-4" takes its name from the path' in reason
 
 
 @pytest.mark.parametrize("together", [True, False])
