@@ -130,7 +130,7 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.data.get("seen", self.seen) != self.seen:
             raise forms.ValidationError(
                 "Nothing was saved: these settings were changed after you opened this page. Save again to "
-                "overwrite the change, or reload the page to see it."
+                "overwrite the change, or open the page again to see it."
             )
         return super().clean()
 

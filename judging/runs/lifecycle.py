@@ -347,7 +347,7 @@ LONGEST_QUOTE: Final = 200
 
 
 def quoted(call: JudgeCall) -> str:
-    said = one_line(call.raw_reply or call.refusal)
+    said = one_line(call.raw_reply or call.refusal).rstrip(". ")
     return f'"{said}"' if said else "an empty reply"
 
 
