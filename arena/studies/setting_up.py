@@ -66,6 +66,7 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 LONGEST_LINE = 100
+MOST_LINES = 20  # a rater sees them all beside each pair
 
 
 class LinesField(forms.CharField):
@@ -82,6 +83,8 @@ class LinesField(forms.CharField):
         return [line for line in lines if line]
 
     def validate(self, value: Any) -> None:
+        if len(value) > MOST_LINES:
+            raise forms.ValidationError(f"There are {len(value)} entries; the limit is {MOST_LINES}.")
         for number, line in enumerate(value, start=1):
             if "\0" in line:
                 raise forms.ValidationError(

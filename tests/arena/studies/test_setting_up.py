@@ -86,6 +86,7 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
     ("field", "value", "problem"),
     [
         ("criteria", "a\na", "is listed twice"),
+        ("criteria", "\n".join(map(str, range(21))), "There are 21 entries; the limit is 20"),
         ("criteria", "x" * 101, "Entry 1 has 101 characters"),
         ("training_threshold", "120", "less than or equal to 100"),
         ("repeat_share", "51", "less than or equal to 50"),
