@@ -89,7 +89,10 @@ class Judge:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``short`` is for a page about something else; both are empty where there is nothing to say."""
+    """``short`` is for the leaderboard, which says by itself that ratings are simulated.
+
+    Both are empty where there is nothing to say.
+    """
 
     short: str = ""
     long: str = ""
@@ -130,7 +133,8 @@ def verdict(
     )
     order, doubt = list(_order(judges)), _doubt(judges, but=trusted)
     short, long = (
-        paragraph([*order, *_agreement(judges, people["raters"], most), *doubt], simulated) for most in (1, 3)
+        paragraph([*order, *_agreement(judges, people["raters"], most), *doubt], said)
+        for most, said in ((1, False), (3, simulated))
     )
     return Verdict(short, long)
 
