@@ -165,7 +165,7 @@ class TestStandings:
         assert answer == 'This leaderboard has no raters "judge:x". It has: people.'
         answer = refusal(run, "small", "--what", "prompts", "--ties", "on")
         whats = "standings, leaderboard, arena, evalica, preferences, consensus"
-        assert answer == f"--ties is for --what {whats} only."
+        assert answer == f"--ties works only with --what {whats}."
         services.refresh(factories.make_small_study(slug="new"))
         answer = refusal(run, "new", "--what", "standings")
         assert answer == 'The study "new" has no ratings for this setting, so it has no leaderboard.'
@@ -191,10 +191,10 @@ class TestCommand:
                 ("small", "--what", "raters", "--format", "xlsx"),
                 "^--format is 'xlsx'; choose one of jsonl, csv",
             ),
-            (("small", "--what", "all"), "^--what all writes several files; name a folder with --out.$"),
+            (("small", "--what", "all"), "^--what all writes several files. Name a folder with --out.$"),
             (
                 ("small", "--what", "raters", "--format", "parquet", "--out", "r.parquet.gz"),
-                "^Parquet is compressed already; name a file that does not end in .gz.$",
+                "^Parquet is already compressed. Name a file that does not end in .gz.$",
             ),
         ],
     )
@@ -209,7 +209,7 @@ class TestCommand:
             refusal(run, *prompts, str(missing))
             == f"{missing} cannot be written (No such file or directory)."
         )
-        assert refusal(run, *prompts, str(tmp_path)) == f"{tmp_path} is a folder; name a file."
+        assert refusal(run, *prompts, str(tmp_path)) == f"{tmp_path} is a folder. Name a file."
         file = tmp_path / "file"
         file.touch()
         answer = refusal(run, "small", "--what", "all", "--out", str(file))
@@ -231,7 +231,7 @@ class TestCommand:
 
         with pytest.raises(CommandError) as error:
             call_command("export", "small", "--what", "raters", "--format", "parquet", stdout=Terminal())
-        assert str(error.value) == "Parquet is not text for a terminal; name a file with --out."
+        assert str(error.value) == "A terminal cannot show Parquet. Name a file with --out."
         assert run("small", "--what", "raters", "--format", "parquet")[:4] == b"PAR1"
         monkeypatch.setattr(writing, "has_parquet", lambda: False)
         answer = refusal(run, "small", "--what", "raters", "--format", "parquet")
