@@ -93,7 +93,7 @@ def rated_pairs(
     the exact middle is left out and counted. Raises ParameterError where no prompts are known.
     """
     if ratings.prompt is None:
-        raise ParameterError("the comparisons name no prompts, so people's and the judge's cannot be paired")
+        raise ParameterError("the ratings name no prompts, so people's and the judge's cannot be paired")
     score = scores(ratings.rating, ratings.points, ties=ties)
     turned = ratings.first > ratings.second
     low, high = (choose(ratings.first, ratings.second) for choose in (np.minimum, np.maximum))

@@ -116,6 +116,6 @@ def check_rounds(rounds: int) -> int:
 def check_count(games: int) -> None:
     """Raise a StatsError for no games, or too many to draw from."""
     if not games:
-        raise NoGamesError("there are no games to resample")
+        raise NoGamesError("there are no ratings to resample")
     if games > LARGEST:
-        raise ParameterError(f"there are {games} games; at most {LARGEST} can be resampled")
+        raise ParameterError(f"there are {games} ratings; at most {LARGEST} can be resampled")

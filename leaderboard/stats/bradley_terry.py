@@ -51,7 +51,7 @@ class BradleyTerryFit:
 def bradley_terry(games: Games) -> BradleyTerryFit:
     """Fit Bradley-Terry to the games; raises NoGamesError where there are none."""
     if not len(games):
-        raise NoGamesError("there are no games to rank")
+        raise NoGamesError("there are no ratings to rank by")
     table = PairTable.of(distinct_outcomes(games), games.contestants)
     likelihood = all_games(table)
     log_odds = climb(likelihood, np.zeros((table.contestants, 1)))

@@ -118,7 +118,7 @@ def _log_total(difference: FloatArray, log_nu: FloatArray) -> FloatArray:
 def davidson(games: Games) -> DavidsonFit:
     """Fit Davidson's model to the games; raises NoGamesError where there are none."""
     if not len(games):
-        raise NoGamesError("there are no games to rank")
+        raise NoGamesError("there are no ratings to rank by")
     table = PairTable.of(distinct_outcomes(games), games.contestants)
     plain = all_games(table)
     with_ties = all_games_with_ties(table)

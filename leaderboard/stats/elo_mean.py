@@ -66,7 +66,7 @@ def mean_elo(games: Games, parameters: EloParameters) -> MeanEloFit:
     ParameterError where K is too large.
     """
     if not len(games):
-        raise NoGamesError("there are no games to rank")
+        raise NoGamesError("there are no ratings to rank by")
     table = PairTable.of(distinct_outcomes(games), games.contestants)
     equations = _settled(table, parameters)
     log_odds = climb(equations, np.zeros((table.contestants, 1)))

@@ -95,7 +95,7 @@ def lead(games: Games, method: Method) -> Lead:
     fit = _fit(games, method)
     own = np.flatnonzero(fit.component == 0)
     if len(own) < 2:
-        raise ParameterError("there are no two contestants that met")
+        raise ParameterError("no two models were compared")
     first = int(own[np.argmax(fit.rating[own])])
     others = [int(each) for each in own if each != first]
     level, errors = 100.0 - (100.0 - method.interval) / len(others), _errors(games, fit)
@@ -111,7 +111,7 @@ def _fit(games: Games, method: Method) -> BradleyTerryFit:
         return bradley_terry(games)
     if method.name == "davidson":
         return davidson(games)
-    raise ParameterError(f"method is {method.name!r}; two contestants are compared by {', '.join(METHODS)}")
+    raise ParameterError(f"method is {method.name!r}; two models are compared by {', '.join(METHODS)}")
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def slope_through_origin(
     used = x != 0
     x, points, prompt = x[used], points[used], prompt[used]
     if not len(x):
-        return None, None, None, "no two completions differ in size"
+        return None, None, None, "no two answers differ in size"
     toward = np.where(x > 0, points, 1.0 - points)
     if (toward == toward[0]).all() and toward[0] != 0.5:
         return None, None, None, f"the longer {'always' if toward[0] == 1.0 else 'never'} won"

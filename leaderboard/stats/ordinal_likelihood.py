@@ -226,7 +226,7 @@ def _check_identified(model: OrdinalModel, sums: Sums) -> None:
     ]
     if mixed_up:
         raise NotIdentifiedError(
-            f"the effect of {' and '.join(mixed_up)} cannot be told from the contestants in these "
-            "comparisons; fit without it, or show each pair in both orders",
+            f"the effect of {' and '.join(mixed_up)} cannot be told from the models in these "
+            "ratings; fit without it, or show each pair in both orders",
             tuple(mixed_up),
         )

@@ -210,7 +210,7 @@ def make_table(ratings: Ratings, *, position: bool, adjust: Sequence[str], rater
 
 def _raters(ratings: Ratings) -> int:
     if ratings.rater is None:
-        raise ParameterError("raters is True, but the comparisons name no raters")
+        raise ParameterError("raters is True, but the ratings name no raters")
     return int(ratings.rater.max(initial=-1)) + 1
 
 
@@ -218,7 +218,7 @@ def _deviation(ratings: Ratings, name: str) -> float:
     """The standard deviation about zero, because which answer stands first is arbitrary."""
     if name not in ratings.covariates:
         known = ", ".join(sorted(ratings.covariates)) or "none"
-        raise ParameterError(f"adjust names {name!r}; the covariates of these comparisons: {known}")
+        raise ParameterError(f"adjust names {name!r}; the covariates of these ratings: {known}")
     largest = float(np.abs(ratings.covariates[name]).max())
     if not largest > 0.0:
         message = f"the two sides are equal in {name} everywhere, so there is nothing to adjust for"

@@ -138,9 +138,9 @@ def _ranked(material: Material, method: Method) -> Standings:
 def _check_some(games: Games) -> None:
     if not len(games):
         raise NoGamesError(
-            f"there are no games to rank: all {games.left_out} comparisons took no side with ties off"
+            f"there are no ratings to rank by: with ties off all {games.left_out} are left out"
             if games.left_out
-            else "there are no games to rank"
+            else "there are no ratings to rank by"
         )
 
 

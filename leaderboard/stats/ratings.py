@@ -59,7 +59,7 @@ class Ratings:
     def _known(self, what: str, resample: str) -> IntArray:
         number = self.prompt if what == "prompts" else self.rater
         if number is None:
-            raise ParameterError(f"resample is {resample!r}, but the comparisons name no {what}")
+            raise ParameterError(f"resample is {resample!r}, but the ratings name no {what}")
         return number
 
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:

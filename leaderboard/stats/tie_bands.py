@@ -52,7 +52,7 @@ class TieBand:
                     f"low and high must add up to {size + 1}"
                 )
             if (self.low, self.high) == (1, size):
-                raise ParameterError(f"tie-band is {self}, the whole scale: every comparison would be a tie")
+                raise ParameterError(f"tie-band is {self}, the whole scale: every rating would be a tie")
 
 
 def verdicts(

@@ -125,7 +125,7 @@ def test_refresh_publishes_a_snapshot_and_no_games_is_one_sentence(made):
         printed("refresh", "nowhere")
     judge = made.judge("silent")
     made.rate("alpha", "beta", None, reason="empty", rater=judge)
-    with pytest.raises(CommandError, match=r"small, judge:silent: there are no games to rank\."):
+    with pytest.raises(CommandError, match=r"small, judge:silent: there are no ratings to rank by\."):
         printed("standings", "small", "--raters", "judge:silent")
 
 

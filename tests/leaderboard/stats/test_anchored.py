@@ -435,7 +435,7 @@ class TestRatedPairs:
 
     def test_without_prompts_nothing_can_be_paired(self):
         ratings = make_ratings([0, 0], [1, 1], [2, 1], 3, 2)
-        with pytest.raises(ParameterError, match="the comparisons name no prompts"):
+        with pytest.raises(ParameterError, match="the ratings name no prompts"):
             rated_pairs(ratings, np.array([True, False]), np.array([False, True]))
 
 

@@ -138,7 +138,7 @@ class TestLead:
         assert stopped <= 3
 
     def test_there_must_be_two(self):
-        with pytest.raises(NoGamesError, match="there are no games to rank"):
+        with pytest.raises(NoGamesError, match="there are no ratings to rank by"):
             lead(make_games([], [], [], 2), Method("bradley-terry"))
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_compared():
         difference(apart, 0, 2, Method())
     with pytest.raises(ParameterError, match="choose two different models"):
         difference(apart, 0, 0, Method())
-    with pytest.raises(ParameterError, match="two contestants are compared by elo, bradley-terry, davidson"):
+    with pytest.raises(ParameterError, match="two models are compared by elo, bradley-terry, davidson"):
         difference(apart, 0, 1, Method("ordinal"))
     single = difference(make_games([0, 0], [1, 1], [1, 0], 2, cluster=[0, 0]), 0, 1, Method())
     assert single == Difference(0.0, None, 1, True)

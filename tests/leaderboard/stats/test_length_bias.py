@@ -81,7 +81,7 @@ def test_the_slope_is_that_of_statsmodels(seed):
 
 
 def test_no_slope_and_why():
-    assert length_effect([5], [5], [1], [1]).reason == "no two completions differ in size"
+    assert length_effect([5], [5], [1], [1]).reason == "no two answers differ in size"
     always = length_effect([5, 3], [3, 5], [1, 0], [1, 2])
     assert (always.slope, always.reason, always.longer_wins) == (None, "the longer always won", 1)
     never = length_effect([5, 3], [3, 5], [0, 1], [1, 2])

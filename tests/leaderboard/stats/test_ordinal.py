@@ -357,14 +357,14 @@ class TestInput:
     def test_what_cannot_be_fitted_is_one_sentence(self):
         with pytest.raises(NoGamesError, match="no ratings to rank"):
             ordinal(make_ratings([], [], [], 8, 3))
-        with pytest.raises(ParameterError, match="'style'; the covariates of these comparisons: length"):
+        with pytest.raises(ParameterError, match="'style'; the covariates of these ratings: length"):
             ordinal(simulated_ratings(5), adjust=["style"])
         flat = dataclasses.replace(simulated_ratings(5), covariates={"length": np.zeros(30)})
         with pytest.raises(ParameterError, match="equal in length everywhere"):
             ordinal(flat, adjust=["length"])
         with pytest.raises(ParameterError, match="name no raters"):
             ordinal(make_ratings([0], [1], [1], 2, 2), raters=True)
-        with pytest.raises(ParameterError, match="position cannot be told from the contestants"):
+        with pytest.raises(ParameterError, match="position cannot be told from the models"):
             ordinal(make_ratings([0] * 4, [1] * 4, [1, 1, 1, 2], 2, 2))
         ratings = simulated_ratings(20, seed=15)
         own = np.array([5.0, 3, 2, 1])

@@ -283,7 +283,7 @@ class TestResampling:
         assert drawn == ("games", None, 300)
         assert "name no prompts, so single ratings were resampled" in warnings
         assert self.used(self.ratings(), resample="games")[1] == ""
-        with pytest.raises(ParameterError, match="resample is 'raters', but the comparisons name no raters"):
+        with pytest.raises(ParameterError, match="resample is 'raters', but the ratings name no raters"):
             self.used(self.ratings(prompt=True), resample="raters")
 
     def test_prompts_and_raters_together(self):
@@ -305,9 +305,7 @@ class TestResampling:
     @pytest.mark.parametrize("known", ["prompt", "rater"])
     def test_both_must_be_known(self, known):
         missing = {"prompt": "raters", "rater": "prompts"}[known]
-        with pytest.raises(
-            ParameterError, match=f"resample is '{BOTH}', but the comparisons name no {missing}"
-        ):
+        with pytest.raises(ParameterError, match=f"resample is '{BOTH}', but the ratings name no {missing}"):
             self.used(self.ratings(**{known: True}), resample=BOTH)
 
     @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
@@ -488,9 +486,9 @@ class TestJson:
 
 class TestErrors:
     def test_games_that_cannot_be_ranked(self):
-        with pytest.raises(NoGamesError, match=r"there are no games to rank$"):
+        with pytest.raises(NoGamesError, match=r"there are no ratings to rank by$"):
             rank_games(make_games([], [], [], 2), "xy", Method())
-        with pytest.raises(NoGamesError, match="all 4 comparisons took no side with ties off"):
+        with pytest.raises(NoGamesError, match="with ties off all 4 are left out"):
             rank_games(make_games([], [], [], 2, left_out=4), "xy", Method())
         with pytest.raises(LengthMismatchError):
             rank_games(make_games([0], [1], [1], 2), "xyz", Method())

@@ -42,12 +42,12 @@ def test_what_is_no_band(text):
     [
         (8, "3-5", "tie-band is 3-5, which is not symmetric about the middle of the scale 1-8: low and high "
          "must add up to 9"),
-        (8, "1-8", "tie-band is 1-8, the whole scale: every comparison would be a tie"),
+        (8, "1-8", "tie-band is 1-8, the whole scale: every rating would be a tie"),
         (5, "4-5", "tie-band is 4-5, which is not symmetric about the middle of the scale 1-5: low and high "
          "must add up to 6"),
         (3, "4-5", "tie-band is 4-5, which is outside the scale 1-3"),
         (8, "0-9", "tie-band is 0-9, which is outside the scale 1-8"),
-        (2, "1-2", "tie-band is 1-2, the whole scale: every comparison would be a tie"),
+        (2, "1-2", "tie-band is 1-2, the whole scale: every rating would be a tie"),
         ([8, 5, 8], "4-5", "tie-band is 4-5, but the ratings are on scales of 5 and 8 points; a band needs "
          "one scale"),
     ],

@@ -220,7 +220,7 @@ class TestErrors:
             (
                 [("a", "b", "left", "robot"), ("a", "b", "left", "Ada")],
                 "left,right,winner,rater",
-                "the comparisons name no prompts, so people's and the judge's cannot be paired.",
+                "the ratings name no prompts, so people's and the judge's cannot be paired.",
             ),
         ],
     )

@@ -321,7 +321,7 @@ class TestErrors:
                 "3-5",
                 "which is not symmetric about the middle of the scale 1-8: low and high must add up to 9.",
             ),
-            ("1-8", "the whole scale: every comparison would be a tie."),
+            ("1-8", "the whole scale: every rating would be a tie."),
             ("0-9", "which is outside the scale 1-8."),
         ],
     )
@@ -333,14 +333,14 @@ class TestErrors:
         path.write_text("model_a,model_b,rating,points\nx,y,1,8\ny,x,2,5\n")
         with pytest.raises(CommandError, match="on scales of 5 and 8 points; a band needs one scale"):
             rank(path, "--tie-band", "4-5")
-        with pytest.raises(CommandError, match="resample is 'raters', but the comparisons name no raters"):
+        with pytest.raises(CommandError, match="resample is 'raters', but the ratings name no raters"):
             rank(votes, "--resample", "raters")
         with pytest.raises(
             CommandError, match="to adjust for size, the file needs the columns 'size_a' and 'size_b'"
         ):
             rank(graded, "--method", "ordinal", "--adjust", "size")
         path.write_text("left,right,winner\nx,y,tie\n")
-        with pytest.raises(CommandError, match="all 1 comparisons took no side with ties off"):
+        with pytest.raises(CommandError, match="with ties off all 1 are left out"):
             rank(path, "--ties", "off")
 
 
