@@ -143,7 +143,7 @@ def test_the_hash_follows_the_notice_that_all_texts_share(monkeypatch: pytest.Mo
 def test_the_catalogue_refuses_two_of_one_name_and_names_those_there_are() -> None:
     with pytest.raises(ValueError, match="two protocols are named likert"):
         Catalogue(LIKERT, LIKERT)
-    with pytest.raises(UnknownProtocolError, match='no protocol "x"; choose one of likert'):
+    with pytest.raises(UnknownProtocolError, match='Unknown protocol "x"; choose one of likert'):
         PROTOCOLS.named("x")
 
 

@@ -196,4 +196,4 @@ def test_replies_that_cannot_be_read_pause_the_run(
     call = {**RECORD, "attempt": 1}
     assert elsewhere.post("/comparisons/", {**body, "raw_reply": "Both.", "call": call}).status_code == 201
     run = JudgeRun.objects.get()
-    assert (run.state, '"Both."' in run.error) == ("paused", True)
+    assert (run.state, '"Both"' in run.error) == ("paused", True)
