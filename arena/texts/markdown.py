@@ -65,14 +65,17 @@ def render(text: str) -> str:
         return _plain(clean)
 
 
-SUMMARY: Final = 180
+SUMMARY: Final = 140
 
 
 def summary(text: str) -> str:
-    """The beginning of a Markdown text in plain words, SUMMARY characters at most."""
+    """The beginning of a Markdown text in plain words: whole sentences, SUMMARY characters at most."""
     words = " ".join(unescape(nh3.clean(render(text), tags=set())).split())
     if len(words) <= SUMMARY:
         return words
+    sentences, end, _ = words[:SUMMARY].rpartition(". ")
+    if len(sentences) > SUMMARY // 4:
+        return sentences + end.strip()
     whole = words[:SUMMARY].rpartition(" ")[0]  # not every script puts spaces between words
     return (whole if len(whole) > SUMMARY // 2 else words[:SUMMARY]) + " …"
 
