@@ -162,7 +162,7 @@ class _About:
             standing = Standing.UNKNOWN if r is None else Standing.NO_PEOPLE_FIGURE
             if pairs < FEWEST_PAIRS and r is not None:
                 standing = Standing.FEW_PAIRS
-        return Judge(entry["label"], standing, r, people, pairs, order, doubts)
+        return Judge(_called(entry["label"]), standing, r, people, pairs, order, doubts)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -291,6 +291,11 @@ def _agreement(judges: Sequence[Judge], people: int, most: int) -> Iterator[str]
     if some := by[Standing.UNKNOWN]:
         who = "no judge can" if len(some) == len(judges) else f"{_names(some, judges, most)} cannot"
         yield f"{who} be compared with people yet"
+
+
+def _called(label: str) -> str:
+    """Judges are often named like the models they rate: "judge GPT-4"."""
+    return label if "judge" in label.casefold() else f"judge {label}"
 
 
 def _verb(verb: str, some: Sequence[Judge]) -> str:

@@ -53,7 +53,7 @@ class Card:
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:
-    listed = list(studies.order_by("name", "pk"))
+    listed = list(studies.order_by("simulated", "name", "pk"))
     newest = Snapshot.objects.newest_of(listed)
     for study in listed:
         if study.pk in newest:

@@ -89,6 +89,7 @@ _WORDS: Final = frozenset(
         "agreement",
         "all",
         "both",
+        "judge",
         "but",
         "in",
         "no",

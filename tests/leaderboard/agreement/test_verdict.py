@@ -156,3 +156,8 @@ def test_many_judges_are_counted_and_simulated_ones_are_called_so():
     )
     assert found.long.startswith("In these simulated ratings, judge a (0.70)")
     assert "judge b (0.70) and judge c (0.70) agree" in found.long
+
+
+def test_a_judge_is_told_from_a_model_of_its_name():
+    found = said({("correlation", "judge:gpt"): correlation()}, [PEOPLE, rater("judge:gpt", "GPT-4")])
+    assert found.short.startswith("Judge GPT-4 (0.70) agrees")
