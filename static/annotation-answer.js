@@ -94,20 +94,12 @@ const Answer = (() => {
 
   document.addEventListener("change", (event) => {
     if (event.target === option()) {
-      try {
-        localStorage.setItem(OPTION, option().checked ? "1" : "");
-      } catch {
-        // it then holds for this page
-      }
+      Kept.turn(OPTION, option().checked);
     }
   });
 
-  try {
-    if (option()) {
-      option().checked = localStorage.getItem(OPTION) === "1";
-    }
-  } catch {
-    // it stays off
+  if (option()) {
+    option().checked = Kept.isOn(OPTION);
   }
 
   return {

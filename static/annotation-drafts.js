@@ -9,15 +9,7 @@ const Drafts = (() => {
   const MOST = 20; // pairs; the oldest are forgotten
   const UNKEPT = ["csrfmiddlewaretoken", "assignment", "seconds"];
 
-  /* Storage that is switched off or full loses drafts, not the page. */
-  function attempt(action) {
-    try {
-      return action();
-    } catch {
-      return null;
-    }
-  }
-
+  const { attempt } = Kept;
   const read = (key) => attempt(() => JSON.parse(sessionStorage.getItem(key)));
 
   function forgetOldest() {

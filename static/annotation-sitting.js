@@ -16,15 +16,7 @@ const Sitting = (() => {
   let accept = null;
   let hinted = 0; // when the last hint was shown
 
-  /* Storage that is switched off loses the count, not the page. */
-  function attempt(action) {
-    try {
-      return action();
-    } catch {
-      return null;
-    }
-  }
-
+  const { attempt } = Kept;
   let now = { ...empty, ...attempt(() => JSON.parse(sessionStorage.getItem(KEY))) };
   const keep = () => attempt(() => sessionStorage.setItem(KEY, JSON.stringify(now)));
 

@@ -9,11 +9,7 @@ const View = (() => {
   const task = () => document.getElementById("task");
 
   for (const name of KEPT) {
-    try {
-      on[name] = localStorage.getItem(PREFIX + name) === "1";
-    } catch {
-      // it stays off
-    }
+    on[name] = Kept.isOn(PREFIX + name);
   }
 
   function apply() {
@@ -32,11 +28,7 @@ const View = (() => {
   function toggle(name) {
     on[name] = !on[name];
     if (KEPT.includes(name)) {
-      try {
-        localStorage.setItem(PREFIX + name, on[name] ? "1" : "");
-      } catch {
-        // it then holds for this page
-      }
+      Kept.turn(PREFIX + name, on[name]);
     }
     apply();
   }
@@ -57,22 +49,13 @@ const View = (() => {
 
   /* --- Folding the prompt: it stays as its reader left it ------------------------------------------------------ */
 
-  let folded = false;
-  try {
-    folded = localStorage.getItem(FOLDED) === "1";
-  } catch {
-    // it is open
-  }
+  let folded = Kept.isOn(FOLDED);
 
   document.addEventListener("click", (event) => {
     const fold = event.target.closest(".prompt-fold > summary")?.parentElement;
     if (fold) {
       folded = fold.open; // the click is about to turn it
-      try {
-        localStorage.setItem(FOLDED, folded ? "1" : "");
-      } catch {
-        // it then holds for this page
-      }
+      Kept.turn(FOLDED, folded);
     }
   });
 

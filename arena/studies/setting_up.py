@@ -1,6 +1,5 @@
 """Setting a study up: the list of studies, a new one, its steps and settings."""
 
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -23,6 +22,7 @@ from arena.people.permissions import OperatorRequest, Visitor, is_staff, operabl
 from arena.studies import changes, pages
 from arena.studies.pages import next_of, show
 from arena.texts import markdown
+from arena.texts.slugs import free_slug
 
 TAKEN: Final = {"new", "raters", "groups", "keys"}  # addresses of pages about no study
 UNNAMED: Final = "study"
@@ -38,9 +38,7 @@ def free_address(name: str) -> str:
     base = slugify(name)[:longest].strip("-_") or UNNAMED
     short = base[: longest - ROOM].rstrip("-_")
     alike = Study.objects.filter(slug__startswith=short).values_list("slug", flat=True)
-    taken = TAKEN | set(alike)
-    numbered = (f"{short}-{number}" for number in count(2))
-    return base if base not in taken else next(address for address in numbered if address not in taken)
+    return free_slug(base, TAKEN | set(alike), short)
 
 
 class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from arena.models import Rater
+from arena.texts.slugs import free_slug
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.simulated import Simulation
@@ -139,15 +140,12 @@ UNNAMED: Final = "judge"
 ROOM: Final = 10  # characters kept free for a number
 
 
-def free_slug(name: str) -> str:
+def slug_of(name: str) -> str:
     """A slug that no judge has, made of the name."""
     longest = (Rater._meta.get_field("slug").max_length or 0) - ROOM
     base = slugify(name)[:longest].strip("-_") or UNNAMED
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None, slug__startswith=base)
-    taken = set(judges.values_list("slug", flat=True))
-    return next(
-        slug for slug in (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3))) if slug not in taken
-    )
+    return free_slug(base, set(judges.values_list("slug", flat=True)))
 
 
 def missing_key(judge: Judge) -> str:

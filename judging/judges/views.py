@@ -23,9 +23,9 @@ from judging.judges.services import (
     configure_judge,
     create_judge,
     enter_price,
-    free_slug,
     missing_key,
     price_of,
+    slug_of,
 )
 from judging.models import Judge
 from judging.protocols.answer_scales import FORMS, POINTS
@@ -184,7 +184,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_slug(self) -> str:
         """The given one; for a new judge without one, made of the name."""
         slug: str = self.cleaned_data["slug"]
-        return slug if slug or self.instance.pk else free_slug(self.cleaned_data.get("name", ""))
+        return slug if slug or self.instance.pk else slug_of(self.cleaned_data.get("name", ""))
 
     def clean_points(self) -> int:
         """The only choice where the answer scale leaves one."""

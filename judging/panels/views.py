@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from arena.people.permissions import staff_only
-from judging.judges.services import JudgeError, free_slug
+from judging.judges.services import JudgeError, slug_of
 from judging.models import Judge, Panel
 from judging.panels.services import configure_panel, create_panel
 
@@ -56,7 +56,7 @@ class PanelForm(forms.Form):
                     self.panel, given["name"], given["rule"], given["members"], active=given["active"]
                 )
             return create_panel(
-                given["slug"] or free_slug(given["name"]), given["name"], given["rule"], given["members"]
+                given["slug"] or slug_of(given["name"]), given["name"], given["rule"], given["members"]
             )
         except JudgeError as error:
             self.add_error(None, str(error))

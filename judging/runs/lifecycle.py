@@ -35,8 +35,7 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=judge.slug).exists():
         raise JudgeError(
             f"{study.name} holds imported ratings of another judge {judge.slug}. Add a judge with another "
-            "slug, "
-            "so that the two never mix."
+            "slug, so that the two never mix."
         )
     check_wording(judge)
     if remote:

@@ -11,6 +11,7 @@ from arena.models import Comparison, Rater, Study
 from arena.people.permissions import OperatorRequest, operator
 from arena.studies.pages import show
 from judging.models import Judge, JudgeRun
+from leaderboard.agreement.table import same_category
 from leaderboard.models import Snapshot
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.snapshots.stored import Stored
@@ -72,7 +73,7 @@ def _agreements(study: Study) -> dict[str, Agreement]:
         return {}
     found = {}
     for selector, content in Stored.read(snapshot, Q(kind="correlation")).all("correlation"):
-        overall = next((row for row in content["rows"] if not row["category"]), None)
+        overall = next((row for row in content["rows"] if same_category(row, "")), None)
         if overall and overall["pearson"] is not None:
             found[selector] = Agreement(overall["pearson"], overall["n"])
     return found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from leaderboard.agreement.table import same_category
 from leaderboard.bias.table import unscored_words
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, paragraph, signed
@@ -112,7 +113,7 @@ def _worth(own: Content) -> Measured:
 
 
 def _correlation(own: Content) -> Measured:
-    row = next((row for row in own["correlation"] if row["category"] is None), None)
+    row = next((row for row in own["correlation"] if same_category(row, "")), None)
     if row is None:
         return Measured(None, n="no pair rated by people")
     return _of(row, "pearson", row["reason"] or counted(row["n"], "pair"))

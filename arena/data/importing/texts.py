@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
 from typing import Any, Final, TypeAlias
 
 from django.db.models import Exists, OuterRef
@@ -13,6 +12,7 @@ from django.utils.text import slugify
 from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.texts.slugs import free_slug
 
 _CONTESTANT_COLUMNS = (
     "kind",
@@ -103,9 +103,7 @@ class Contestants:
         return contestant
 
     def _free_slug(self, name: str) -> str:
-        base = slugify(name)[:110] or "contestant"
-        slugs = chain([base], (f"{base}-{number}" for number in count(2)))
-        return next(slug for slug in slugs if slug not in self._slugs)
+        return free_slug(slugify(name)[:110] or "contestant", self._slugs)
 
 
 PromptKey = tuple[str, str]  # subset and external id
