@@ -97,11 +97,13 @@ class DataPage(Page):
 
     def _lengths_panel(self, tokenizer: str) -> Panel:
         drawn = len({one.part for one in self.lengths if one.count})
+        demonstrated = any(one.what == "demonstration" for one in self.lengths)
         return self.make_panel(
             "lengths",
             f"Length in {LENGTHS[self.measure]}",
-            "A box holds the middle half, its line is the median, its arms end at shortest and longest. "
-            "Demonstrations are answers and references by people."
+            "Logarithmic scale. A box holds the middle half, its line is the median, its arms end at the "
+            "shortest and the longest."
+            + (" Demonstrations are answers and references by people." if demonstrated else "")
             + (f" Tokens are those of {tokenizer}." if self.measure == "tokens" else ""),
             lengths_table(self.lengths, length_words(self.measure, tokenizer)),
             draw=(lambda: length_boxes(self.measure, self.lengths)) if drawn else None,

@@ -177,7 +177,8 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def _listed(request: HttpRequest, now: Published) -> HttpResponse:
     releases = list(now.study.releases.all())
-    context = {"study": now.study, "releases": list(zip_longest(releases, releases[1:]))}
+    rows = zip_longest(releases, map(authors_of, releases), releases[1:])
+    context = {"study": now.study, "releases": list(rows)}
     return render(request, "leaderboard/releases.html", context)
 
 

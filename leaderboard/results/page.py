@@ -139,7 +139,7 @@ class ResultsPage(Page):
             (*self._files("consensus"), self._note("consensus")),
         )
         yield Offer(
-            "Games for evalica",
+            "Ratings for evalica",
             "Left, right and winner.",
             f"{self._usual} only",
             (*self._files("evalica", ("csv",)), self._note("evalica")),

@@ -71,15 +71,6 @@ def test_the_page_tables_and_figures_name_everything_and_show_no_text(made, clie
                 assert SECRET not in response.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("naming", "said"),
-    [("show", "as they are"), ("mask", "with the name hidden"), ("exclude", "are left out")],
-)
-def test_the_page_says_what_becomes_of_answers_that_name_their_author(made, client, naming, said):
-    Study.objects.filter(pk=made.study.pk).update(visibility="public", naming=naming)
-    assert said in client.get(ADDRESS).content.decode().partition("Answers that tell who wrote them")[2][:80]
-
-
 def test_lengths_coverage_and_unscored_replies_by_hand(made, client):
     found = {(row["Part"], row["Texts"]): row for row in rows_of(client, "lengths")}
     everything = found["All prompts", "Answers"]
@@ -131,8 +122,7 @@ def test_lengths_that_tell_who_wrote_a_text_are_sealed_while_people_rate(made, c
         for panel in ("lengths", "all-lengths"):
             assert {row["Texts"] for row in rows_of(visitor, panel)} == {"Prompts", "Answers"}
         page = visitor.get(ADDRESS).content.decode()
-        assert "Lengths by model open when rating ends" in page
-        assert "Demonstrations" not in page.replace("Demonstrations are answers", "")
+        assert "Demonstrations" not in page
         assert "on average" not in visitor.get("/studies/small/contestants/alpha/").content.decode()
     found = client.get("/api/v1/studies/small/tables/data/").json()["content"]
     assert found["contestants"] == []

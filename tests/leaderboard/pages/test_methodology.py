@@ -257,10 +257,10 @@ def test_texts_and_summaries():
 def test_the_page_shows_the_document_with_its_headings_and_tables(client):
     page = client.get(reverse("methodology")).content.decode()
     assert "<h1>How the numbers are made</h1>" in page
-    assert page.index("<h2>How to read this leaderboard</h2>") < page.index("<h3>Elo</h3>")
+    assert page.index("<h2>How to read a leaderboard</h2>") < page.index("<h3>Elo</h3>")
     assert "<table" in page
-    sections = re.findall(r'<section class="methodology-part" id="([\w-]+)">', page)
-    assert set(re.findall(r'href="#([\w-]+)"', page)) - {"main"} <= set(sections)
+    sections = re.findall(r'<section class="(?:prose|methodology-part)" id="([\w-]+)">', page)
+    assert set(re.findall(r'href="#([\w-]+)"', page)) - {"main"} == set(sections)
     assert "pytest" not in page
     assert f"Methodology version: {METHODOLOGY}." in page
     assert "<br" not in page
