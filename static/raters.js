@@ -22,7 +22,7 @@
       details.open = open.includes(nameOf(details));
     }
     open = [];
-    const chosen = [...document.querySelectorAll("#main .segmented [aria-current]")];
+    const chosen = [...document.querySelectorAll("#main .segmented [aria-current], #main .switch-form option:checked")];
     const kinds = document.querySelectorAll("#main input[name=with]:checked").length;
     const words = chosen.map((link) => link.textContent.trim());
     said.textContent = `Shown: ${[...words, ...(kinds ? [`${kinds} kinds of raters side by side`] : [])].join(", ")}`;
@@ -31,7 +31,7 @@
   /* A switch that htmx cannot follow is followed as the plain link it is. */
   for (const failure of ["htmx:responseError", "htmx:sendError"]) {
     document.addEventListener(failure, (event) => {
-      if (event.detail.boosted || event.detail.requestConfig?.boosted) {
+      if (event.detail.boosted || event.detail.requestConfig?.boosted || event.detail.elt?.matches?.(".switch-form")) {
         window.location.assign(event.detail.pathInfo.finalRequestPath);
       }
     });

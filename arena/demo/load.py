@@ -53,7 +53,7 @@ def open_demo() -> Demo:
         "ratings_per_pair_people": 4,  # more than are simulated, so that a visitor can rate at once
         "sign_up_open": True,
     }
-    return Demo("demo", "Demo study (simulated ratings)", OPEN, _drawn, votes.RATERS, settings)
+    return Demo("demo", "Demo study", OPEN, _drawn, votes.RATERS, settings)
 
 
 def closed_demo() -> Demo:
@@ -64,8 +64,7 @@ def closed_demo() -> Demo:
         "closed_at": votes.JUDGES_START + timedelta(days=7),
         "licence": "Apache-2.0",
     }
-    name = "Demo study, closed (simulated ratings)"
-    return Demo("demo-closed", name, CLOSED, _written, votes.CLOSED_RATERS, settings)
+    return Demo("demo-closed", "Demo study, closed", CLOSED, _written, votes.CLOSED_RATERS, settings)
 
 
 @transaction.atomic

@@ -33,6 +33,7 @@ SELDOM: Final = 0.1
 """A verdict that may change in no more pairs than this share is no reason for doubt."""
 
 _PEOPLE: Final = "people"
+_MOST_NAMED: Final = 3
 
 
 class Standing(Enum):
@@ -89,12 +90,13 @@ class Judge:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``short`` is for the leaderboard, which says by itself that ratings are simulated.
+    """``short`` is one sentence for the leaderboard and ``rest`` what follows there on demand.
 
-    Both are empty where there is nothing to say.
+    All are empty where there is nothing to say. The leaderboard says by itself that ratings are simulated.
     """
 
     short: str = ""
+    rest: str = ""
     long: str = ""
 
 
@@ -126,17 +128,16 @@ def verdict(
         )
     if people is None:
         unknown = "only judges have rated so far, so nothing shows whether they rate as people would"
-        return Verdict(*[paragraph([unknown, *_doubt(judges)], simulated)] * 2)
+        doubt = _doubt(judges)
+        return Verdict(paragraph([unknown]), paragraph(doubt), paragraph([unknown, *doubt], simulated))
     trusted = any(
         judge.standing in (Standing.BETTER, Standing.AS_WELL) or (judge.order and judge.order.same)
         for judge in judges
     )
     order, doubt = list(_order(judges)), _doubt(judges, but=trusted)
-    short, long = (
-        paragraph([*order, *_agreement(judges, people["raters"], most), *doubt], said)
-        for most, said in ((1, False), (3, simulated))
-    )
-    return Verdict(short, long)
+    first, *others = _agreement(judges, people["raters"], is_short=True)
+    long = [*order, *_agreement(judges, people["raters"]), *doubt]
+    return Verdict(paragraph([first]), paragraph([*others, *order, *doubt]), paragraph(long, simulated))
 
 
 @dataclass(frozen=True)
@@ -254,11 +255,13 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
         )
 
 
-def _agreement(judges: Sequence[Judge], people: int, most: int) -> Iterator[str]:
-    """``people`` have rated; more than ``most`` judges are counted instead of named."""
+def _agreement(judges: Sequence[Judge], people: int, *, is_short: bool = False) -> Iterator[str]:
+    """``people`` have rated. The short form counts judges instead of naming several, and leaves out r."""
+    most = 1 if is_short else _MOST_NAMED
     by = {standing: [one for one in judges if one.standing is standing] for standing in Standing}
-    theirs = next((f" (r {signed(one.people)})" for one in judges if one.people is not None), "")
-    named = partial(_values, everybody=judges, most=most)
+    of_people = next((one.people for one in judges if one.people is not None and not is_short), None)
+    theirs = "" if of_people is None else f" (r {signed(of_people)})"
+    named = partial(_names if is_short else _values, everybody=judges, most=most)
     told, unsure = [one for one in _DECIDED if by[one]], by[Standing.UNCERTAIN]
     if told:
         first, *others = told

@@ -10,9 +10,10 @@ from leaderboard.models import Snapshot
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
-    """Comparisons by ``people`` or by every ``judge`` together; 0 without a snapshot."""
+    """Ratings by ``people`` or by every ``judge`` together; 0 without a snapshot."""
     raters = snapshot.counts["raters"] if snapshot else ()
-    return sum(choice["comparisons"] for choice in raters if choice["selector"].partition(":")[0] == kind)
+    chosen = (choice for choice in raters if choice["selector"].partition(":")[0] == kind)
+    return sum(choice["comparisons"] - choice.get("unscored", 0) for choice in chosen)
 
 
 def holds_simulated(snapshot: Snapshot | None) -> bool:

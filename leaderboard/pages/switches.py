@@ -5,9 +5,9 @@ from typing import Final
 
 from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
 
-_LONGEST: Final = 84
-_AROUND: Final = 3
-"""Letters on a line, and those that the space around a choice takes."""
+_MOST: Final = 4
+_LONGEST: Final = 60
+"""Choices, and letters in them, that stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Switch:
 
     @property
     def is_long(self) -> bool:
-        """Whether the choices need more than one line, so that a list to choose from serves better."""
-        return sum(len(option.label) + _AROUND for option in self.options) > _LONGEST
+        """Whether a list to choose from serves better than choices side by side."""
+        return len(self.options) > _MOST or sum(len(option.label) for option in self.options) > _LONGEST
 
 
 def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:

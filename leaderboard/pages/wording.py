@@ -107,8 +107,9 @@ _WORDS: Final = frozenset(
 
 def paragraph(sentences: Iterable[str], simulated: bool = False) -> str:
     """Sentences without their first capital and their stop as a text, which says whether it is simulated."""
-    first, *others = sentences
-    told = [f"in these simulated ratings, {first}" if simulated else first, *others]
+    told = list(sentences)
+    if simulated:
+        told[0] = f"in these simulated ratings, {told[0]}"
     return " ".join(f"{_capitalised(each)}." for each in told)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from leaderboard.agreement.table import ALL_CATEGORIES
 from leaderboard.models import Snapshot
@@ -32,9 +32,12 @@ FEW_KINDS: Final = MOST_ON_A_PHONE
 
 
 def choices(name: str, label: str, values: Sequence[tuple[str, str]], now: str, query: Any) -> Switch:
-    """A row of links; ``query`` makes the end of an address with one value changed."""
-    links = (Option(text, query(**{name: value}) or "?", value == now) for value, text in values)
-    return Switch(name, label, tuple(links))
+    """A switch; ``query`` makes the end of an address with one value changed."""
+    options = (
+        Option(text, query(**{name: value}) or "?", value == now, value=value) for value, text in values
+    )
+    others = parse_qsl(query(**{name: ""}).removeprefix("?"))
+    return Switch(name, label, tuple(options), field=name, kept=tuple(others))
 
 
 def ending(values: Sequence[tuple[str, str]]) -> str:

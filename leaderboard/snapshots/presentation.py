@@ -86,7 +86,7 @@ _MOST_NAMED: Final = 2
 
 
 def leading_sentence(content: Mapping[str, Any]) -> str:
-    """Who leads, how surely, and from whom the leader cannot be told apart."""
+    """Who leads, and from whom the leader cannot be told apart."""
     ranked = [row for row in content["standings"] if row["rating"] is not None]
     if len(ranked) < 2:
         return ""
@@ -96,19 +96,11 @@ def leading_sentence(content: Mapping[str, Any]) -> str:
         return f"{_listed([leader, *equal])} share the first place."
     if ranked[0].get("p_first") is None:
         return f"{leader} leads. These ratings give no interval."
-    first = f"{leader} leads (first in {_share(ranked[0]['p_first'])} of resamples)"
     groups = [names for names in content.get("groups") or () if leader in names]
     close = [row["contestant"] for row in ranked[1:] if any(row["contestant"] in names for names in groups)]
     if not close:
-        return f"{first}, ahead of all others beyond chance."
-    return f"{first}, but cannot be told apart from {_listed(close)}."
-
-
-def _share(share: float) -> str:
-    """A share in percent; only all are 100% and only none is 0%."""
-    if 0.0 < share < 1.0:
-        return "over 99%" if share >= 0.995 else "under 1%" if share < 0.005 else f"{100 * share:.0f}%"
-    return f"{100 * share:.0f}%"
+        return f"{leader} leads, ahead of all others beyond chance."
+    return f"{leader} leads, but cannot be told apart from {_listed(close)}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
@@ -36,10 +36,14 @@ class Leader:
 
 @dataclass(frozen=True)
 class Entry:
-    """A study on the first page: its leaders and by whom; whether the visitor can rate, after joining."""
+    """A study on the first page: its leaders and by whom; whether the visitor can rate, after joining.
+
+    ``axis`` draws the scale of the leaders.
+    """
 
     card: Card
     leaders: tuple[Leader, ...]
+    axis: SafeString
     by: str
     may_rate: bool
 
@@ -59,11 +63,11 @@ def home(request: HttpRequest) -> HttpResponse:
     for card in found:
         snapshot = card.snapshot
         setting = opened.get(snapshot.pk) if snapshot else None
-        leaders = _leaders(standings.get(snapshot.pk)) if snapshot else ()
+        leaders, axis = _leaders(standings.get(snapshot.pk) if snapshot else None)
         by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
-        entries.append(Entry(card, leaders, by, takes_ratings and is_let_in))
+        entries.append(Entry(card, leaders, axis, by, takes_ratings and is_let_in))
     return render(request, "leaderboard/home.html", {"entries": entries})
 
 
@@ -79,13 +83,15 @@ def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
     return {row.snapshot_id: at_level(row.content, opened[row.snapshot_id].level) for row in rows}
 
 
-def _leaders(content: Content | None) -> tuple[Leader, ...]:
+def _leaders(content: Content | None) -> tuple[tuple[Leader, ...], SafeString]:
     rows = standing_rows(content, None)[:LEADERS] if content else ()
     values = (value for row in rows for value in (row.low, row.rating, row.high) if value is not None)
     axis = Axis.around(values)
     if axis is None:
-        return ()
-    return tuple(Leader(row, mark_safe(axis.row(row.rating, row.low, row.high))) for row in rows)  # noqa: S308 - numbers only
+        return (), SafeString()
+    # Drawings hold numbers only.
+    leaders = (Leader(row, SafeString(axis.row(row.rating, row.low, row.high))) for row in rows)
+    return tuple(leaders), SafeString(axis.heading())
 
 
 def _rated_by(user: Visitor) -> set[int]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard.agreement.trust import of_snapshot
+from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
@@ -21,7 +22,7 @@ from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.rater_kinds.flags import Flag, snapshot_flags
+from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
@@ -196,13 +197,21 @@ class Board(SettingPage):
         return leading_sentence(self.content) if self.content else ""
 
     @property
-    def on_judges(self) -> str:
+    def on_judges(self) -> Verdict:
         """Whether judges can be trusted, as of the snapshot."""
         setting, categories = self.setting, self.snapshot.counts["categories"]
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
         ties = "on" if method == "ordinal" else setting.ties
-        return of_snapshot(self.snapshot, category, method=method, ties=ties).short
+        return of_snapshot(self.snapshot, category, method=method, ties=ties)
+
+    @property
+    def own_families(self) -> list[str]:
+        """What was found of each judge whose own family may be ranked."""
+        counts = self.snapshot.counts
+        labels = {choice["selector"]: choice["label"] for choice in counts["raters"]}
+        found = (counts.get("own_family") or {}).items()
+        return [preference_sentence(labels[judge], measured) for judge, measured in found if measured]
 
     @property
     def parameters(self) -> Mapping[str, Any]:

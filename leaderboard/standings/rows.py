@@ -180,6 +180,7 @@ WINS: Final = Column(
     "Wins",
     lambda e: e.row.win_percent,
     lambda e: percent(e.row.win_percent),
+    "num on-wide",
     help="Share of its ratings that prefer this model. A tie is no win.",
 )
 GAMES: Final = Column(
@@ -187,6 +188,7 @@ GAMES: Final = Column(
     "Ratings",
     lambda e: e.row.games,
     lambda e: f"{e.row.games:,}",
+    "num on-wide",
     help="Ratings counted for this model: one for each pair and rater.",
 )
 USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
@@ -433,6 +435,10 @@ class StandingsView:
     @property
     def first_headings(self) -> tuple[Heading, ...]:
         return tuple(map(self._heading, (RANK, CONTESTANT, RATING)))
+
+    @property
+    def explained(self) -> list[Column]:
+        return [column for column in (RANK, RATING, *self.further) if column.help]
 
     def _heading(self, column: Column) -> Heading:
         sorted_by, falling = self._sorting

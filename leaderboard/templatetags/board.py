@@ -10,10 +10,13 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
+from arena.texts import markdown
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
 from leaderboard.pages.wording import probability
 
 register = template.Library()
+
+register.filter("summary", markdown.summary)
 
 TABS: Final = (
     ("study", "Leaderboard"),

@@ -5,7 +5,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.standings.rows import NOTHING, Entry, Line, StandingsView
+from leaderboard.standings.rows import NOTHING, WINS, Entry, Line, StandingsView
 
 register = template.Library()
 
@@ -28,7 +28,7 @@ def _row(line: Line, *, drawn: bool, every: bool) -> str:
     cells = (
         f'<td class="num nowrap">{line.rank}</td>',
         f'<th scope="row" class="name">{_name(line.entry)}</th>',
-        f'<td class="num score">{line.rating}</td>',
+        f'<td class="num score">{line.rating}<span class="share">{WINS.text(line.entry)} wins</span></td>',
         f'<td class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",
         f'<td class="num">{line.arms or NOTHING}</td>' if every else "",
         *(f'<td class="{kind}">{escape(text)}</td>' for kind, text in line.cells),

@@ -97,7 +97,7 @@ def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_se
     assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
     page.go_back()
     page.wait_for_function("!location.search.includes('kendall')")
-    first = page.locator("#choice-coefficient-1")
+    first = page.locator("#coefficient-1")
     first.wait_for(state="attached")
     assert first.get_attribute("aria-current") == "true"
 

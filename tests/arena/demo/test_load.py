@@ -64,9 +64,7 @@ class TestLoaded:
         assert (study.slug, study.points, study.is_public, study.sign_up_open) == ("demo", 8, True, True)
         assert study.simulated
         assert not study.is_closed
-        assert "demo" in study.name.lower()
-        assert "simulated" in study.name
-        assert "All its ratings are simulated" in study.description
+        assert "simulated" in study.description
         assert "| Lapwing 34B | 1180 |" in study.description
         assert study.guidelines.startswith("You see one prompt and two answers")
 

@@ -177,7 +177,7 @@ def test_a_study_without_texts_says_so(client):
     page = client.get(address).content.decode()
     assert "This study was imported without texts" in page
     assert "How often pairs were rated" in page
-    assert 'aria-labelledby="choice-measure"' not in page
+    assert 'id="switch-measure"' not in page
     assert client.get(f"{address}figures/lengths.json").status_code == 404
     assert [row["Unknown"] for row in rows_of(client, "lengths", address=address)[:2]] == ["1", "2"]
 

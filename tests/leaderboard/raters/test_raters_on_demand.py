@@ -195,7 +195,7 @@ class TestPages:
         assert client.get("/studies/small/raters/tables/ranks.csv?band=3-6").status_code == 404
         # 4 and 5 of 8 and 2 of 3 are the usual ties; 3 points have no other band.
         page = client.get("/studies/small/raters/").content.decode()
-        assert re.findall(r'id="choice-band-\d" href="(.*?)".*?>(.*?)</a>', page) == [
+        assert re.findall(r'id="band-\d" href="(.*?)".*?>(.*?)</a>', page) == [
             ("?", "4-5 of 8, 2 of 3"),
             ("?band=3-6", "3-6"),
             ("?band=2-7", "2-7"),

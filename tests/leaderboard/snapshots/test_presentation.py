@@ -53,23 +53,16 @@ def ranked(*groups, **changes):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (ranked(["w"]), "w leads (first in 84% of resamples), ahead of all others beyond chance."),
-        (ranked(["w", "x"], ["x", "y"]), "… of resamples), but cannot be told apart from x."),
-        (ranked(["w", "x"], ["w", "y"]), "… of resamples), but cannot be told apart from x and y."),
-        (ranked(["w", "x", "y", "z"]), "… of resamples), but cannot be told apart from x and 2 others."),
-        (ranked(["w"], p_first=0.9996), "w leads (first in over 99% of resamples), ahead of …"),
-        (ranked(["w"], p_first=1.0), "w leads (first in 100% of resamples), ahead of …"),
+        (ranked(["w"]), "w leads, ahead of all others beyond chance."),
+        (ranked(["w", "x"], ["x", "y"]), "w leads, but cannot be told apart from x."),
+        (ranked(["w", "x"], ["w", "y"]), "w leads, but cannot be told apart from x and y."),
+        (ranked(["w", "x", "y", "z"]), "w leads, but cannot be told apart from x and 2 others."),
         (ranked(p_first=None), "w leads. These ratings give no interval."),
         ({"standings": ranked()["standings"][:1]}, ""),
     ],
 )
 def test_who_leads_and_from_whom_the_leader_cannot_be_told_apart(content, sentence):
-    start, _, end = sentence.partition("…")
-    found = leading_sentence(content)
-    assert found.startswith(start)
-    assert found.endswith(end)
-    if "…" not in sentence:
-        assert found == sentence
+    assert leading_sentence(content) == sentence
 
 
 def test_equal_leaders_share_the_first_place():

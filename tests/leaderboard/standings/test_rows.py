@@ -142,12 +142,12 @@ def test_a_row_has_every_cell_in_the_order_of_the_headings():
         '<tr><td class="num nowrap">1</td>'
         '<th scope="row" class="name"><a href="/a/"><bdi>alpha</bdi></a>'
         '<span class="organisation">Labs</span></th>'
-        '<td class="num score">1012</td>'
+        '<td class="num score">1012<span class="share">50% wins</span></td>'
         '<td class="dots-cell"><span class="visually-hidden">1000 to 1020</span><svg class="dots"'
     )
-    assert row.endswith('</td><td class="num">50%</td><td class="num">40</td></tr>')
+    assert row.endswith('</td><td class="num on-wide">50%</td><td class="num on-wide">40</td></tr>')
     (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), asked=TableQuery(columns="all"))
-    assert '<td class="num">+8 / −12</td><td class="num">50%</td>' in row
+    assert '<td class="num">+8 / −12</td><td class="num on-wide">50%</td>' in row
 
 
 def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a_dash():
@@ -161,7 +161,7 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
         '<span class="provisional-reason">fewer than 30 ratings</span></th>'
     ) in few
     (row,) = rows(standing("alpha", 1000.0), intervals=False)
-    assert '<td class="num score">1000</td><td class="num">50%</td>' in row
+    assert '</span></td><td class="num on-wide">50%</td>' in row
     assert "<svg" not in row
 
 
