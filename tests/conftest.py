@@ -1,6 +1,5 @@
 """Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
-import gc
 import ipaddress
 import os
 import shutil
@@ -16,6 +15,7 @@ from django.db import transaction
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
+from arena.process.environment import spare_what_stays
 from tests import emptying
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -42,8 +42,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over modules and tests, which stay to the end."""
-    gc.freeze()
+    """Let the garbage collector pass over modules and tests, which stay to the end, and come less often."""
+    spare_what_stays()
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

@@ -13,7 +13,6 @@ def as_before() -> Iterator[None]:
     """This process gets its collector back."""
     before = gc.get_threshold()
     yield
-    gc.unfreeze()
     gc.set_threshold(*before)
 
 

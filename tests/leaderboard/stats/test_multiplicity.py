@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,14 @@ def test_by_hand():
     # Benjamini and Yekutieli: times 3 * (1 + 1/2 + 1/3) / rank: 0.055, 0.0825, 0.0733; no more than the next.
     assert benjamini_yekutieli(p) == pytest.approx([0.04 * 5.5 / 3, 0.055, 0.04 * 5.5 / 3])
     assert len(holm(np.array([]))) == len(benjamini_yekutieli(np.array([]))) == 0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_is_collected():
+    """statsmodels collects garbage in every call, which takes most of a second beside all other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda: 0)
+        yield
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

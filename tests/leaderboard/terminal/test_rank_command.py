@@ -62,13 +62,11 @@ class TestGoldenScores:
 
 LLMFAO = ("models.jsonl", "prompts.jsonl", "results.jsonl")
 FILES = {
-    **{f"evalica/{name}.csv": () for name in ("food", "simple")},
-    **{
-        f"llmfao/{name}-comparisons.csv": LLMFAO
-        for name in ("crowd", "gpt3", "gpt3-crowd", "gpt4", "gpt4-crowd")
-    },
+    "evalica/food.csv": (),
+    "llmfao/crowd-comparisons.csv": LLMFAO,
+    "llmfao/gpt4-crowd-comparisons.csv": LLMFAO,
 }
-"""Every public file that ``rank`` reads, and what its import needs beside it."""
+"""A public file of every kind that ``rank`` reads, and what its import needs beside it."""
 
 AS_TABLE = (
     *("--format", "table", "--kind", "comparisons"),

@@ -2,7 +2,6 @@
 
 import threading
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from arena.data.formats.records import (
 from arena.data.importing import imports
 from arena.data.importing.comparisons import slug_of
 from arena.data.importing.import_report import ImportReport
-from arena.data.importing.imports import InvalidStudyError, import_files, import_records
+from arena.data.importing.imports import InvalidStudyError, import_records
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from arena.models.signals import study_changed
 from tests import factories
@@ -356,38 +355,6 @@ def test_counting_anew_reads_of_each_pair_its_own_comparisons() -> None:
             cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
             assert "arena_comparison_pair_id" in str(cursor.fetchall())
     assert len(captured) == 2
-
-
-def test_reference_data(reference_data: Path) -> None:
-    report = import_files("llmfao", [reference_data / "llmfao"])
-    assert reasons(report) == []
-    study = Study.objects.get()
-    prompts = Prompt.objects.rated().filter(study=study)
-    assert (study.points, prompts.count(), study.contestants.count()) == (3, 19, 70)
-    completions = Completion.objects.rated().filter(prompt__study=study)
-    assert (completions.count(), completions.filter(is_empty=True).count()) == (1133, 69)
-    comparisons = study.comparisons.all()
-    people = comparisons.filter(rater__kind="person")
-    assert (people.count(), people.values("rater").distinct().count()) == (8931, 124)
-    # The crowd's pairs are a part of the judges' pairs; both files hold the same votes about them.
-    crowd_pairs = set(people.values_list("pair", flat=True))
-    for judge in ("gpt-4", "gpt-3.5"):
-        votes = comparisons.filter(rater__kind="judge", rater__slug=judge)
-        pairs = list(votes.values_list("pair", flat=True))
-        assert (len(pairs), sum(pair in crowd_pairs for pair in pairs)) == (3236, 2139)
-    # Seven more are there to learn on: the crowd was trained with them.
-    assert (Pair.objects.count(), Pair.objects.filter(use="train").exclude(gold="").count()) == (3243, 7)
-    assert report.counts["completions"].empty == 69
-    again = import_files("llmfao", [reference_data / "llmfao"])
-    assert (again.applied, again.written) == (True, 0)
-
-
-def test_reference_data_by_the_crowd_alone(reference_data: Path) -> None:
-    names = ["models.jsonl", "prompts.jsonl", "results.jsonl", "crowd-comparisons.csv"]
-    names += ["gpt4-crowd-comparisons.csv", "gpt3-crowd-comparisons.csv"]
-    report = import_files("llmfao", [reference_data / "llmfao" / name for name in names])
-    assert added(report)["comparisons"] == 8931 + 2139 + 2139
-    assert added(report)["pairs"] == 2139
 
 
 @pytest.mark.django_db(transaction=True)
