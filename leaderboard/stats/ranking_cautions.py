@@ -155,7 +155,7 @@ def _few_clusters(found: Findings) -> Iterator[str]:
         )
     elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
         few = _few(found.material, FEWEST_CLUSTERS)
-        yield f"The intervals rest on only {few}. {_what_few_mean(found.method, games)}."
+        yield f"The intervals come from only {few}. {_what_few_mean(found.method, games)}."
 
 
 def _few(material: Material, enough: int) -> str:
@@ -183,11 +183,11 @@ def _what_few_mean(method: Method, games: Games) -> str:
     tried = _fewest_tried(games)
     if not method.sandwich:
         better = method.name != "elo-study" and games.units >= tried
-        instead = ". Sandwich intervals hold better" if better else ""
+        instead = f". Sandwich intervals, from a formula, are reliable from {tried} on" if better else ""
         return f"With fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
     if games.units < tried:
-        return f"Sandwich intervals were never tried with fewer than {tried}"
-    return f"Sandwich intervals held their level in simulations with as few as {tried}"
+        return f"Nobody has tested whether they are reliable with fewer than {tried}"
+    return f"In simulations they were reliable with as few as {tried}"
 
 
 def _fewest_tried(games: Games) -> int:

@@ -278,7 +278,7 @@ class TestResampling:
         assert self.used(ratings, resample="games")[0] == ("games", None, 300)
         drawn, warnings = self.used(ratings, resample="raters")
         assert drawn == ("raters", 7, 7)
-        assert "rest on only 7 raters" in warnings
+        assert "come from only 7 raters" in warnings
         drawn, warnings = self.used(self.ratings())
         assert drawn == ("games", None, 300)
         assert "name no prompts, so single ratings were resampled" in warnings
@@ -291,11 +291,11 @@ class TestResampling:
         drawn, warnings = self.used(ratings, resample=BOTH)
         assert drawn == (BOTH, 40, 7)
         assert warnings == (
-            "The intervals rest on only 7 raters. With fewer than 30 they tend to be too narrow. Sandwich "
-            "intervals hold better."
+            "The intervals come from only 7 raters. With fewer than 30 they tend to be too narrow. Sandwich "
+            "intervals, from a formula, are reliable from 3 on."
         )
         _, warnings = self.used(ratings, resample=BOTH, intervals="sandwich")
-        assert "Sandwich intervals held their level in simulations with as few as 3." in warnings
+        assert "reliable with as few as 3." in warnings
         few = replace(ratings, prompt=ratings.prompt % 4)
         _, warnings = self.used(few, resample=BOTH)
         assert warnings.endswith(
@@ -419,15 +419,15 @@ class TestWarnings:
             assert "few for" not in self.warnings(games, rounds=needed, interval=interval)
 
     def test_few_rounds_or_prompts_make_intervals_too_narrow(self):
-        assert "rest on only 29 prompts" in self.warnings(simulated_games(29, clustered=True), rounds=2)
+        assert "come from only 29 prompts" in self.warnings(simulated_games(29, clustered=True), rounds=2)
         assert "prompts" not in self.warnings(simulated_games(30, clustered=True), rounds=2)
         few, fewer = (simulated_games(prompts, clustered=True) for prompts in (10, 9))
         fitted = {"name": "bradley-terry", "rounds": 2}
-        assert "too narrow. Sandwich intervals hold better." in self.warnings(few, **fitted)
+        assert "reliable from 10 on." in self.warnings(few, **fitted)
         assert "too narrow." in self.warnings(fewer, **fitted)
         sandwich = [self.warnings(games, **fitted, intervals="sandwich") for games in (few, fewer)]
-        assert "only 10 prompts. Sandwich intervals held their level in simulations" in sandwich[0]
-        assert "only 9 prompts. Sandwich intervals were never tried with fewer than 10" in sandwich[1]
+        assert "reliable with as few as 10" in sandwich[0]
+        assert "with fewer than 10" in sandwich[1]
         games = simulated_games(40)
         sandwich = {"name": "bradley-terry", "intervals": "sandwich", "rounds": 20}
         assert "few for" not in self.warnings(games, **sandwich)

@@ -220,7 +220,7 @@ class TestTable:
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
-        assert "Warning: The intervals rest on only 3 prompts" in text
+        assert "Warning: The intervals come from only 3 prompts" in text
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
