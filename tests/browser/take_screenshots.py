@@ -1,4 +1,4 @@
-"""Take the pictures in docs/screenshots from a running arena with the demo study and a public study llmfao.
+"""Take the pictures in docs/screenshots from a running arena with the demo studies and a public study llmfao.
 
 .venv/bin/python manage.py import_data reading tests/browser/reading/*.jsonl
 
@@ -47,7 +47,13 @@ def main() -> None:
 
 def take_leaderboards(page: Any, address: str) -> None:
     """What readers see before they sign in."""
-    for name, place in (("board", "demo"), ("agreement", "demo/agreement"), ("llmfao", "llmfao")):
+    places = {
+        "board": "demo",
+        "agreement": "demo/agreement",
+        "llmfao": "llmfao",
+        "pairs": "demo-closed/comparisons",
+    }
+    for name, place in places.items():
         page.goto(f"{address}/studies/{place}/")
         take(page, f"{name}-desk")
 
