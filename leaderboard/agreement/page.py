@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
 from leaderboard.agreement.figure import correlations, kinds_map
@@ -24,14 +25,17 @@ from leaderboard.agreement.table import (
     matrix_table,
     stand_in_sentence,
     stand_in_table,
+    with_people,
+    with_people_by_category,
     within_table,
     without_pools,
 )
-from leaderboard.agreement.verdict import HOW, Verdict, verdict
+from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
+from leaderboard.pages.figure import series_look
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import FEWEST_PAIRS, enumerated
+from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
 from leaderboard.rater_kinds.flags import Flag, snapshot_flags
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
@@ -45,9 +49,23 @@ from leaderboard.rater_kinds.page import (
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
+from leaderboard.standings.rows import Axis
 
 ORDER_BY: Final = "bradley-terry"
 """The method of the orders of models that the verdict compares."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One kind of raters with its drawn interval."""
+
+    label: str
+    address: str
+    colour: str
+    value: str
+    ends: str
+    pairs: int
+    drawing: SafeString
 
 
 @dataclass(frozen=True)
@@ -112,24 +130,45 @@ class AgreementPage(AboutRaters):
         raters, category = self.snapshot.counts["raters"], self.view.category
         return verdict(raters, self.stored, category, method=ORDER_BY)
 
+    @cached_property
+    def rows(self) -> list[tuple[str, Content]]:
+        """What every kind of raters with a coefficient shows first."""
+        read = [
+            (one, with_people(self.stored.get("correlation", one), self.view.category))
+            for one, _ in self.kinds
+        ]
+        return [(one, row) for one, row in read if row and row[self.view.coefficient] is not None]
+
+    @cached_property
+    def axis(self) -> Axis:
+        name = self.view.coefficient
+        ends = [end for _, row in self.rows for end in (row.get(f"{name}_low"), row[name]) if end is not None]
+        return Axis(min([0.0, *ends]), 1.0)
+
     @property
-    def how(self) -> str:
-        """What decides the words of the verdict; empty where nobody can be compared with people."""
-        return HOW if self.beside_people else ""
+    def axis_drawing(self) -> SafeString:
+        return mark_safe(self.axis.heading())  # noqa: S308 - numbers alone
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        labels, known = dict(self.kinds), [entry["selector"] for entry in self.snapshot.counts["raters"]]
+        name = self.view.coefficient
+        for one, row in self.rows:
+            value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+            yield Line(
+                "People with each other" if one == PEOPLE else labels[one],
+                reverse("study-rater", args=[self.study.slug, one]) + self.view.shared,
+                series_look(known.index(one))[0],
+                signed(value),
+                number_range(low, high),
+                row["n"],
+                mark_safe(self.axis.row(value, low, high)),  # noqa: S308 - numbers alone
+            )
 
     @property
     def beside_people(self) -> list[tuple[str, Content]]:
         """Label and correlations of each judge that is compared with people in their place."""
         return [(label, content) for label, content in self.judges if "ceiling" in content]
-
-    @property
-    def drawn(self) -> list[tuple[str, Content]]:
-        """Of each judge, what the figure shows: in a person's place, else with all people."""
-        placed: list[tuple[str, Content]] = [
-            (label, {"rows": content["ceiling"]}) for label, content in self.beside_people
-        ]
-        known = any(row["pearson"] is not None for _, content in placed for row in content["rows"])
-        return placed if known else self.judges
 
     @property
     def beside_people_sentences(self) -> list[str]:
@@ -182,14 +221,10 @@ class AgreementPage(AboutRaters):
         yield from self._matrices()
 
     @property
-    def figure(self) -> Panel | None:
-        return self.panel("correlation")
-
-    @property
     def details(self) -> list[Detail]:
         """What is shown on demand."""
         parts = (
-            ("numbers", "Numbers by category", ("correlations", "ceiling")),
+            ("categories", "By category", ("correlation", "correlations", "ceiling")),
             ("places", "Could a judge take a person’s place?", ("stand-in",)),
             ("coefficients", "Kappa and alpha: agreement beyond chance", ("kappa", "within")),
             ("matrices", "Everybody with everybody", ("kappa-matrix", "correlation-matrix")),
@@ -203,7 +238,8 @@ class AgreementPage(AboutRaters):
     def _correlation(self) -> Iterator[Panel]:
         coefficient, ceiling = self.view.coefficient, self.ceiling
         listed_too = [("People with each other", ceiling)] if ceiling else []
-        own = [correlated(label, without_pools(content), coefficient) for label, content in self.drawn]
+        drawn = [(label, with_people_by_category(content)) for label, content in self.judges]
+        own = [correlated(label, without_pools(content), coefficient) for label, content in drawn]
         people = [
             row for each in listed_too for row in correlated(each[0], without_pools(each[1]), coefficient)
         ]
@@ -215,7 +251,7 @@ class AgreementPage(AboutRaters):
                 "Agreement with people by category",
                 f"{self.coefficient_name}: 1 is full agreement, 0 is none. Bars show the {self.level:g}% "
                 f"interval for other prompts of this kind.{line}",
-                correlation_table([*self.drawn, *listed_too]),
+                correlation_table([*drawn, *listed_too]),
                 draw=lambda: correlations(coefficient, own, people),
                 height=step(rows + 5),
             )

@@ -6,7 +6,15 @@ from typing import Final
 
 from leaderboard.bias.table import equals
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, percent, signed
+from leaderboard.pages.wording import (
+    FEWEST_PAIRS,
+    agreement_word,
+    counted,
+    enumerated,
+    number_range,
+    percent,
+    signed,
+)
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Matrix
 
@@ -185,6 +193,12 @@ def _beside_people(row: Content, coefficient: str, level: float) -> str:
     )
 
 
+def with_people_by_category(correlation: Content) -> Content:
+    """Rows as of ``with_people`` for every category."""
+    placed = correlation.get("ceiling", ())
+    return {"rows": placed} if any(row["pearson"] is not None for row in placed) else correlation
+
+
 def between(agreements: Agreements, one: str, other: str) -> Content | None:
     """An entry of ``others`` about two kinds of raters; None where there is none. Only one may hold it."""
     return _entry(agreements.get(one), other) or _entry(agreements.get(other), one)
@@ -194,8 +208,19 @@ def _entry(content: Content | None, other: str) -> Content | None:
     return next((each for each in (content or {}).get("others", ()) if each["raters"] == other), None)
 
 
-def row_of(entry: Content | None, category: str) -> Content | None:
-    return next((row for row in (entry or {}).get("rows", ()) if same_category(row, category)), None)
+def row_of(entry: Content | None, category: str, part: str = "rows") -> Content | None:
+    return next((row for row in (entry or {}).get(part, ()) if same_category(row, category)), None)
+
+
+def with_people(correlation: Content | None, category: str = "") -> Content | None:
+    """The row of the one number for agreement with people that all pages show.
+
+    Of a judge in a person's place, or with all people where no two rated the same pairs. Of people, with each
+    other.
+    """
+    placed = row_of(correlation, category, "ceiling")
+    known = placed and placed["pearson_difference"] is not None
+    return placed if known else row_of(correlation, category)
 
 
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
@@ -331,7 +356,7 @@ def two_sentence(content: Content) -> str:
     silent = [own["label"] for own in raters if not own["ratings"]]
     if silent:
         side = " with a side" if content["ties"] == "off" else ""
-        return f"{' and '.join(silent)} gave no rating{side}{where}."
+        return f"{enumerated(silent)} gave no rating{side}{where}."
     if len(raters) == 1:
         return _within_sentence(raters[0], content["within"], level)
     if content["between"]["n"]:

@@ -13,15 +13,15 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final, Protocol
 
-from leaderboard.agreement.table import same_category
+from leaderboard.agreement.table import with_people
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
+    clear_side,
     counted,
-    enumerated,
-    number_range,
-    number_word,
     paragraph,
     signed,
+    some_judges,
+    verb,
     whole_percent,
 )
 from leaderboard.snapshots.canonical import Content
@@ -33,7 +33,6 @@ SELDOM: Final = 0.1
 """A verdict that may change in no more pairs than this share is no reason for doubt."""
 
 _PEOPLE: Final = "people"
-_MOST_NAMED: Final = 3
 
 
 class Standing(Enum):
@@ -81,8 +80,6 @@ class Doubt:
 class Judge:
     label: str
     standing: Standing
-    r: float | None
-    people: float | None
     pairs: int
     order: Order | None = None
     doubts: Sequence[Doubt] = ()
@@ -90,21 +87,10 @@ class Judge:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``short`` is one sentence for the leaderboard and ``rest`` what follows there on demand.
-
-    All are empty where there is nothing to say. The leaderboard says by itself that ratings are simulated.
-    """
+    """``short`` is one sentence and ``rest`` what follows; empty where there is nothing to say."""
 
     short: str = ""
     rest: str = ""
-    long: str = ""
-
-
-HOW: Final = (
-    "Each judge takes the place of each person in turn. r compares its ratings with those of the other "
-    "people, and that person’s with the same, on the same pairs. “As well as” means that the 95% interval of "
-    f"the difference lies above −{MARGIN:g}. “Better” and “less” mean that it excludes 0."
-)
 
 
 def verdict(
@@ -118,26 +104,20 @@ def verdict(
     about = _About(tables, category, method, ties)
     judges = [about.judge(one) for one in listed if one["selector"].startswith("judge:")]
     people = next((one for one in listed if one["selector"] == _PEOPLE), None)
-    simulated = any(one.get("simulated") for one in listed)
     if not judges:
-        own = about.row("correlation", _PEOPLE)
+        own = about.row(_PEOPLE)
         if own is None or own["pearson"] is None:
             return Verdict()
-        return Verdict(
-            long=paragraph([f"people agree with each other (r {signed(own['pearson'])})"], simulated)
-        )
+        return Verdict(rest=f"People agree with each other (r {signed(own['pearson'])}).")
     if people is None:
         unknown = "only judges have rated so far, so nothing shows whether they rate as people would"
-        doubt = _doubt(judges)
-        return Verdict(paragraph([unknown]), paragraph(doubt), paragraph([unknown, *doubt], simulated))
+        return Verdict(paragraph([unknown]), paragraph(_doubt(judges)))
     trusted = any(
         judge.standing in (Standing.BETTER, Standing.AS_WELL) or (judge.order and judge.order.same)
         for judge in judges
     )
-    order, doubt = list(_order(judges)), _doubt(judges, but=trusted)
-    first, *others = _agreement(judges, people["raters"], is_short=True)
-    long = [*order, *_agreement(judges, people["raters"]), *doubt]
-    return Verdict(paragraph([first]), paragraph([*others, *order, *doubt]), paragraph(long, simulated))
+    first, *others = _agreement(judges, people["raters"])
+    return Verdict(paragraph([first]), paragraph([*others, *_order(judges), *_doubt(judges, but=trusted)]))
 
 
 @dataclass(frozen=True)
@@ -147,23 +127,21 @@ class _About:
     method: str
     ties: str
 
-    def row(self, kind: str, raters: str, part: str = "rows") -> Content | None:
-        content = self.tables.get(kind, raters) or {}
-        return next((row for row in content.get(part, ()) if same_category(row, self.category)), None)
+    def row(self, raters: str) -> Content | None:
+        return with_people(self.tables.get("correlation", raters), self.category)
 
     def judge(self, entry: Mapping[str, Any]) -> Judge:
         selector = entry["selector"]
-        place, alone = self.row("correlation", selector, "ceiling"), self.row("correlation", selector)
+        row = self.row(selector) or {}
+        pairs = row.get("n", 0)
         order, doubts = self._order(selector), tuple(self._doubts(selector))
-        if place and place["pearson_difference"] is not None:
-            standing = _standing(place)
-            r, people, pairs = place["pearson"], place["pearson_people"], place["n"]
+        if row.get("pearson_people") is not None:
+            standing = _standing(row)
+        elif row.get("pearson") is None:
+            standing = Standing.UNKNOWN
         else:
-            r, people, pairs = (alone or {}).get("pearson"), None, (alone or {}).get("n", 0)
-            standing = Standing.UNKNOWN if r is None else Standing.NO_PEOPLE_FIGURE
-            if pairs < FEWEST_PAIRS and r is not None:
-                standing = Standing.FEW_PAIRS
-        return Judge(_called(entry["label"]), standing, r, people, pairs, order, doubts)
+            standing = Standing.NO_PEOPLE_FIGURE if pairs >= FEWEST_PAIRS else Standing.FEW_PAIRS
+        return Judge(_called(entry["label"]), standing, pairs, order, doubts)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -178,10 +156,9 @@ class _About:
             yield Doubt(flips["rate"], f"changes its verdict in {swapped} of pairs when the order is swapped")
         used: Mapping[str, Any] = max(scales, key=lambda scale: scale["scored"], default={})
         at = used.get("position") or {}
-        low, high = at.get("share_first_low"), at.get("share_first_high")
-        if low is not None and high is not None and not low <= 0.5 <= high:
+        if side := clear_side(at.get("share_first_low"), at.get("share_first_high")):
             share = at["share_first"]
-            which, taken = ("first", share) if share > 0.5 else ("second", 1 - share)
+            which, taken = ("first", share) if side > 0 else ("second", 1 - share)
             words = f"prefers the answer shown {which}, in {whole_percent(taken)} of its choices"
             yield Doubt(2 * abs(share - 0.5), words)
         yield from self._length(selector)
@@ -239,43 +216,40 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
     everybody = [judge for judge, _ in known]
     if same := [judge for judge, order in known if order.same]:
-        yield f"{_who(same, everybody)} {_verb('give', same)} the same order of models as people"
+        yield f"{_who(same, everybody)} {verb('give', len(same))} the same order of models as people"
     if close := [judge for judge, order in known if not order.same and not order.reversed]:
         yield (
-            f"{_who(close, everybody)} {_verb('differ', close)} from people’s order only where scores are "
-            "too close to call"
+            f"{_who(close, everybody)} {verb('differ', len(close))} from people’s order only where scores "
+            "are too close to call"
         )
     if turned := [(judge, order) for judge, order in known if order.reversed]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
         yield (
-            f"{_who(some, everybody)} {_verb('order', some)} the models differently from people: "
+            f"{_who(some, everybody)} {verb('order', len(some))} the models differently from people: "
             f"{judge.label if len(some) > 1 else 'it'} clearly reverses {order.reversed:,} of "
             f"{counted(order.pairs, 'pair')} of models"
         )
 
 
-def _agreement(judges: Sequence[Judge], people: int, *, is_short: bool = False) -> Iterator[str]:
-    """``people`` have rated. The short form counts judges instead of naming several, and leaves out r."""
-    most = 1 if is_short else _MOST_NAMED
+def _agreement(judges: Sequence[Judge], people: int) -> Iterator[str]:
+    """``people`` have rated."""
     by = {standing: [one for one in judges if one.standing is standing] for standing in Standing}
-    of_people = next((one.people for one in judges if one.people is not None and not is_short), None)
-    theirs = "" if of_people is None else f" (r {signed(of_people)})"
-    named = partial(_names if is_short else _values, everybody=judges, most=most)
+    named = partial(_who, everybody=judges)
     told, unsure = [one for one in _DECIDED if by[one]], by[Standing.UNCERTAIN]
     if told:
         first, *others = told
         parts = [
-            f"{named(by[first])} {_verb('agree', by[first])} with people {first.value} people agree with "
-            f"each other{theirs}",
+            f"{named(by[first])} {verb('agree', len(by[first]))} with people {first.value} people agree with "
+            "each other",
             *(f"{named(by[one])} {one.value.removesuffix(' than')}" for one in others),
             *([f"for {named(unsure)} the ratings are too few to tell"] if unsure else ()),
         ]
         yield "; ".join(parts)
     elif unsure:
         yield (
-            f"the ratings are too few to tell whether {named(unsure)} {_verb('agree', unsure)} with people "
-            f"as well as people agree with each other{theirs}"
+            f"the ratings are too few to tell whether {named(unsure)} {verb('agree', len(unsure))} with "
+            "people as well as people agree with each other"
         )
     if some := by[Standing.NO_PEOPLE_FIGURE]:
         whom, why = (
@@ -283,16 +257,16 @@ def _agreement(judges: Sequence[Judge], people: int, *, is_short: bool = False) 
             if people == 1
             else ("people", "no two people rated the same pairs, so")
         )
-        yield f"{named(some)} {_verb('agree', some)} with {whom}"
+        yield f"{named(some)} {verb('agree', len(some))} with {whom}"
         yield f"{why} nothing shows how far people agree with each other"
     if some := by[Standing.FEW_PAIRS]:
         pairs = counted(max(one.pairs for one in some), "pair")
         yield (
-            f"{_names(some, judges, most)} and people both rated only {pairs}, too few to compare them "
+            f"{_who(some, judges)} and people both rated only {pairs}, too few to compare them "
             f"({FEWEST_PAIRS} are needed)"
         )
     if some := by[Standing.UNKNOWN]:
-        who = "no judge can" if len(some) == len(judges) else f"{_names(some, judges, most)} cannot"
+        who = "no judge can" if len(some) == len(judges) else f"{_who(some, judges)} cannot"
         yield f"{who} be compared with people yet"
 
 
@@ -301,28 +275,8 @@ def _called(label: str) -> str:
     return label if "judge" in label.casefold() else f"judge {label}"
 
 
-def _verb(verb: str, some: Sequence[Judge]) -> str:
-    return f"{verb}s" if len(some) == 1 else verb
-
-
 def _who(some: Sequence[Judge], everybody: Sequence[Judge]) -> str:
-    if len(some) == len(everybody) > 1:
-        return "both judges" if len(some) == 2 else f"all {number_word(len(some))} judges"
-    if len(some) == 1:
-        return some[0].label
-    return f"{number_word(len(some))} of {number_word(len(everybody))} judges"
-
-
-def _values(some: Sequence[Judge], everybody: Sequence[Judge], most: int) -> str:
-    """The judges with their r: "Judge A (0.70) and Judge B (0.65)", "four of five judges (0.61–0.70)"."""
-    if len(some) <= most:
-        return enumerated([f"{one.label} ({signed(one.r or 0.0)})" for one in some])
-    found = [one.r or 0.0 for one in some]
-    return f"{_who(some, everybody)} ({number_range(min(found), max(found))})"
-
-
-def _names(some: Sequence[Judge], everybody: Sequence[Judge], most: int) -> str:
-    return enumerated([one.label for one in some]) if len(some) <= most else _who(some, everybody)
+    return some_judges([one.label for one in some], len(everybody))
 
 
 def _doubt(judges: Sequence[Judge], *, but: bool = False) -> Sequence[str]:

@@ -11,6 +11,9 @@ from django.utils import timezone
 
 from arena.models import Study
 from judging.models import JudgeRun
+from leaderboard.agreement.page import ORDER_BY
+from leaderboard.agreement.trust import of_snapshot
+from leaderboard.agreement.verdict import Verdict
 from leaderboard.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.judges import table as side_by_side
 from leaderboard.judges.table import Line, Spending
@@ -113,9 +116,9 @@ class JudgesPage(Page):
         )
 
     @property
-    def verdict(self) -> str:
-        """How far judges agree with people, and how often the order changes their verdict."""
-        return side_by_side.verdict(self.found) if self.found else ""
+    def verdict(self) -> Verdict:
+        """On all judges and all pairs, as on the leaderboard."""
+        return of_snapshot(self.snapshot, method=ORDER_BY)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -172,7 +175,7 @@ class JudgesPage(Page):
         yield from correlation_panel(
             self,
             "Correlation with people by category",
-            f"Pearson’s r over the pairs both rated, with {self.level:g}% intervals.",
+            f"Pearson’s r with the mean of people over the pairs both rated, with {self.level:g}% intervals.",
             list(found.values()),
             ceiling,
         )

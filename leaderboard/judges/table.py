@@ -7,7 +7,7 @@ from typing import Final
 from leaderboard.agreement.table import same_category
 from leaderboard.bias.table import unscored_words
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, paragraph, signed
+from leaderboard.pages.wording import counted, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
@@ -233,8 +233,9 @@ MEASURES: Final = (
         *_SHARE,
     ),
     _Measure(
-        "Correlation with people",
-        "Pearson’s r with the mean of people on the same pairs. For people: of each with the others.",
+        "Pearson r with the mean of people",
+        "On these pairs. The mean of several people is easier to agree with than one person, so it is above "
+        "the agreement on other pages. For people: of each with the others.",
         _correlation,
     ),
     _Measure(
@@ -254,29 +255,6 @@ def lines(content: Content) -> list[Line]:
         for each in MEASURES
     ]
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
-
-
-def verdict(content: Content) -> str:
-    """How far judges agree with people, and how often the order changes their verdict, if known."""
-    judges = [own for own in content["raters"] if own["selector"].startswith("judge:")]
-    near = [(r.value, own["label"]) for own in judges if (r := _correlation(own)).value is not None]
-    flips = [(found["rate"], own["label"]) for own in judges if (found := own["ratings"]["flips"])]
-    flips = [(rate, label) for rate, label in flips if rate is not None]
-    sentences = []
-    if near:
-        (low, least), (high, most) = min(near), max(near)
-        sentences.append(
-            f"agreement with people (r) ranges from {signed(low)} for {least} to {signed(high)} for {most}"
-            if len(near) > 1
-            else f"{most} agrees with people (r {signed(high)})"
-        )
-    if flips:
-        (low, least), (high, most) = min(flips), max(flips)
-        less = f" and in {low:.0%} with {least}" if len(flips) > 1 else ""
-        sentences.append(
-            f"when the order is swapped, the verdict changes in {high:.0%} of pairs with {most}{less}"
-        )
-    return paragraph(sentences) if sentences else ""
 
 
 def _labels(content: Content) -> tuple[str, ...]:

@@ -84,6 +84,25 @@ def enumerated(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def verb(word: str, number: int) -> str:
+    """ "prefers" of one, "prefer" of several."""
+    return f"{word}s" if number == 1 else word
+
+
+def some_judges(some: Sequence[str], everybody: int) -> str:
+    """ "Judge A", "both judges", "all three judges", "two of three judges"."""
+    if len(some) == everybody > 1:
+        return "both judges" if len(some) == 2 else f"all {number_word(len(some))} judges"
+    return some[0] if len(some) == 1 else f"{number_word(len(some))} of {number_word(everybody)} judges"
+
+
+def clear_side(low: float | None, high: float | None) -> int:
+    """1 where the interval of a share lies above a half, -1 below, 0 where it holds a half or is unknown."""
+    if low is None or high is None or low <= 0.5 <= high:
+        return 0
+    return 1 if low > 0.5 else -1
+
+
 _WORDS: Final = frozenset(
     (
         "agreement",
@@ -91,12 +110,14 @@ _WORDS: Final = frozenset(
         "both",
         "but",
         "in",
+        "it",
         "judge",
         "no",
         "nobody",
         "only",
         "people",
         "the",
+        "they",
         "when",
         "with",
         *_SMALL[1:],

@@ -61,6 +61,9 @@ def flags(
         )
     if own_family:
         found.append(Flag("self-preference", preference_sentence(label, own_family)))
+    elif kin.everyone:
+        untested = f"Too few pairs are rated by others to test whether {label} favours its own family."
+        found.append(Flag("self-preference", untested))
     return found
 
 

@@ -17,7 +17,8 @@ from leaderboard.agreement.table import (
     kind_matrix,
     matrix_table,
     row_of,
-    same_category,
+    with_people,
+    with_people_by_category,
 )
 from leaderboard.bias.content import Length, Ratings
 from leaderboard.bias.table import shown_by_scale, told_apart
@@ -43,7 +44,7 @@ from leaderboard.raters.panels import (
     ratings_panel,
     scores_panel,
 )
-from leaderboard.raters.table import NOT_RATED, Kind, RaterFigure, kinds_table, summary
+from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
 from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -130,13 +131,12 @@ class RatersPage(AboutRaters):
 
     @cached_property
     def lines(self) -> list[Line]:
-        hidden = set() if any(each.unscored for each in self.kinds) else {NOT_RATED}
         return [
             Line(
                 each,
                 reverse("study-rater", args=[self.study.slug, each.selector]) + self.view.shared,
                 each in self.compared,
-                {name: cell for name, cell in summary(each).items() if name not in hidden},
+                summary(each),
             )
             for each in self.kinds
         ]
@@ -237,9 +237,9 @@ class RatersPage(AboutRaters):
         ]
         yield from correlation_panel(
             self,
-            "Correlation with people",
+            "Agreement with people by category",
             f"{COEFFICIENTS['pearson']} by category, with {self.level:g}% intervals.",
-            [(label, content) for label, content in read if content],
+            [(label, with_people_by_category(content)) for label, content in read if content],
             self.stored.get("correlation", PEOPLE),
         )
 
@@ -249,8 +249,8 @@ class RatersPage(AboutRaters):
         if any(value is not None for row in values.values for value in row):
             yield self.make_panel(
                 "kappa",
-                "Agreement with each other",
-                "Weighted kappa of every two: 1 is the same rating every time, 0 what chance gives.",
+                "Kappa (weighted) of every two",
+                "The same pairs rated by both: 1 is the same rating every time, 0 what chance gives.",
                 matrix_table("Weighted kappa", values, pairs),
                 draw=lambda: kinds_map(values, pairs, "kappa"),
                 height=step(len(chosen) * 2 + 6),
@@ -286,10 +286,6 @@ def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Cont
         cast("Ratings | None", stored.get("ratings", selector, category)),
         cast("Length | None", stored.get("length", selector, category)),
         row_of(between(agreements, selector, PEOPLE), category),
-        _row(stored.get("correlation", selector), category),
-        _row((own or {}).get("within"), category),
+        with_people(stored.get("correlation", selector), category),
+        row_of((own or {}).get("within"), category),
     )
-
-
-def _row(content: Content | None, category: str) -> Content | None:
-    return next((row for row in (content or {}).get("rows", ()) if same_category(row, category)), None)

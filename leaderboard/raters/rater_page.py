@@ -27,7 +27,7 @@ from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.raters.page import kind
 from leaderboard.raters.panels import scores_panel
-from leaderboard.raters.table import NOT_RATED, Kind, RaterFigure, summary
+from leaderboard.raters.table import Kind, RaterFigure, summary
 from leaderboard.raters.verdict import of_one
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import Scope
@@ -66,8 +66,7 @@ class RaterPage(AboutRaters):
 
     @property
     def figures(self) -> dict[str, RaterFigure]:
-        found = summary(self.kind)
-        return {name: cell for name, cell in found.items() if name != NOT_RATED or self.kind.unscored}
+        return summary(self.kind)
 
     @property
     def sentences(self) -> list[str]:

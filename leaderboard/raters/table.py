@@ -1,16 +1,16 @@
 """Kinds of raters as rows of a page and of a file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
-from leaderboard.bias.table import Shown, equals, shown, unscored_reasons
+from leaderboard.bias.table import Shown, shown, unscored_reasons
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
-    agreement_word,
     counted,
+    number_range,
     percent,
     percent_range,
     signed,
@@ -18,16 +18,13 @@ from leaderboard.pages.wording import (
 
 Values = Mapping[str, Any]
 
-RATINGS: Final = "Ratings"
-NOT_RATED: Final = "Not rated"
-
 
 @dataclass(frozen=True)
 class Kind:
     """One kind of raters with its tables of one category; None where the snapshot has no such table.
 
-    ``with_people`` (kappa), ``correlation`` (with people; of people with each other) and ``within`` (alpha
-    among themselves) are rows of tables.
+    ``kappa`` (with people), ``correlation`` (of agreement.table.with_people) and ``within`` (alpha among
+    themselves) are rows of tables.
     """
 
     selector: str
@@ -37,7 +34,7 @@ class Kind:
     simulated: bool
     ratings: Ratings | None
     length: Length | None = None
-    with_people: Values | None = None
+    kappa: Values | None = None
     correlation: Values | None = None
     within: Values | None = None
 
@@ -97,34 +94,24 @@ class RaterFigure:
 
 def summary(kind: Kind) -> dict[str, RaterFigure]:
     """The numbers of one kind by the columns of the page."""
-    first, sided = _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1)
-    agreement, correlation = _with_people(kind)
+    members = counted(kind.raters, "rater") if kind.raters > 1 else ""
+    unrated = f"{kind.unscored:,} not rated" if kind.unscored else ""
     return {
-        RATINGS: RaterFigure(f"{kind.replies:,}", counted(kind.raters, "rater") if kind.raters > 1 else ""),
-        NOT_RATED: RaterFigure(f"{kind.unscored:,}", kind.unscored_words),
-        "Prefers the first": first,
-        "Prefers one side": sided,
+        "Ratings": RaterFigure(f"{kind.replies:,}", "; ".join(filter(None, (members, unrated)))),
+        "Agrees with people (r)": _with_people(kind),
+        "Prefers the first": _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1),
+        "Prefers the longer": _longer(kind.longer),
         "Changes its verdict": _flips(kind.flips),
-        "Ties": RaterFigure(percent(kind.tie_share)),
-        "Longer wins": _longer(kind.longer),
-        "Agreement with people": agreement,
-        "Correlation": correlation,
     }
 
 
-def _position(main: Shown | None, several: bool) -> tuple[RaterFigure, RaterFigure]:
+def _position(main: Shown | None, several: bool) -> RaterFigure:
     if main is None or not main.scored:
-        return RaterFigure("–"), RaterFigure("–")
-    at = main.position
-    share = percent_range(at.get("share_first_low"), at.get("share_first_high"))
+        return RaterFigure("–")
+    share = percent_range(main.position.get("share_first_low"), main.position.get("share_first_high"))
     if several:
         share = f"{share}; scale of {main.points} points".removeprefix("; ")
-    p = at.get("p")
-    lopsided = p is not None and p < 0.05
-    sided = (
-        RaterFigure("yes" if lopsided else "no sign", f"p {equals(p)}", lopsided) if p is not None else None
-    )
-    return RaterFigure(percent(main.share_first), share), sided or RaterFigure("–")
+    return RaterFigure(percent(main.share_first), share)
 
 
 def _flips(flips: Flips | None) -> RaterFigure:
@@ -143,27 +130,15 @@ def _longer(found: Values) -> RaterFigure:
     )
 
 
-def _with_people(kind: Kind) -> tuple[RaterFigure, RaterFigure]:
-    """Agreement with people, in a word; of people, among themselves."""
-    if kind.selector == "people":
-        alpha, r = _cell(kind.within, "alpha", agreement_word), _cell(kind.correlation, "pearson")
-        return (
-            RaterFigure(alpha.value, f"with each other; {alpha.note}".rstrip("; "), alpha.warn),
-            RaterFigure(r.value, f"with each other; {r.note}".rstrip("; "), r.warn),
-        )
-    return _cell(kind.with_people, "kappa", agreement_word), _cell(
-        kind.correlation or kind.with_people, "pearson"
-    )
-
-
-def _cell(row: Values | None, name: str, word: Callable[[float | None], str] | None = None) -> RaterFigure:
-    found = row or {}
-    value, pairs = found.get(name), found.get("pairs", found.get("n"))
+def _with_people(kind: Kind) -> RaterFigure:
+    row = kind.correlation or {}
+    value, pairs = row.get("pearson"), row.get("n", 0)
     if value is None:
-        return RaterFigure("–", found.get("reason") or "")
-    few = pairs is not None and pairs < FEWEST_PAIRS
-    n = "" if pairs is None else f"{'only ' if few else ''}{counted(pairs, 'pair')}"
-    return RaterFigure(signed(value), "; ".join(filter(None, (word(value) if word else "", n))), few)
+        return RaterFigure("–", row.get("reason") or "")
+    few = pairs < FEWEST_PAIRS
+    ends = number_range(row.get("pearson_low"), row.get("pearson_high"))
+    n = f"{'only ' if few else ''}{counted(pairs, 'pair')}"
+    return RaterFigure(signed(value), f"{ends}; {n}" if ends else n, few)
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:
@@ -173,7 +148,7 @@ def kinds_table(kinds: Sequence[Kind]) -> DataTable:
 def _plain(kind: Kind) -> dict[str, Cell]:
     main = kind.shown[0] if kind.shown else None
     at: Values = main.position if main else {}
-    flips, people, r = kind.flips, kind.with_people or {}, kind.correlation or {}
+    flips, people, r = kind.flips, kind.kappa or {}, kind.correlation or {}
     return {
         "Raters": kind.label,
         "Members": kind.raters,
@@ -195,6 +170,8 @@ def _plain(kind: Kind) -> dict[str, Cell]:
         "Kappa with people": people.get("kappa"),
         "Pairs for kappa": people.get("pairs", people.get("n")),
         "Pearson r with people": r.get("pearson"),
+        "Pearson r low": r.get("pearson_low"),
+        "Pearson r high": r.get("pearson_high"),
         "Pairs for r": r.get("n"),
         "Alpha among themselves": (kind.within or {}).get("alpha"),
     }

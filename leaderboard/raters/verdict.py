@@ -1,96 +1,115 @@
 """Who prefers a place or length, and who changes its verdict, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from leaderboard.pages.wording import enumerated, number_word, paragraph, whole_percent
+from leaderboard.pages.wording import (
+    clear_side,
+    enumerated,
+    number_range,
+    paragraph,
+    signed,
+    some_judges,
+    verb,
+    whole_percent,
+)
 from leaderboard.raters.table import Kind
 
-Shares = Sequence[tuple[str, float]]
-Leaning = tuple[str, float, float | None, float | None]
-"""A label, a share and its interval."""
-
-_MOST_NAMED: Final = 2
+Leaning = tuple[float, float | None, float | None]
+"""A share and its interval."""
 
 
 def verdict(kinds: Sequence[Kind]) -> str:
     """Intervals decide who prefers something; groups are left out. Empty without ratings."""
     shown = [kind for kind in kinds if kind.replies and not kind.selector.startswith("group:")]
-    sentences = [
-        *_preferences(
-            list(map(_place, shown)), ("the answer shown first", "the answer shown second"), "a place"
-        ),
-        *_preferences(list(map(_length, shown)), ("the longer answer", "the shorter answer"), "length"),
-        *_swapped(shown),
-    ]
+    preferences = (sentence for each in _LEANINGS for sentence in _preferences(shown, *each))
+    sentences = [*preferences, *_swapped(shown)]
     return paragraph(sentences) if sentences else ""
 
 
 def of_one(kind: Kind) -> str:
-    """The same of one kind of raters."""
-    found = []
-    for (_, share, low, high), (one, other) in (
-        (_place(kind), ("the answer shown first", "the answer shown second")),
-        (_length(kind), ("the longer answer", "the shorter answer")),
-    ):
-        if low is not None and high is not None and not low <= 0.5 <= high:
-            found.append(f"{one if low > 0.5 else other} ({whole_percent(max(share, 1 - share))})")
+    """The same of one kind of raters, after how it agrees with people."""
+    one = kind.selector.startswith("judge:")
+    agreement, found = list(_agreement(kind)), []
+    for lean, words, _ in _LEANINGS:
+        share, low, high = lean(kind)
+        if side := clear_side(low, high):
+            found.append(f"{words[side < 0]} ({whole_percent(max(share, 1 - share))})")
+    who = ("it" if one else "they") if agreement else kind.label
     preferred = enumerated(found) if found else "no place and no length clearly"
-    known = [f"{kind.label} {_verb('prefer', [kind.label])} {preferred}"] if kind.replies else []
-    sentences = [*known, *_swapped([kind])]
+    known = [f"{who} {verb('prefer', 1 if one else 2)} {preferred}"] if kind.replies else []
+    sentences = [*agreement, *known, *_swapped([kind])]
     return paragraph(sentences) if sentences else ""
+
+
+def _agreement(kind: Kind) -> Iterator[str]:
+    row = kind.correlation
+    if row and row["pearson"] is not None:
+        ends = number_range(row.get("pearson_low"), row.get("pearson_high"))
+        r = f"r\u00a0{signed(row['pearson'])}{f' ({ends})' if ends else ''}"
+        people = row.get("pearson_people")
+        beside = "" if people is None else f", people among themselves {signed(people)}"
+        told = (
+            "people agree with each other"
+            if kind.selector == "people"
+            else f"{kind.label} agrees with people"
+        )
+        yield f"{told}: {r}{beside}"
 
 
 def _place(kind: Kind) -> Leaning:
     main = kind.shown[0] if kind.shown else None
     at = main.position if main else {}
     share = main.share_first if main else None
-    return kind.label, share or 0.0, at.get("share_first_low"), at.get("share_first_high")
+    return share or 0.0, at.get("share_first_low"), at.get("share_first_high")
 
 
 def _length(kind: Kind) -> Leaning:
     own = kind.longer
-    return kind.label, own.get("longer_wins") or 0.0, own.get("longer_low"), own.get("longer_high")
+    return own.get("longer_wins") or 0.0, own.get("longer_low"), own.get("longer_high")
 
 
-def _preferences(leanings: Sequence[Leaning], what: tuple[str, str], nothing: str) -> Sequence[str]:
-    if not any(low is not None for _, _, low, _ in leanings):
-        return ()
-    more = [(label, share) for label, share, low, _ in leanings if low is not None and low > 0.5]
-    less = [(label, 1 - share) for label, share, _, high in leanings if high is not None and high < 0.5]
-    parts = [
-        f"{_named(some, len(leanings))} {_verb('prefer', [label for label, _ in some])} {which}"
-        for some, which in zip((more, less), what, strict=True)
-        if some
-    ]
-    return ["; ".join(parts) or f"nobody clearly prefers {nothing}"]
+_LEANINGS: Final = (
+    (_place, ("the answer shown first", "the answer shown second"), "a place"),
+    (_length, ("the longer answer", "the shorter answer"), "length"),
+)
 
 
-def _swapped(kinds: Sequence[Kind]) -> Sequence[str]:
-    found = [(kind.label, kind.flips["rate"] or 0.0) for kind in kinds if kind.flips]
-    if not found:
-        return ()
-    if len(kinds) == 1:
-        often = f"in {whole_percent(found[0][1])} of pairs"
-    elif len(found) <= _MOST_NAMED:
-        first, *others = [f"{whole_percent(share)} {{}}with {label}" for label, share in found]
-        often = f"in {enumerated([first.format('of pairs '), *(each.format('') for each in others)])}"
-    else:
-        often = f"in {_range(found)} of pairs, by judge"
-    return [f"when the order is swapped, the verdict changes {often}"]
+def _preferences(
+    kinds: Sequence[Kind], lean: Callable[[Kind], Leaning], what: tuple[str, str], nothing: str
+) -> Iterator[str]:
+    leanings = [(kind, *lean(kind)) for kind in kinds]
+    parts = []
+    for side, which in zip((1, -1), what, strict=True):
+        some = [
+            (kind, max(share, 1 - share))
+            for kind, share, low, high in leanings
+            if clear_side(low, high) == side
+        ]
+        if some:
+            number = sum(2 if kind.selector == "people" else 1 for kind, _ in some)
+            parts.append(f"{_named(some, kinds)} {verb('prefer', number)} {which}")
+    if any(low is not None for _, _, low, _ in leanings):
+        yield "; ".join(parts) or f"nobody clearly prefers {nothing}"
+
+
+def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
+    found = [(kind, kind.flips["rate"] or 0.0) for kind in kinds if kind.flips]
+    if found:
+        whose = f" with {found[0][0].label}" if len(found) == 1 < len(kinds) else ""
+        yield f"when the order is swapped, the verdict changes in {_range(found)} of pairs{whose}"
+
+
+Shares = Sequence[tuple[Kind, float]]
+
+
+def _named(some: Shares, everybody: Sequence[Kind]) -> str:
+    labels = [kind.label for kind, _ in some if kind.selector != "people"]
+    people = ["people"] if len(labels) < len(some) else []
+    judges = sum(kind.selector != "people" for kind in everybody)
+    return f"{enumerated([*people, *([some_judges(labels, judges)] if labels else [])])} ({_range(some)})"
 
 
 def _range(some: Shares) -> str:
     low, high = (whole_percent(end(share for _, share in some)) for end in (min, max))
     return high if low == high else f"{low[:-1]}–{high}"
-
-
-def _named(some: Shares, everybody: int) -> str:
-    if len(some) <= _MOST_NAMED:
-        return enumerated([f"{label} ({whole_percent(share)})" for label, share in some])
-    who = "all" if len(some) == everybody else f"{number_word(len(some))} of {number_word(everybody)}"
-    return f"{who} kinds of raters ({_range(some)})"
-
-
-def _verb(verb: str, labels: Sequence[str]) -> str:
-    return f"{verb}s" if len(labels) == 1 and not labels[0].startswith("People") else verb

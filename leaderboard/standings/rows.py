@@ -44,14 +44,14 @@ class Axis:
         return f"{_EDGE + share * (100 - 2 * _EDGE):.2f}%"
 
     @cached_property
-    def ticks(self) -> list[int]:
-        """Two to five whole numbers, evenly spaced by 1, 2 or 5 times a power of ten."""
+    def ticks(self) -> list[float]:
+        """Two to five numbers, evenly spaced by 1, 2 or 5 times a power of ten."""
         step = _step((self.high - self.low) / _MOST_TICKS)
-        return list(range(ceil(self.low / step) * step, floor(self.high / step) * step + 1, step))
+        return [number * step for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def heading(self) -> str:
         marks = "".join(
-            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick}</text>'
+            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick:.10g}</text>'
             + _line(self.place(tick), 16, self.place(tick), HEIGHT)
             for tick in self.ticks
         )
@@ -87,9 +87,9 @@ def _arrow(x: str, back: int) -> str:
     return f'<svg x="{x}" overflow="visible"><path d="M{back} 6L0 10L{back} 14"/></svg>'
 
 
-def _step(wide: float) -> int:
-    """The least of 1, 2, 5, 10, 20 ... that is at least ``wide``."""
-    power: int = 10 ** max(floor(log10(wide)), 0) if wide > 0 else 1
+def _step(wide: float) -> float:
+    """The least of ... 0.5, 1, 2, 5, 10 ... that is at least ``wide``."""
+    power = 10.0 ** floor(log10(wide)) if wide > 0 else 1.0
     return next((factor * power for factor in (1, 2, 5) if factor * power >= wide), 10 * power)
 
 

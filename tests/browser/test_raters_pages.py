@@ -82,6 +82,7 @@ def test_boxes_choose_what_stands_side_by_side_by_keyboard_alone(page, live_serv
 
 def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_server, made):
     show(page, live_server, "agreement/")
+    page.locator("#categories > summary").click()
     page.locator("#correlation summary").click()
     page.get_by_text("More settings").click()
     link = page.get_by_role("link", name="Kendall tau")

@@ -105,7 +105,7 @@ class TestTable:
             "Prefers the first",
             "Changes its verdict",
             "Same verdict again",
-            "Correlation with people",
+            "Pearson r with the mean of people",
         ):
             assert re.search(rf"^{name} ", text, re.MULTILINE)
         assert "Elo, ties on" in text

@@ -46,7 +46,7 @@ def test_it_waits_and_then_shows_every_measure_table_and_figure(client, study):
         "Prefers the first",
         "Second place is worth",
         "Changes its verdict",
-        "Correlation with people",
+        "Pearson r with the mean of people",
     ):
         assert f'<th scope="row" role="rowheader">{name}</th>' in text
     assert "Elo, ties count half" in text

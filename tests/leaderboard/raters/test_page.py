@@ -95,16 +95,10 @@ def test_an_older_snapshot_lacks_tables_and_the_page_says_so(client, made, addre
 def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client, tables):
     page = words(client.get("/studies/small/raters/"))
     assert "STRICT" in page
-    assert "4 refused, 1 out of range" in page or "1 out of range, 4 refused" in page
     assert "60.0% 52.0–68.0%" in page
-    assert "yes p = 0.014" in page
-    assert "no sign p = 0.610" in page
     assert "25.0% 13.0–40.0%; 40 pairs" in page
     assert "no pair in both orders" in page
     assert "65.0% 58.0–72.0%" in page
-    assert "0.45 moderate; 45 pairs" in page
-    assert "0.60 45 pairs" in page
-    assert "0.52 with each other; moderate; 40 pairs" in page
     header, *rows = table(client, "/studies/small/raters/tables/kinds.csv")
     strict = dict(zip(header, next(row for row in rows if row[0] == "STRICT"), strict=True))
     assert strict["Comparisons"] == "105"
@@ -127,8 +121,7 @@ def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client
 def test_a_category_has_its_own_numbers(client, tables):
     page = text(client.get("/studies/small/raters/?category=poems"))
     assert "?category=poems" in page
-    assert "0.10" in page
-    assert "only 8 pairs" in page
+    assert "fewer than 3 pairs rated by both" in page
 
 
 def test_kinds_are_chosen_with_boxes_that_keep_the_rest_of_the_address(client, tables):
@@ -237,7 +230,7 @@ def test_judges_that_were_imported_or_simulated_say_so(client, made):
     rater = factories.make_rater(kind="judge", slug="dice", name="Dice", simulated=True)
     made.rate("alpha", "beta", 6, rater=rater)
     services.refresh(made.study)
-    assert "Simulated" in text(client.get("/studies/small/raters/judge:dice/"))
+    assert "(simulated)" in text(client.get("/studies/small/raters/judge:dice/"))
     assert "Dice (simulated)" in text(client.get("/studies/small/raters/"))
 
 
@@ -268,6 +261,7 @@ def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coeff
     assert figure["layout"]["yaxis"]["ticktext"][2] == "poems<br>2 pairs"
     page = text(client.get("/studies/small/agreement/"))
     assert 'href="?coefficient=kendall"' in page
+    assert page.count('<svg class="dots"') == 2
     figure = client.get("/studies/small/agreement/figures/correlation.json?coefficient=kendall").json()
     assert figure["data"][0]["x"] == [0.5, 0.4]
     assert figure["layout"]["xaxis"]["title"]["text"] == "Kendall tau with people"

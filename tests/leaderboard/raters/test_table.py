@@ -117,9 +117,8 @@ def test_what_is_missing_has_dashes_and_says_why():
         counts=[0] * 8, scored=0, share_first=None, mean=None, position=None, unscored={"empty": 3}
     )
     found = cells(kind(ratings=payloads.ratings(empty)))
-    assert found["Not rated"].value == "3"
+    assert found["Ratings"].note == "3 not rated"
     assert found["Prefers the first"].value == "–"
-    assert found["Ties"].value == "–"
     assert sentences(kind(ratings=payloads.ratings(empty))) == [
         "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."
     ]
@@ -127,11 +126,10 @@ def test_what_is_missing_has_dashes_and_says_why():
     del old["position"]
     found = cells(kind(ratings={"comparisons": 1, "swapped": 0, "scales": [old]}))
     assert (found["Prefers the first"].value, found["Prefers the first"].note) == ("60.0%", "")
-    assert found["Prefers one side"].value == "–"
-    few = cells(kind(with_people=payloads.kappa_row(pairs=8)))["Agreement with people"]
-    assert (few.note, few.warn) == ("moderate; only 8 pairs", True)
-    found = cells(kind(with_people=payloads.kappa_row(None, None, reason="no pair was rated by both")))
-    assert found["Agreement with people"].note == "no pair was rated by both"
+    few = cells(kind(correlation={"pearson": 0.6, "n": 8}))["Agrees with people (r)"]
+    assert (few.value, few.note, few.warn) == ("0.60", "only 8 pairs", True)
+    found = cells(kind(correlation={"pearson": None, "n": 0, "reason": "no pair was rated by both"}))
+    assert found["Agrees with people (r)"].note == "no pair was rated by both"
 
 
 def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():

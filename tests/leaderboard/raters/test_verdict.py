@@ -17,7 +17,8 @@ def kind(label, share, length=None, rate=None):
     if length is not None:
         ends = {"longer_low": length - 0.04, "longer_high": length + 0.04}
     ratings = payloads.ratings(scale) | flips
-    return Kind(f"judge:{label}", label, 1, 100, False, ratings, {"measures": [words | ends]})
+    selector = "people" if label == "People" else f"judge:{label}"
+    return Kind(selector, label, 1, 100, False, ratings, {"measures": [words | ends]})
 
 
 def test_intervals_decide_who_prefers_what():
@@ -25,7 +26,7 @@ def test_intervals_decide_who_prefers_what():
     assert verdict(kinds) == (
         "A (70%) prefers the answer shown first; B (60%) prefers the answer shown second. "
         "People (60%) prefer the longer answer; B (60%) prefers the shorter answer. "
-        "When the order is swapped, the verdict changes in 64% of pairs with A and 10% with B."
+        "When the order is swapped, the verdict changes in 10–64% of pairs."
     )
     assert of_one(kinds[1]) == (
         "A prefers the answer shown first (70%). When the order is swapped, the verdict changes in 64% of "
@@ -38,7 +39,7 @@ def test_intervals_decide_who_prefers_what():
 def test_many_kinds_are_counted():
     kinds = [kind(name, 0.6 + place / 10, rate=0.2) for place, name in enumerate("abc")]
     assert verdict([*kinds, kind("e", 0.5)]) == (
-        "Three of four kinds of raters (60–80%) prefer the answer shown first. "
-        "When the order is swapped, the verdict changes in 20% of pairs, by judge."
+        "Three of four judges (60–80%) prefer the answer shown first. "
+        "When the order is swapped, the verdict changes in 20% of pairs."
     )
     assert verdict([]) == ""
