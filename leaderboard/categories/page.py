@@ -27,23 +27,19 @@ _TINTS: Final = {1: "better", -1: "worse", 0: ""}
 
 @dataclass(frozen=True)
 class Place:
-    """The class of a cell and its texts; all empty where the contestant has no games.
+    """The class of a cell and its texts; all empty where the contestant has no games."""
 
-    ``moved`` says whether it ranks above or below its overall rank.
-    """
-
+    category: str
     tint: str = ""
     rank: str = ""
-    moved: str = ""
     score: str = ""
 
     @classmethod
-    def of(cls, row: Row | None, overall: Row | None) -> "Place":
+    def of(cls, category: str, row: Row | None, overall: Row | None) -> "Place":
         if row is None:
-            return cls()
+            return cls(category)
         tint = "provisional" if row.provisional else _TINTS[differs(row, overall)]
-        moved = 0 if overall is None else row.rank - overall.rank
-        return cls(tint, str(row.rank), "down" if moved > 0 else "up" * (moved < 0), f"{row.rating:.0f}")
+        return cls(category, tint, row.rank_range, f"{row.rating:.0f}")
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,11 @@ class Categories(SettingPage):
 
     @property
     def verdict(self) -> str:
-        return verdict(self.matrix)
+        return "" if self.pending else verdict(self.matrix)
+
+    @property
+    def has_provisional(self) -> bool:
+        return any(place.tint == "provisional" for line in self.lines for place in line.places)
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:
@@ -121,7 +121,11 @@ class Categories(SettingPage):
                 name,
                 about[name].address if name in about else "",
                 tuple(
-                    Place.of(matrix.standings.get((name, category)), matrix.standings.get((name, "")))
+                    Place.of(
+                        category or ALL,
+                        matrix.standings.get((name, category)),
+                        matrix.standings.get((name, "")),
+                    )
                     for category in matrix.categories
                 ),
             )

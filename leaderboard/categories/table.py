@@ -6,7 +6,7 @@ from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.table import Row
+from leaderboard.standings.table import Row, standing_rows
 
 ALL: Final = "All"
 
@@ -34,10 +34,9 @@ class CategoryMatrix:
     @classmethod
     def of(cls, boards: Mapping[str, Content]) -> "CategoryMatrix":
         found = {
-            (row["contestant"], category): Row.read(row)
+            (row.contestant, category): row
             for category, content in boards.items()
-            for row in content["standings"]
-            if row["rating"] is not None
+            for row in standing_rows(content, None)
         }
         first = [name for name, category in found if category == ""]
         others = sorted({name for name, _ in found} - set(first))

@@ -1,6 +1,5 @@
 """What a reader should see first in a category matrix: who leads where, and what differs. Pure."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from leaderboard.categories.table import CategoryMatrix, differs
@@ -10,46 +9,39 @@ MOST_NAMED: Final = 3
 
 
 def verdict(matrix: CategoryMatrix) -> str:
-    """Empty where nobody is ranked over all categories, or no category is named."""
-    return " ".join(_sentences(matrix))
+    """Two sentences; empty where nobody is ranked over all categories, or no category is named."""
+    first = {category: matrix.ordered(category)[0] for category in matrix.categories}
+    best = first.pop("", None)
+    return f"{_leaders(best, first)} {_differences(matrix)}" if best and first else ""
 
 
-def _sentences(matrix: CategoryMatrix) -> Iterator[str]:
-    leaders = {category: matrix.ordered(category)[0] for category in matrix.categories}
-    best = leaders.pop("", None)
-    if best is None or not leaders:
-        return
+def _leaders(best: str, first: dict[str, str]) -> str:
     led: dict[str, list[str]] = {}
-    for category, name in leaders.items():
+    for category, name in first.items():
         led.setdefault(name, []).append(category)
-    own = led.pop(best, [])
+    own = len(led.pop(best, []))
     if not led:
-        yield f"{best} leads overall and in {'all' if len(own) > 1 else 'the'} {_categories(len(own))}."
-    else:
-        where = f"and in {len(own)} of {_categories(len(leaders))}" if own else "but in no single category"
-        others = [f"{name} leads in {enumerated(found)}" for name, found in led.items()]
-        more = [f"{len(others) - MOST_NAMED} more lead elsewhere"] * (len(others) > MOST_NAMED)
-        yield f"{best} leads overall {where}; {enumerated([*others[:MOST_NAMED], *more])}."
-    clear = [words for way, words in ((1, "better"), (-1, "worse")) for words in _clear(matrix, way, words)]
-    if clear:
-        more = [f"{len(clear) - MOST_NAMED} more differ"] * (len(clear) > MOST_NAMED)
-        yield f"Clearly different from overall: {'; '.join([*clear[:MOST_NAMED], *more])}."
-    else:
-        yield "No score in a category clearly differs from the overall score."
+        return f"{best} scores highest overall and in every category."
+    where = f"and in {own} of {len(first)} categories, " if own else "but in no category: "
+    others = [f"{name} in {enumerated(found)}" for name, found in led.items()]
+    if len(others) > MOST_NAMED:
+        others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]
+    return f"{best} scores highest overall {where}{enumerated(others)}."
 
 
-def _categories(number: int) -> str:
-    return "only category" if number == 1 else f"{number} categories"
-
-
-def _clear(matrix: CategoryMatrix, way: int, words: str) -> Iterator[str]:
-    """The contestants that differ this way, with the categories in which they do."""
-    for name in matrix.contestants:
-        overall = matrix.standings.get((name, ""))
-        where = [
-            category
-            for category in matrix.categories
-            if category and (row := matrix.standings.get((name, category))) and differs(row, overall) == way
-        ]
-        if where:
-            yield f"{name} is {words} in {enumerated(where)}"
+def _differences(matrix: CategoryMatrix) -> str:
+    found = {
+        (name, category): differs(matrix.standings[name, category], matrix.standings.get((name, "")))
+        for name in matrix.contestants
+        for category in matrix.categories
+        if category and (name, category) in matrix.standings
+    }
+    clear = [place for place, way in found.items() if way]
+    if len(clear) > MOST_NAMED:
+        return f"{len(clear)} of {len(found)} scores in a category clearly differ from the overall score."
+    said = [
+        f"Clearly {word} than overall: {enumerated(named)}."
+        for word, sign in (("better", 1), ("worse", -1))
+        if (named := [f"{name} in {category}" for name, category in clear if found[name, category] == sign])
+    ]
+    return " ".join(said) or "No score in a category clearly differs from the overall score."

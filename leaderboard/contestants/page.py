@@ -107,27 +107,24 @@ class ContestantPage(SettingPage):
 
     @property
     def verdict(self) -> str:
-        """The categories it does best and worst in; empty with fewer than two."""
-        named = sorted(self.by_category[1:], key=lambda each: (each.rank, -each.rating))
-        if len(named) < 2:
-            return ""
-        best, worst = named[0], named[-1]
-        if best.rank == worst.rank:
-            return f"It ranks {best.rank} in every category."
-        return (
-            f"It does best in {best.label} (rank {best.rank}) and worst in {worst.label} (rank {worst.rank})."
-        )
+        """The categories in which it is clearly better or worse than overall; empty without one."""
+        overall, *named = self.by_category or [None]
+        found = [
+            f"clearly {word} in {enumerated(there)}"
+            for word, way in (("better", 1), ("worse", -1))
+            if (there := [each.label for each in named if differs(each, overall) == way])
+        ]
+        return f"Than overall, it is {enumerated(found)}." if found else ""
 
     @property
-    def rivals(self) -> str:
-        """The opponents it wins most and least against."""
-        best, worst = extremes(self.opponents)
-        if best is None or worst is None:
-            return ""
-        return (
-            f"It wins most against {best.name} ({whole_percent(best.rate)} of {best.games:,} ratings) "
-            f"and least against {worst.name} ({whole_percent(worst.rate)} of {worst.games:,})."
-        )
+    def rivals(self) -> list[tuple[str, Opponent, str]]:
+        """The opponents it wins most and least against, with the page of the two."""
+        slugs = dict(Contestant.objects.filter(study=self.study).values_list("name", "slug"))
+        return [
+            (words, rival, self._duel(slugs[rival.name]))
+            for words, rival in zip(("most", "least"), extremes(self.opponents), strict=True)
+            if rival and rival.name in slugs
+        ]
 
     @cached_property
     def by_category(self) -> list[Placed]:
