@@ -8,7 +8,9 @@ from leaderboard.pages.wording import enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
 
 ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alone"}
-"""Labels of the estimates, by their key in a row; the anchored one is the row itself."""
+"""Labels of the estimates in files, by their key in a row; the anchored one is the row itself."""
+
+_DRAWN: Final = {"": "Both", "human": "Only people", "judge": "Only the judge"}
 
 _MOST_NAMED: Final = 4
 _PLACE: Final = ("rating", "low", "high")
@@ -52,7 +54,7 @@ def boards(content: Content) -> list[tuple[str, Content]]:
                 ],
             },
         )
-        for key, label in ESTIMATES.items()
+        for key, label in _DRAWN.items()
     ]
 
 

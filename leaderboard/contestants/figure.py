@@ -38,13 +38,13 @@ def _placed(rows: Sequence[Placed], level: float) -> tuple[list[Value], list[str
 
 def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
     texts = [
-        f"{full(row.name)}: {row.rate:.2f}{_between(row.low, row.high, '.2f', level)}"
+        f"{full(row.name)}: {row.rate:.0%}{_between(row.low, row.high, '.0%', level)}"
         f"<br>{row.games:,} ratings"
         for row in rows
     ]
     values = [(row.rate, row.low, row.high) for row in rows]
     figure = by_row([row.name for row in rows], values, texts, f"Points won, {level:g}% interval")
-    figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".1f"}
+    figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".0%"}
     figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]
     return figure
 

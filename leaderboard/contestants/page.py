@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
+from leaderboard.categories.table import differs
 from leaderboard.comparisons import stored as index_store
 from leaderboard.comparisons.index import Question, places
 from leaderboard.comparisons.pairs import Entry, entries
@@ -35,7 +36,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
-from leaderboard.pages.wording import whole_percent
+from leaderboard.pages.wording import enumerated, whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.levels import at_level
@@ -108,22 +109,20 @@ class ContestantPage(SettingPage):
     @property
     def verdict(self) -> str:
         """The categories in which it is clearly better or worse than overall; empty without one."""
-        overall, *named = self.by_category or [None]
-        found = [
-            f"clearly {word} in {enumerated(there)}"
+        return " ".join(
+            f"Clearly {word} than overall in {enumerated(there)}."
             for word, way in (("better", 1), ("worse", -1))
-            if (there := [each.label for each in named if differs(each, overall) == way])
-        ]
-        return f"Than overall, it is {enumerated(found)}." if found else ""
+            if (there := [each.label for each in self.by_category[1:] if differs(each, self.overall) == way])
+        )
 
     @property
-    def rivals(self) -> list[tuple[str, Opponent, str]]:
-        """The opponents it wins most and least against, with the page of the two."""
+    def rivals(self) -> list[tuple[str, str, str, str]]:
+        """Whom it wins most and least against: label, name, points and the page of the two."""
         slugs = dict(Contestant.objects.filter(study=self.study).values_list("name", "slug"))
+        compare = f"{reverse('study-compare', args=[self.study.slug])}?first={self.contestant.slug}&second="
         return [
-            (words, rival, self._duel(slugs[rival.name]))
-            for words, rival in zip(("most", "least"), extremes(self.opponents), strict=True)
-            if rival and rival.name in slugs
+            (label, rival.name, whole_percent(rival.rate), compare + slugs.get(rival.name, ""))
+            for label, rival in zip(("Easiest opponent", "Hardest"), extremes(self.opponents), strict=False)
         ]
 
     @cached_property
@@ -187,6 +186,16 @@ class ContestantPage(SettingPage):
 
     def _panels(self) -> Iterator[Panel]:
         level = self.level
+        if self.opponents:
+            yield self.make_panel(
+                "opponents",
+                "Opponents",
+                f"By {self.label}. Share of points won; a tie counts half. Bars are {level:g}% intervals, "
+                "too narrow where several raters saw one prompt.",
+                opponents_table(self.name, self.opponents, level),
+                draw=lambda: win_rates(self.opponents, level),
+                height=step(len(self.opponents) + 3),
+            )
         if len(self.by_category) > 1:
             yield self.make_panel(
                 "categories",
@@ -205,16 +214,6 @@ class ContestantPage(SettingPage):
                 placed_table("Scores by raters", "Raters", self.by_raters, level),
                 draw=lambda: kinds_places(self.by_raters, level),
                 height=step(1.5 * len(self.by_raters) + 3),
-            )
-        if self.opponents:
-            yield self.make_panel(
-                "opponents",
-                "Opponents",
-                f"By {self.label}. Win share; a tie counts half. Bars are {level:g}% intervals. They are too "
-                "narrow where several raters saw one prompt.",
-                opponents_table(self.name, self.opponents, level),
-                draw=lambda: win_rates(self.opponents, level),
-                height=step(len(self.opponents) + 3),
             )
         if len(self.history) > 1:
             changed = " Open circles are scores by an earlier method."

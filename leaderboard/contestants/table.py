@@ -98,10 +98,10 @@ def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTa
     )
 
 
-def extremes(rows: Sequence[Opponent], fewest: int = 10) -> tuple[Opponent | None, Opponent | None]:
+def extremes(rows: Sequence[Opponent], fewest: int = 10) -> Sequence[Opponent]:
     """The opponents it wins most and least against, of those met at least ``fewest`` times."""
     met = [row for row in rows if row.games >= fewest]
-    return (met[0], met[-1]) if len(met) > 1 else (None, None)
+    return [met[0], met[-1]] if len(met) > 1 else []
 
 
 @dataclass(frozen=True)

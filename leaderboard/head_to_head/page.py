@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -22,7 +22,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.shell import visible
-from leaderboard.pages.switches import Switch
+from leaderboard.pages.switches import Switch, list_of
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
@@ -34,6 +34,9 @@ from leaderboard.snapshots.settings import (
     parse,
     parse_for_pair,
 )
+
+MARGINS: Final = ("10", "20", "50", "100")
+"""Points to choose from; an address may name others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +101,41 @@ class HeadToHead(ComputedPage):
     @property
     def switches(self) -> Sequence[Switch]:
         """The links keep margin and looks."""
-        found = []
-        for switch in super().switches:
-            options = [
-                replace(option, query=self._with(option.query))
-                for option in switch.options
-                if switch.field != "method" or option.value in PAIR_METHODS
-            ]
-            found.append(replace(switch, options=tuple(options), kept=(*switch.kept, *self._more.items())))
-        return found
+        own = {name: value for name, value in self.setting.parts().items() if name in PAIR_SWITCHES}
+        kept = {"first": self.first.slug, "second": self.second.slug, **own, **self._more}
+        choices = partial(list_of, kept=kept, address=reverse("study-compare", args=[self.study.slug]))
+        names = {each.slug: each.name for each in self.contestants}
+        margins = dict.fromkeys((*MARGINS, *([kept["margin"]] if self.margin else [])))
+        found = [
+            replace(
+                switch,
+                options=tuple(
+                    replace(option, query=self._with(option.query))
+                    for option in switch.options
+                    if switch.field != "method" or option.value in PAIR_METHODS
+                ),
+                kept=(*switch.kept, *self._more.items()),
+            )
+            for switch in super().switches
+        ]
+        return [
+            choices("first", "Model", names),
+            choices("second", "Against", names),
+            *found,
+            choices(
+                "margin",
+                "Counts as not worse",
+                {"": "at no gap", **{each: f"within {each} points" for each in margins}},
+                group="more",
+            ),
+            choices(
+                "looks",
+                "You check the result",
+                {"": "once", "every": "again and again"},
+                group="more",
+                meaning="Wider intervals keep you from being misled when you check often.",
+            ),
+        ]
 
     @property
     def _more(self) -> Mapping[str, str]:
@@ -116,15 +145,6 @@ class HeadToHead(ComputedPage):
     def _with(self, query: str) -> str:
         kept = "&".join(part for part in query.split("&") if not part.startswith(("contestant=", "against=")))
         return f"{kept}&{urlencode(self._more)}" if self._more else kept
-
-    @property
-    def margin_text(self) -> str:
-        return f"{self.margin:g}"
-
-    @property
-    def kept(self) -> list[tuple[str, str]]:
-        """The switches, for forms."""
-        return [(name, value) for name, value in self.setting.parts().items() if name in PAIR_SWITCHES]
 
     @property
     def turned_address(self) -> str:
@@ -174,7 +194,7 @@ class HeadToHead(ComputedPage):
     def _panels(self) -> Iterator[Panel]:
         first, second, level = self.first.name, self.second.name, self.level
         words = f"{first} minus {second}, from all ratings. Bars are {level:g}% intervals"
-        looks = f"{words} that hold at every look." if self.every_look else f"{words}."
+        looks = f"{words} for repeated looks." if self.every_look else f"{words}."
         if self.margin:
             looks += f" The dashed line is the margin, \N{MINUS SIGN}{self.margin:g} points."
         for slug, heading, rows in (

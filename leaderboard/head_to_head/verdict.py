@@ -10,7 +10,7 @@ from typing import Any, Final
 POWER: Final = 80.0
 """Chance in percent that the prompts said to be needed decide, if the difference is what it seems."""
 
-_MOST_UNITS: Final = 10**9
+_MOST_UNITS: Final = 10**6
 _MOST_MARGIN: Final = 10**6
 
 
@@ -105,36 +105,47 @@ class Decision:
 
     @property
     def sentence(self) -> str:
+        return f"{self.finding} {self.outlook}".strip()
+
+    @property
+    def finding(self) -> str:
         if self.ends is None:
             return f"{self._said}. One prompt says nothing about others."
-        interval = f"{self.level:g}% interval{', at every look' if self.every_look else ''}"
+        interval = f"{self.level:g}% interval{' for repeated looks' if self.every_look else ''}"
         low, high = self.ends
-        measured = f"{_signed(self.points)} points ({interval} {_signed(low)} to {_signed(high)})"
-        return f"{self._said}: {measured}.{self._what_would_decide}"
+        if self.verdict is Verdict.BETTER or (self.verdict is Verdict.WORSE and not self.margin):
+            near, far = sorted((abs(low), abs(high)))
+            return f"{self._said} by {near:.0f} to {far:.0f} points ({interval})."
+        apart = f"the difference is {_signed(low)} to {_signed(high)} points ({interval})"
+        return f"{self._said}: {apart}."
+
+    @property
+    def _by(self) -> str:
+        return f" by more than {self.margin:g} points" if self.margin else ""
 
     @property
     def _said(self) -> str:
-        by = f" by more than {self.margin:g} points" if self.margin else ""
         return {
             Verdict.BETTER: f"{self.first} is better than {self.second}",
-            Verdict.NOT_WORSE: f"{self.first} is not worse than {self.second}{by}",
-            Verdict.WORSE: f"{self.first} is worse than {self.second}{by}",
+            Verdict.NOT_WORSE: f"{self.first} is not worse than {self.second}{self._by}",
+            Verdict.WORSE: f"{self.first} is worse than {self.second}{self._by}",
             Verdict.UNDECIDED: (
-                f"It is undecided whether {self.first} is {'worse' if by else 'better'} than "
-                f"{self.second}{by}"
+                f"It is undecided whether {self.first} is {'worse' if self._by else 'better'} than "
+                f"{self.second}{self._by}"
             ),
         }[self.verdict]
 
     @property
-    def _what_would_decide(self) -> str:
-        if self.verdict is not Verdict.UNDECIDED:
+    def outlook(self) -> str:
+        """What would decide; empty where that is known or one prompt says nothing."""
+        if self.ends is None or self.verdict is not Verdict.UNDECIDED:
             return ""
         if self.more_units is None or self.more_ratings is None:
-            return " They are so close that no number of ratings will decide."
+            return "They are too close for more ratings to decide."
         ratings, prompts = about(self.more_ratings), about(self.more_units)
-        more = f"{prompts} more prompts like these ({ratings} ratings)"
+        more = f"{prompts} more prompts ({ratings} ratings)"
         wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
-        return f" About {wanted} decide with a chance of {POWER:.0f}%."
+        return f"With about {wanted}, the chance to decide is {POWER:.0f}%."
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

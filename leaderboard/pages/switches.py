@@ -1,7 +1,8 @@
 """Switches of a board as links. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
 
@@ -24,7 +25,8 @@ class Switch:
     """A row of choices.
 
     ``field`` is its name in addresses, which two switches may share; ``kept`` the rest of the address.
-    ``group`` is "main" or, under *Settings*, "more"; ``meaning`` explains the choices.
+    ``group`` is "main" or, under *Settings*, "more"; ``meaning`` explains the choices. ``address`` replaces
+    that of the page; ``listed``: it is a list to choose from however short.
     """
 
     name: str
@@ -34,11 +36,14 @@ class Switch:
     field: str = ""
     kept: tuple[tuple[str, str], ...] = ()
     meaning: str = ""
+    address: str = ""
+    listed: bool = False
 
     @property
     def is_long(self) -> bool:
         """Whether a list to choose from serves better than choices side by side."""
-        return len(self.options) > _MOST or sum(len(option.label) for option in self.options) > _LONGEST
+        letters = sum(len(option.label) for option in self.options)
+        return self.listed or len(self.options) > _MOST or letters > _LONGEST
 
 
 def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
@@ -56,6 +61,16 @@ def switches(setting: Setting, counts: Counts) -> tuple[Switch, ...]:
         for declared, choices in rows
         if len(choices) > 1
     )
+
+
+def list_of(
+    field: str, label: str, choices: Mapping[str, str], kept: Mapping[str, str], **more: Any
+) -> Switch:
+    """A list of ``choices``: labels by value. ``kept`` is all of the address, ``more`` the switch's."""
+    chosen = kept.get(field, "")
+    options = tuple(Option(text, "", value == chosen, value=value) for value, text in choices.items())
+    rest = tuple((name, value) for name, value in kept.items() if name != field)
+    return Switch(field, label, options, field=field, kept=rest, listed=True, **more)
 
 
 def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Counts) -> Option:

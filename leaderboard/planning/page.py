@@ -12,6 +12,7 @@ from arena.models import Contestant, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel
+from leaderboard.pages.switches import Switch, list_of
 from leaderboard.planning.table import needs_table
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
@@ -70,18 +71,21 @@ class PlanPage(ComputedPage):
         return f"{one} and {other}; {words(self.setting, self.snapshot.counts)}"
 
     @property
-    def kept(self) -> list[tuple[str, str]]:
-        """What the form leaves as it is."""
-        return [(name, value) for name, value in self.setting.parts().items() if name in OF_PLANS]
-
-    @property
-    def chosen(self) -> list[tuple[str, str, str]]:
-        """Name, label and value of the two choices."""
-        return [("contestant", "Model", self.two[0]), ("against", "Against", self.two[1])]
-
-    @property
-    def powers(self) -> Sequence[str]:
-        return POWERS
+    def switches(self) -> Sequence[Switch]:
+        kept = self.setting.parts()
+        kept |= {"contestant": self.two[0], "against": self.two[1], "power": self.setting.power}
+        return [
+            list_of("contestant", "Model", self.names, kept),
+            list_of("against", "Against", self.names, kept),
+            *super().switches,
+            list_of(
+                "power",
+                "Chance to tell them apart",
+                {each: f"{each}%" for each in POWERS},
+                kept,
+                group="more",
+            ),
+        ]
 
     @property
     def between(self) -> float:
@@ -101,8 +105,7 @@ class PlanPage(ComputedPage):
         yield self.make_panel(
             "needs",
             "Other gaps, more raters",
-            f"How many more prompts show a gap at {plan['level']:g}% with a chance of "
-            f"{plan['power']:g}%, by raters per new pair.",
+            f"A {plan['level']:g}% interval then shows the gap with a chance of {plan['power']:g}%.",
             needs_table(plan),
         )
 

@@ -5,13 +5,13 @@ from typing import Final
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
 
-_MEASURED: Final = " (as measured)"
+_MEASURED: Final = " (measured)"
 
 
 def needs_table(content: Content) -> DataTable:
     """How many more prompts each gap takes, by raters of every pair."""
     return DataTable.of(
-        "How many more prompts a gap takes, by the raters of every pair",
+        "More prompts you need, by the gap and the raters of every pair",
         (
             {
                 "Gap": f"{gap['gap']:.3g} points{_MEASURED if gap['measured'] else ''}",

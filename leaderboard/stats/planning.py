@@ -259,21 +259,22 @@ class Plan:
         return _plan(aim, self.need.raters, self.variance, self.evidence, self.between)
 
     def sentence(self, names: Sequence[str] = ()) -> str:
-        """The answer in one sentence; ``names`` are the contestants' in the order of their numbers."""
+        """The answer in words; ``names`` are the contestants' in the order of their numbers."""
         aim, need = self.aim, self.need
         goal = f"see a gap of {aim.gap:.3g} points"
         if self.between and self.evidence is not None:
             first, second = names[self.evidence.first], names[self.evidence.second]
             goal = f"tell {first} from {second} ({aim.gap:.3g} points apart)"
-        goal += f" at {aim.level:g}% with a chance of {aim.power:g}%"
         if self.evidence is not None and not need.more:
             return f"The {need.prompts} prompts so far are enough to {goal}."
+        sure = f"A {aim.level:g}% interval then shows the gap with a chance of {aim.power:g}%."
         raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
         more = "more " if self.evidence is not None else ""
         total = f", {need.prompts} in all," if self.evidence is not None else ""
         bound = "at most about" if self.variance.within is None else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
-        return f"You need {bound} {need.more} {more}{prompts}{total} with {raters} for every pair to {goal}."
+        needed = f"{bound} {need.more} {more}{prompts}{total} with {raters} for every pair"
+        return f"You need {needed} to {goal}. {sure}"
 
     def warnings(self) -> tuple[str, ...]:
         found = []

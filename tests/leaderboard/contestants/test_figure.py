@@ -23,7 +23,7 @@ def test_places_are_dots_with_arms_from_the_top():
 
 def test_win_rates_stand_on_the_whole_axis_and_names_are_text():
     figure = win_rates([Opponent("b", 10, 6, 2, 0.7, 0.4, 0.9)], 95.0)
-    assert figure["data"][0]["text"] == ["b: 0.70 (95%: 0.40–0.90)<br>10 ratings"]
+    assert figure["data"][0]["text"] == ["b: 70% (95%: 40%–90%)<br>10 ratings"]
     assert figure["layout"]["shapes"][0]["x0"] == 0.5
     assert figure["layout"]["xaxis"]["range"] == [-0.02, 1.02]
     figure = places(PLACES, 90.0)

@@ -67,12 +67,13 @@ def test_place_opponents_categories_and_raters_are_those_of_the_snapshot(client,
     assert [(row["Raters"], row["Rank"]) for row in by_raters] == [("People", "2"), ("STRICT", "3")]
 
 
-def test_it_begins_with_rank_score_and_its_best_and_worst_category(client, made):
+def test_it_begins_with_rank_and_score_and_names_only_clear_categories(client, made, monkeypatch):
     page = text(client.get(url(made, "alpha")))
     score = f"<dd>{standing('alpha')['rating']:.0f}</dd>"
-    assert page.index(score) < page.index("It does best") < page.index("switch-raters")
-    assert "It does best in coding (rank 1) and worst in poems (rank 2)." in page
-    assert page.index("switch-raters") < page.index("About</h2>")
+    assert page.index(score) < page.index("switch-raters") < page.index("About</h2>")
+    assert "overall in" not in page
+    monkeypatch.setattr("leaderboard.contestants.page.differs", lambda row, _: int(row.label == "coding"))
+    assert "overall in coding" in text(client.get(url(made, "alpha")))
 
 
 @pytest.mark.parametrize(

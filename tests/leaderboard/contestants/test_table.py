@@ -77,10 +77,8 @@ def test_opponents_with_their_games_best_first():
         ("b", 10, 6, 2, 2, 0.7),
         ("c", 10, 1, 0, 9, 0.1),
     ]
-    best, worst = extremes(found)
-    assert best is found[0]
-    assert worst is found[1]
-    assert extremes(found, fewest=11) == (None, None)
+    assert extremes(found) == found
+    assert extremes(found, fewest=11) == []
     assert opponents(MATRICES, "d", 95.0) == []
     assert opponents(MATRICES, "nobody", 95.0) == []
     assert opponents(None, "a", 95.0) == []

@@ -52,11 +52,13 @@ def computed(client, made, **place):
 def test_the_page_says_who_is_better_and_by_how_much(client, made):
     page = computed(client, made)
     said = words(page)
-    assert "alpha is better than beta: +" in said
-    assert "Against each other 12 ratings Won 10 Tied 1 Lost 1" in said
-    assert f"ratings on {PROMPTS} prompts" in said
-    places = [page.content.decode().index(part) for part in ('id="board"', "verdict-sentence", "duel-form")]
-    assert places == sorted(places), "the verdict comes first; a switch renews the form with it"
+    assert "alpha is better than beta" in said
+    assert "12 alpha wins 10 Ties 1 beta wins 1" in said
+    assert f"{PROMPTS} prompts" in said
+    places = [
+        page.content.decode().index(part) for part in ('id="board"', "verdict-sentence", "switch-first")
+    ]
+    assert places == sorted(places), "the verdict comes first; a switch renews the others with it"
     row = records(client, address(made) + "tables/raters.csv")[0]
     found = opinions(made.study)
     people = found.by(found.people).present()
@@ -112,10 +114,17 @@ def test_what_must_be_said_of_a_judge_stands_beside_its_verdict(client, made):
 
 def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
     computed(client, made, first="beta", second="alpha")
-    assert "beta is worse than alpha:" in words(client.get(address(made, "beta", "alpha")))
+    assert "beta is worse than alpha " in words(client.get(address(made, "beta", "alpha")))
     wide = words(client.get(address(made, "beta", "alpha", "?margin=2000")))
     assert "beta is not worse than alpha by more than 2000 points" in wide
-    assert "at every look " in words(client.get(address(made, "beta", "alpha", "?looks=every")))
+    page = client.get(address(made, "beta", "alpha", "?looks=every")).context["page"]
+    assert page.chosen.decision.every_look
+    assert {
+        option.value: option.chosen
+        for switch in page.switches
+        if switch.field == "looks"
+        for option in switch.options
+    } == {"": False, "every": True}
     refused = client.get(address(made, "beta", "alpha", "?margin=-1"))
     assert refused.status_code == 404
     assert "it must be a number of points, 0 or more" in refused.content.decode()

@@ -50,14 +50,11 @@ def test_the_prompts_that_would_decide_by_hand():
     found = decision(10)
     assert norm.ppf(0.8) == pytest.approx(0.8416, abs=1e-4)
     assert (found.more_units, found.more_ratings) == (354, 354 * 400 // 50)
-    assert found.sentence == (
-        "It is undecided whether A is better than B: +10 points (95% interval −10 to +30). "
-        "About 350 more prompts like these (2,800 ratings) decide with a chance of 80%."
-    )
+    assert "350 more prompts (2,800 ratings)" in found.outlook
     needed = 10 * sqrt(50 / (50 + found.more_units)) * (2 + norm.ppf(0.8))
     assert 9.9 < needed <= 10
-    assert "About 2,800 more ratings decide" in decision(10, of_prompts=False).sentence
-    assert decision(0).sentence.endswith("They are so close that no number of ratings will decide.")
+    assert "about 2,800 more ratings," in decision(10, of_prompts=False).outlook
+    assert decision(0).more_units is None
     assert decision(-10, margin=10).more_units is None
 
 
@@ -69,18 +66,14 @@ def test_with_more_prompts_an_interval_reaches_less_far():
 
 
 def test_sentences():
-    assert decision(30).sentence == "A is better than B: +30 points (95% interval +10 to +50)."
-    assert decision(-30).sentence == "A is worse than B: −30 points (95% interval −50 to −10)."
-    assert decision(-5, margin=30).sentence.startswith("A is not worse than B by more than 30 points: −5")
-    assert decision(-60, margin=30).sentence.startswith("A is worse than B by more than 30 points: −60")
-    assert decision(-20, margin=30).sentence.startswith(
-        "It is undecided whether A is worse than B by more than 30"
-    )
-    assert "interval, at every look +0 to +60" in decision(30, every_look=True).sentence
+    assert decision(30).sentence == "A is better than B by 10 to 50 points (95% interval)."
+    assert decision(-30).sentence == "A is worse than B by 10 to 50 points (95% interval)."
+    for points in (-5, -60, -20):
+        assert "than B by more than 30 points: the difference is " in decision(points, margin=30).finding
+    assert "+0 to +60" in decision(30, every_look=True).finding
     alone = decision(30, None, reach=[], reach_at_every_look=[])
-    assert (
-        alone.sentence == "It is undecided whether A is better than B. One prompt says nothing about others."
-    )
+    assert alone.verdict is Verdict.UNDECIDED
+    assert (alone.ends, alone.outlook) == (None, "")
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1e7"])

@@ -216,10 +216,7 @@ class TestPlan:
         plan = plan_from_assumptions(30, ties=0, prompt_sd=0)
         assert plan.need.prompts == plan.need.more == 1061
         assert [need.prompts for need in plan.needs] == [1061, 531, 354, 213]
-        assert plan.sentence() == (
-            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points at 95% with a "
-            "chance of 80%."
-        )
+        assert "1061 prompts with 1 rater for every pair to see a gap of 30 points" in plan.sentence()
         plan = plan_from_assumptions(30)
         assert [need.prompts for need in plan.needs] == [847, 501, 385, 293]
         assert plan.variance.between / plan.aim.variance == pytest.approx(153.3, abs=0.1)
@@ -284,10 +281,14 @@ class TestPlan:
         assert plan.evidence.gap < 0 < plan.aim.gap
         assert plan.sentence("AB").startswith("The 300 prompts so far are enough to tell B from A (")
         plan = plan_from_data(make_study(50), between=(0, 1), gap=20, raters=3)
-        assert plan.sentence("AB") == (
-            f"You need about {plan.need.more} more prompts, {plan.need.prompts} in all, with 3 raters for "
-            "every pair to tell A from B (20 points apart) at 95% with a chance of 80%."
-        )
+        said = plan.sentence("AB")
+        for part in (
+            f" {plan.need.more} ",
+            f" {plan.need.prompts} in all",
+            "3 raters",
+            "A from B (20 points apart)",
+        ):
+            assert part in said
         assert "see a gap of 20 points" in plan_from_data(make_study(50), gap=20).sentence()
         plan = plan_from_data(make_study(50, raters=1), between=(0, 1), gap=20, raters=3)
         assert "at most about" in plan.sentence("AB")

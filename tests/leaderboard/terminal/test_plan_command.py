@@ -41,7 +41,7 @@ class TestFile:
             votes, "--between", "alpha", "beta", "--gap", "50", "--raters-per-prompt", "3"
         ).splitlines()
         assert lines[0].startswith("You need about ")
-        assert lines[0].endswith("tell alpha from beta (50 points apart) at 95% with a chance of 80%.")
+        assert "tell alpha from beta (50 points apart)" in lines[0]
         assert lines[2].split("  ") == ["raters per pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
         assert f" {lines[5].split()[1]} more prompts, " in lines[0]
@@ -116,7 +116,7 @@ class TestAssumptions:
     def test_the_answer_by_hand(self):
         # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
         assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
-            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points at 95%"
+            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points"
         )
         options = ("--gap", "30", "--prompt-sd", "0")
         assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
