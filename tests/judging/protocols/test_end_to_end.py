@@ -50,8 +50,15 @@ def asked_once(model: ChatServer) -> bool:
     return recorded == received and len(set(hashes)) == len(hashes)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_judge_of_every_protocol_finds_the_better_answer_in_both_orders(
+UNLIKE = (
+    *("likert", "scores", "swap", "chateval", "rating", "multi-aspect-two", "prepair", "wildbench"),
+    *("metrics-reference", "cot-self-consistency", "protocol-consistency"),
+)
+"""A protocol of every kind of steps: about pair, prompt and answers, in turns, sampled, by another author."""
+
+
+@pytest.mark.parametrize("protocol", UNLIKE)
+def test_a_judge_finds_the_better_answer_in_both_orders(
     protocol: str, arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     model.script = scripted(by_content)

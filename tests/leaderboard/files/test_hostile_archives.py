@@ -257,7 +257,6 @@ def sizes_of(**changes):
     return sizes_from(json.dumps({**SIZES, **changes}).encode())
 
 
-@pytest.mark.parametrize("name", sorted(SIZES))
 @pytest.mark.parametrize(
     "value",
     [
@@ -273,9 +272,9 @@ def sizes_of(**changes):
         {"dtype": "|S9", "shape": [2], "values": ["a", "b"]},
     ],
 )
-def test_sizes_that_make_no_sense_are_refused(name, value):
-    if value == {"dtype": "<i8", "shape": [0], "values": []} and name == "reference_prompt":
-        return  # that is what it is
+def test_sizes_that_make_no_sense_are_refused(value):
     assert sizes_of().completions.shape == (2, 4)
-    with pytest.raises(BundleError, match="are invalid"):
-        sizes_of(**{name: value})
+    for name in SIZES:
+        if value != SIZES[name]:
+            with pytest.raises(BundleError, match="are invalid"):
+                sizes_of(**{name: value})

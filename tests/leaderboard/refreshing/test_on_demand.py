@@ -104,9 +104,19 @@ def noted(monkeypatch):
 
 
 class TestEquality:
-    @pytest.mark.parametrize("category", ["", "coding"])
-    @pytest.mark.parametrize("ties", ["on", "off"])
-    @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson", "ordinal"])
+    @pytest.mark.parametrize(
+        ("method", "ties", "category"),
+        [
+            ("elo", "on", ""),
+            ("elo", "off", "coding"),
+            ("bradley-terry", "on", "coding"),
+            ("bradley-terry", "off", ""),
+            ("davidson", "on", ""),
+            ("davidson", "off", "coding"),
+            ("ordinal", "on", "coding"),
+            ("ordinal", "off", ""),
+        ],
+    )
     def test_a_stored_setting_computed_anew_is_the_same_byte_for_byte(self, made, method, ties, category):
         stored = {
             (row.kind, row.raters, row.ties, row.method): row.payload
@@ -186,8 +196,10 @@ class TestEquality:
 
 
 class TestCategories:
-    @pytest.mark.parametrize("ties", ["on", "off"])
-    @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson", "ordinal"])
+    @pytest.mark.parametrize(
+        ("method", "ties"),
+        [("elo", "off"), ("bradley-terry", "on"), ("davidson", "off"), ("ordinal", "on")],
+    )
     def test_a_stored_setting_computed_anew_is_the_same_byte_for_byte(self, made, method, ties):
         rule = "on" if method == "ordinal" else ties
         stored = {

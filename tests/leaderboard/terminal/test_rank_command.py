@@ -346,13 +346,3 @@ def test_it_needs_no_database(votes):
     done = without_database("rank", votes, "--format", "json", "--rounds", 10)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["standings"]) == 3
-
-
-def test_an_error_is_one_sentence_and_exit_code_1(tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n")
-    done = without_database("rank", path)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert f"{path}: line 3: unknown winner 'nobody'" in done.stderr
-    assert "Traceback" not in done.stderr
