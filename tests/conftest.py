@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from arena.process.environment import spare_what_stays
-from tests import emptying
+from tests import emptying, migrated
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first is Chromium without windows, which takes a fifth less of the processor."""
@@ -89,6 +89,25 @@ def _service_addresses() -> set[str]:
     return {str(info[4][0]) for name in names for info in socket.getaddrinfo(name, None)} | {
         name for name in names if name
     }
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Whether a database that is there is taken as it is: one of SQLite goes with its folder."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    migrated.take(migrated.kept(request.config))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> None:
+    with django_db_blocker.unblock():
+        migrated.keep(migrated.kept(request.config))
 
 
 @pytest.fixture(autouse=True, scope="session")
