@@ -50,7 +50,6 @@ def test_check_then_apply(admin_client: Client, study: Study) -> None:
     address = upload(admin_client, study, COMPLETIONS, PROMPTS).headers["Location"]
     job = ImportJob.objects.get()
     waiting = html_of(admin_client.get(address))
-    assert "Checking the files" in waiting
     assert '<meta http-equiv="refresh" content="3">' in waiting
     jobs.check(job.pk)
     page = admin_client.get(address)
