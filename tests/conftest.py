@@ -1,5 +1,6 @@
 """Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
+import gc
 import ipaddress
 import os
 import shutil
@@ -23,13 +24,18 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
 # run, so that a change fails for what it changed; --hypothesis-profile=random looks for others.
-hypothesis_settings.register_profile("arena", deadline=None, derandomize=True)
+hypothesis_settings.register_profile("arena", deadline=None, derandomize=True, max_examples=50)
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 hypothesis_settings.load_profile("arena")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-database", action="store_true", help="only tests that depend on the database")
+
+
+def pytest_collection() -> None:
+    """Collect no garbage while modules and tests are loaded: nearly all of it stays."""
+    gc.disable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -44,6 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over modules and tests, which stay to the end, and come less often."""
     spare_what_stays()
+    gc.enable()
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

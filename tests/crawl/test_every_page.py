@@ -13,6 +13,8 @@ from tests.crawl.walk import facets, walk
 pytestmark = pytest.mark.django_db
 
 FINE = {200, 202, 304}
+IN_BETWEEN = ("rater", "operator")
+"""From one board to the next go those who see least and most of them: visitor and staff."""
 FILES = 1_000_000
 """Of a longer reply only so many bytes are looked at."""
 
@@ -60,6 +62,8 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
         assert b"<script>window.hostile" not in body, address
         page = Page(body.decode()[:FILES])
         assert page.harm == [], address
+        if role in IN_BETWEEN and address.startswith("/studies/"):
+            return [link for link in page.links if not link.startswith(("?", "/studies/"))]
         return page.links
 
     def refused(address: str, status: int) -> bool:
@@ -67,7 +71,7 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
         return address in STARTS and status == 403
 
     seen = walk(STARTS, look)
-    assert len(seen) > 30
+    assert len(seen) > 20
 
 
 def test_facets_of_an_address() -> None:

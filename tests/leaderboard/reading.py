@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from leaderboard.refreshing import computing
+
 
 def text(response):
     assert response.status_code == 200
@@ -20,6 +22,14 @@ def text(response):
 def words(response):
     """The page without tags, its white space made single blanks."""
     return " ".join(re.sub(r"<[^>]+>", " ", text(response)).split())
+
+
+def shown(client, made, address):
+    """A page of a study made by hand, once it is computed."""
+    client.get(address)
+    while computing.compute_next(made.study.pk):
+        pass
+    return client.get(address)
 
 
 def table(client, address):

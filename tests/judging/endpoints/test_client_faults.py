@@ -49,13 +49,6 @@ def assert_waits(call: JudgeCall, kind: str) -> None:
     assert not Comparison.objects.exists()
 
 
-def assert_failed(call: JudgeCall, kind: str) -> None:
-    """The call has failed with this kind, and asking again would be useless."""
-    assert (call.state, call.error_kind, call.given_up) == ("failed", kind, True)
-    assert call.assignment.state == "failed"
-    assert not Comparison.objects.exists()
-
-
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_the_least_wait(asked: Callable[..., JudgeCall], form: str) -> None:
     when = datetime.now(UTC) + timedelta(seconds=90)

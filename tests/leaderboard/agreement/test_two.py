@@ -13,7 +13,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Scope, parse_for_two
 from tests import factories
-from tests.leaderboard.reading import printed, records, refusal, words
+from tests.leaderboard.reading import printed, records, refusal, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -49,14 +49,6 @@ def shared(shared_rows, rounds):
     return made
 
 
-def shown(client, made, query):
-    """The page once it is computed."""
-    client.get(PAGE + query)
-    while computing.compute_next(made.study.pk):
-        pass
-    return client.get(PAGE + query)
-
-
 def content(made, one, other, **asked):
     """What the page shows, before any rounding for the eye."""
     setting = parse_for_two({"raters": f"{one},{other}", **asked}, made.snapshot.counts)
@@ -78,7 +70,7 @@ def test_groups_of_people_are_compared_with_each_other(client, made):
     waiting = client.get(f"{PAGE}?raters=group:left&against=group:right")
     assert waiting["Cache-Control"] == "no-store, private, no-cache"
     assert "One moment" in waiting.content.decode()
-    response = shown(client, made, "?raters=group:left&against=group:right")
+    response = shown(client, made, PAGE + "?raters=group:left&against=group:right")
     mirrored, unmirrored = kappas(made, ("Ann", "Ben"), ("Cal", "Dan"))
     said = f"weighted kappa {mirrored:.2f}".replace("-", "−")
     assert said in words(response)
@@ -95,12 +87,12 @@ def test_groups_of_people_are_compared_with_each_other(client, made):
 
 
 def test_a_level_is_that_of_the_intervals(client, made):
-    page = shown(client, made, "?raters=group:left&against=group:right&level=90").context["page"]
+    page = shown(client, made, PAGE + "?raters=group:left&against=group:right&level=90").context["page"]
     assert page.content["level"] == 90
 
 
 def test_members_of_both_count_with_the_smaller_or_the_first(client, made):
-    text = words(shown(client, made, "?raters=group:left&against=group:across"))
+    text = words(shown(client, made, PAGE + "?raters=group:left&against=group:across"))
     assert "1 member of Across also in Left, and counted there alone." in text
     assert f"weighted kappa {kappas(made, ('Ann', 'Ben'), ('Cal',))[0]:.2f}".replace("-", "−") in text
     found = content(made, "people", "group:left")
@@ -111,7 +103,7 @@ def test_members_of_both_count_with_the_smaller_or_the_first(client, made):
 
 
 def test_people_among_themselves_have_a_row_for_every_two_under_pseudonyms(client, made):
-    text = words(shown(client, made, "?raters=people&against=people"))
+    text = words(shown(client, made, PAGE + "?raters=people&against=people"))
     assert not any(name in text for name in ("Ann", "Ben", "Cal", "Dan"))
     rows = records(client, f"{PAGE}tables/members.csv?raters=people&against=people")
     assert len(rows) == 6
@@ -173,7 +165,7 @@ def test_without_ties_the_middle_is_left_out(made):
     ],
 )
 def test_what_the_page_says_is_true(client, made, query, sentence):
-    assert sentence in words(shown(client, made, query))
+    assert sentence in words(shown(client, made, PAGE + query))
 
 
 @pytest.mark.parametrize("query", ["?raters=person-0", "?against=group:none", "?ties=maybe", "?band=4-5"])
@@ -221,7 +213,7 @@ def test_the_command_prints_the_tables_of_the_agreement_page(made):
 
 
 def test_the_text_has_the_numbers_of_the_page_and_unmirrored_ones_on_request(client, made):
-    shown(client, made, "?raters=group:left&against=group:right")
+    shown(client, made, PAGE + "?raters=group:left&against=group:right")
     row = records(client, f"{PAGE}tables/measures.csv?raters=group:left&against=group:right")[0]
     two = ("agreement", "small", "--rounds", ROUNDS, "--raters", "group:left", "--against", "group:right")
     text = printed(*two)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from leaderboard.refreshing import computing, services
+from leaderboard.refreshing import services
 from tests import factories
-from tests.leaderboard.reading import printed, records, words
+from tests.leaderboard.reading import printed, records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -35,14 +35,6 @@ def shared(shared_rows, rounds):
     return made
 
 
-def shown(client, made, query=""):
-    """The page once it is computed."""
-    client.get(PAGE + query)
-    while computing.compute_next(made.study.pk):
-        pass
-    return client.get(PAGE + query)
-
-
 def command(*options):
     return json.loads(printed("anchor", "--study", "small", *options, "--format", "json"))
 
@@ -51,7 +43,7 @@ def test_the_page_is_what_the_command_prints(client, made):
     board = client.get("/studies/small/").content.decode()
     assert '<a href="/studies/small/anchored/">Can a judge help people?</a>' in board
     assert "One moment" in client.get(PAGE + "?raters=judge:robot").content.decode()
-    page = shown(client, made, "?raters=judge:robot")
+    page = shown(client, made, PAGE + "?raters=judge:robot")
     wanted = command("--judges", "robot")
     assert page.context["page"].found == wanted
     assert 0 < wanted["parameters"]["power"] <= 1
@@ -75,7 +67,7 @@ def test_the_page_is_what_the_command_prints(client, made):
 def test_other_switches_and_the_api(client, made):
     query = "?raters=judge:robot&ties=off&level=90"
     assert client.get(API + query).status_code == 202
-    found = shown(client, made, query).context["page"].found
+    found = shown(client, made, PAGE + query).context["page"].found
     wanted = command("--judges", "robot", "--ties", "off", "--interval", "90")
     assert found == wanted
     reply = client.get(API + query).json()
@@ -86,12 +78,12 @@ def test_other_switches_and_the_api(client, made):
 
 
 def test_a_category_is_the_pairs_of_its_prompts(client, made):
-    counts = shown(client, made, "?raters=judge:robot&category=poems").context["page"].found["counts"]
+    counts = shown(client, made, PAGE + "?raters=judge:robot&category=poems").context["page"].found["counts"]
     assert (counts["human_prompts"], counts["judged_prompts"]) == (2, 6)
 
 
 def test_only_judges_can_be_chosen_and_what_is_missing_is_said(client, made):
-    page = shown(client, made)
+    page = shown(client, made, PAGE)
     assert page.context["page"].setting.raters == "judge:apart"
     sentence = "No pair was rated by both people and the judge, so there is nothing to anchor with."
     assert sentence in words(page)

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from leaderboard.refreshing import computing, services
 from tests import factories
-from tests.leaderboard.reading import printed, records, words
+from tests.leaderboard.reading import printed, records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -35,14 +35,6 @@ def slug(made, name):
     return made.contestants[name].slug
 
 
-def shown(client, made, query=""):
-    """The page once it is computed."""
-    client.get(PAGE + query)
-    while computing.compute_next(made.study.pk):
-        pass
-    return client.get(PAGE + query)
-
-
 def command(*options):
     return json.loads(printed("plan", "--study", "small", *options, "--format", "json"))
 
@@ -53,7 +45,7 @@ def test_the_first_two_of_the_ranking_are_planned_for_as_the_command_does(client
     first, second, *_ = board.context["page"].order
     waiting = client.get(PAGE)
     assert "One moment" in waiting.content.decode()
-    page = shown(client, made)
+    page = shown(client, made, PAGE)
     wanted = command("--between", first, second)
     assert wanted["sentence"] in words(page)
     assert all(warning in words(page) for warning in wanted["warnings"])
@@ -64,7 +56,7 @@ def test_the_first_two_of_the_ranking_are_planned_for_as_the_command_does(client
 
 def test_any_two_with_other_switches(client, made):
     two = f"contestant={slug(made, 'Gamma')}&against={slug(made, 'Alpha')}"
-    page = shown(client, made, f"?raters=people&ties=off&level=90&power=90&{two}")
+    page = shown(client, made, PAGE + f"?raters=people&ties=off&level=90&power=90&{two}")
     wanted = command("--between", "Gamma", "Alpha", "--ties", "off", "--level", "90", "--power", "90")
     found = page.context["page"].found
     assert {name: found[name] for name in wanted} == wanted
@@ -76,7 +68,7 @@ def test_any_two_with_other_switches(client, made):
 
 def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, made):
     """The variance of the gap is (gap / (z + z'))² once N prompts of R raters and n of r weigh as games."""
-    page = shown(client, made, "?raters=people")
+    page = shown(client, made, PAGE + "?raters=people")
     plan = page.context["page"].found
     hand, within = plan["evidence"], plan["variance"]["within"]
     rows = records(client, f"{PAGE}tables/needs.csv?raters=people")
@@ -101,7 +93,7 @@ def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, 
 def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
     waiting = client.get(API)
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
-    found = shown(client, made).context["page"].found
+    found = shown(client, made, PAGE).context["page"].found
     reply = client.get(API)
     assert reply.status_code == 200
     assert {name: reply.json()[name] for name in found} == found
@@ -129,7 +121,7 @@ def words_of(response):
 
 
 def test_two_rated_alike_and_one_without_a_comparison(client, made):
-    page = shown(client, made, f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
+    page = shown(client, made, PAGE + f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
     assert "No rating here is of Idle." in words(page)
     assert (
         client.get(f"{API}?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}").status_code == 404

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from arena.models import Comparison
-from leaderboard.refreshing import computing, services
+from leaderboard.refreshing import services
 from leaderboard.stats import Method, make_ratings, rank_ratings
 from tests import factories
-from tests.leaderboard.reading import records, words
+from tests.leaderboard.reading import records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -49,13 +49,6 @@ def rows(**chosen):
         yield one, first, second
 
 
-def shown(client, made, address=EXPECTED):
-    client.get(address)
-    while computing.compute_next(made.study.pk):
-        pass
-    return client.get(address)
-
-
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
 def test_the_judge_is_ranked_by_shares_of_a_win_beside_its_ratings_as_given(client, made, method):
     page = shown(client, made, f"{EXPECTED}&method={method}").context["page"]
@@ -81,7 +74,7 @@ def test_the_judge_is_ranked_by_shares_of_a_win_beside_its_ratings_as_given(clie
 
 
 def test_they_are_correlated_with_the_mean_ratings_of_people(client, made):
-    page = shown(client, made)
+    page = shown(client, made, EXPECTED)
     found = page.context["page"].expected
     means = {}
     for one, first, second in rows(status="scored"):
@@ -134,7 +127,7 @@ def test_they_are_offered_where_a_judge_has_them_and_a_method_takes_them(client,
     ]
     for others in ("raters=people", "raters=judge:panel", "raters=judge:tokens&method=davidson"):
         assert "ratings" not in options(f"{BOARD}?{others}")
-    page = shown(client, made).context["page"]
+    page = shown(client, made, EXPECTED).context["page"]
     fields = {switch.field: [option.query for option in switch.options] for switch in page.switches}
     assert "?raters=people" in fields["raters"]
     assert "ties" not in fields

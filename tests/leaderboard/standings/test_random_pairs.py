@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import kendalltau
 
 from arena.models import Comparison
-from leaderboard.refreshing import computing, services
+from leaderboard.refreshing import services
 from leaderboard.stats import Method, bradley_terry, make_games, make_ratings, rank_ratings
 from tests.factories import make_assignment
-from tests.leaderboard.reading import records, words
+from tests.leaderboard.reading import records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -60,13 +60,6 @@ def strengths(*, at_random):
     return bradley_terry(make_games(first, second, score, 3)).rating
 
 
-def shown(client, made, address=RANDOM):
-    client.get(address)
-    while computing.compute_next(made.study.pk):
-        pass
-    return client.get(address)
-
-
 def test_the_board_says_how_many_there_are_and_leads_to_them(client, made):
     page = client.get(BOARD)
     said = "10 of 30 ratings by People (33%) are on random pairs, a control of adaptive pairing."
@@ -77,7 +70,10 @@ def test_the_board_says_how_many_there_are_and_leads_to_them(client, made):
     )
     assert "random pairs" not in words(client.get(f"{BOARD}?raters=judge:strict"))
     (switch,) = (each for each in page.context["page"].switches if each.field == "raters")
-    links = {option.value: option.query for option in shown(client, made).context["page"].switches[0].options}
+    links = {
+        option.value: option.query
+        for option in shown(client, made, RANDOM).context["page"].switches[0].options
+    }
     assert switch.field == "raters"
     assert links["judge:strict"] == "?raters=judge%3Astrict"
     refused = client.get(f"{BOARD}?raters=judge:strict&pairs=random")
@@ -93,7 +89,7 @@ def test_where_nothing_was_drawn_at_random_nothing_is_said(client):
 
 
 def test_they_are_ranked_alone_beside_all(client, made):
-    page = shown(client, made).context["page"]
+    page = shown(client, made, RANDOM).context["page"]
     method = Method(rounds=ROUNDS)
     alone = rank_ratings(ratings(at_random=True), NAMES, method).as_dict()["standings"]
     every = {row.contestant: row for row in rank_ratings(ratings(at_random=False), NAMES, method).standings}
@@ -104,11 +100,11 @@ def test_they_are_ranked_alone_beside_all(client, made):
     for name, *cells in page.panel("all-pairs").table.rows:
         assert cells[5] == pytest.approx(every[name].rating, abs=1e-6)
         assert cells[8] == pytest.approx(cells[1] - every[name].rating, abs=0.005)
-    assert "random pairs" in words(shown(client, made))
+    assert "random pairs" in words(shown(client, made, RANDOM))
 
 
 def test_whether_they_agree_is_worked_out_from_both_fits(client, made):
-    page = shown(client, made)
+    page = shown(client, made, RANDOM)
     control = page.context["page"].control
     all_pairs, alone = strengths(at_random=False), strengths(at_random=True)
     assert control["tau"] == pytest.approx(kendalltau(all_pairs, alone).statistic)

@@ -35,7 +35,7 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("mirrored", [True, False])
-@pytest.mark.parametrize("points", [2, 3, 5, 8])
+@pytest.mark.parametrize("points", [3, 8])
 @pytest.mark.parametrize(("seed", "raters"), [(0, 2), (1, 3), (2, 5)])
 def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters, mirrored):
     rows = agreement_studies.at_random(seed, points, raters)
@@ -48,7 +48,7 @@ def test_alpha_equals_krippendorff_with_ratings_missing(points, seed, raters, mi
     assert nominal == pytest.approx(krippendorff.alpha(verdicts, level_of_measurement="nominal"))
 
 
-@pytest.mark.parametrize("points", [2, 3, 5, 8])
+@pytest.mark.parametrize("points", [3, 8])
 @pytest.mark.parametrize("raters", [2, 4])
 def test_fleiss_equals_statsmodels_on_pairs_with_the_commonest_number(points, raters):
     rows = agreement_studies.at_random(5, points, raters)
