@@ -7,13 +7,14 @@ from arena.models import Study
 from arena.models.querysets import StudyQuerySet
 from arena.texts.markdown import summary
 from leaderboard.models import Snapshot
+from leaderboard.snapshots.presentation import ratings_given
 
 
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
     """Ratings by ``people`` or by every ``judge`` together; 0 without a snapshot."""
     raters = snapshot.counts["raters"] if snapshot else ()
     chosen = (choice for choice in raters if choice["selector"].partition(":")[0] == kind)
-    return sum(choice["comparisons"] - choice.get("unscored", 0) for choice in chosen)
+    return sum(map(ratings_given, chosen))
 
 
 def holds_simulated(snapshot: Snapshot | None) -> bool:

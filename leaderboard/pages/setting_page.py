@@ -13,6 +13,7 @@ from leaderboard.pages.figure import series_look
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
+from leaderboard.snapshots.presentation import ratings_given
 from leaderboard.snapshots.settings import (
     EXPECTED_RATINGS,
     RANDOM_PAIRS,
@@ -64,6 +65,11 @@ class SettingPage(Page):
         return series_look(self.snapshot.counts["raters"].index(self.raters))[0]
 
     @property
+    def given(self) -> int:
+        """How many ratings ``raters`` gave."""
+        return ratings_given(self.raters)
+
+    @property
     def switches(self) -> Sequence[Switch]:
         found = switches(self.setting, self.snapshot.known)
         return [switch for switch in found if switch.field in self.takes]
@@ -97,7 +103,7 @@ class SettingPage(Page):
         """Why the chosen raters have no game at the setting."""
         label, about = self.raters["label"], f" ({self.about_words})" if self.about_words else ""
         counted_here = used(self.snapshot.counts, self.setting.raters, self.setting.criterion)
-        given = counted_here.get("comparisons", 0) - counted_here.get("unscored", 0)
+        given = ratings_given(counted_here)
         if given and not self._compared_contestants():
             return f"{label} gave {counted(given, 'rating')}, but the answers have no model to rank"
         side = " and takes a side" if self.setting.ties == "off" else ""

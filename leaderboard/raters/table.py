@@ -53,6 +53,11 @@ class Kind:
         return sum(sum(one.unscored.values()) for one in self.shown)
 
     @property
+    def given(self) -> int:
+        """How many ratings it gave."""
+        return self.replies - self.unscored
+
+    @property
     def unscored_words(self) -> str:
         """The unscored by reason: "3 refused, 1 empty"."""
         total: dict[str, int] = {}
@@ -95,13 +100,13 @@ class RaterFigure:
 def summary(kind: Kind) -> dict[str, RaterFigure]:
     """The numbers of one kind by the columns of the page."""
     members = counted(kind.raters, "rater") if kind.raters > 1 else ""
-    unrated = f"{kind.unscored:,} not rated" if kind.unscored else ""
+    unrated = f"{kind.unscored:,} of {kind.replies:,} not rated" if kind.unscored else ""
     return {
-        "Ratings": RaterFigure(f"{kind.replies:,}", "; ".join(filter(None, (members, unrated)))),
+        "Ratings": RaterFigure(f"{kind.given:,}", "; ".join(filter(None, (members, unrated)))),
         "Agrees with people (r)": _with_people(kind),
         "Prefers the first": _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1),
         "Prefers the longer": _longer(kind.longer),
-        "Changes its verdict": _flips(kind.flips),
+        "Changes its verdict": _flips(kind),
     }
 
 
@@ -114,9 +119,11 @@ def _position(main: Shown | None, several: bool) -> RaterFigure:
     return RaterFigure(percent(main.share_first), share)
 
 
-def _flips(flips: Flips | None) -> RaterFigure:
+def _flips(kind: Kind) -> RaterFigure:
+    flips = kind.flips
     if flips is None:
-        return RaterFigure("–", "no pair in both orders")
+        whose = "no person saw a pair" if kind.selector == "people" else "no pair"
+        return RaterFigure("–", f"{whose} in both orders")
     interval = percent_range(flips.get("low"), flips.get("high"))
     n = counted(flips["pairs"], "pair")
     return RaterFigure(percent(flips["rate"]), f"{interval}; {n}" if interval else n)
@@ -153,7 +160,7 @@ def _plain(kind: Kind) -> dict[str, Cell]:
         "Raters": kind.label,
         "Members": kind.raters,
         "Simulated": "yes" if kind.simulated else "no",
-        "Comparisons": kind.replies,
+        "Comparisons": kind.given,
         "Unscored": kind.unscored,
         "Unscored by reason": kind.unscored_words,
         "Scale (points)": main.points if main else None,

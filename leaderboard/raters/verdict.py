@@ -34,7 +34,7 @@ def of_one(kind: Kind) -> str:
     for lean, words, _ in _LEANINGS:
         share, low, high = lean(kind)
         if side := clear_side(low, high):
-            found.append(f"{words[side < 0]} ({whole_percent(max(share, 1 - share))})")
+            found.append(_preferred(words, side, whole_percent(share)))
     who = ("it" if one else "they") if agreement else kind.label
     preferred = enumerated(found) if found else "no place and no length clearly"
     known = [f"{who} {verb('prefer', 1 if one else 2)} {preferred}"] if kind.replies else []
@@ -70,9 +70,14 @@ def _length(kind: Kind) -> Leaning:
 
 
 _LEANINGS: Final = (
-    (_place, ("the answer shown first", "the answer shown second"), "a place"),
-    (_length, ("the longer answer", "the shorter answer"), "length"),
+    (_place, ("the answer shown first", "the answer shown second"), "the answer shown first or second"),
+    (_length, ("the longer answer", "the shorter answer"), "longer or shorter answers"),
 )
+
+
+def _preferred(what: tuple[str, str], side: int, shares: str) -> str:
+    """Shares are those of the table: of the first, and of the longer."""
+    return f"{what[0]} ({shares})" if side > 0 else f"{what[1]} ({shares} for {what[0]})"
 
 
 def _preferences(
@@ -80,24 +85,23 @@ def _preferences(
 ) -> Iterator[str]:
     leanings = [(kind, *lean(kind)) for kind in kinds]
     parts = []
-    for side, which in zip((1, -1), what, strict=True):
-        some = [
-            (kind, max(share, 1 - share))
-            for kind, share, low, high in leanings
-            if clear_side(low, high) == side
-        ]
+    for side in (1, -1):
+        some = [(kind, share) for kind, share, low, high in leanings if clear_side(low, high) == side]
         if some:
-            number = sum(2 if kind.selector == "people" else 1 for kind, _ in some)
-            parts.append(f"{_named(some, kinds)} {verb('prefer', number)} {which}")
+            which = _preferred(what, side, _range(some))
+            parts.append(f"{_named(some, kinds)} {verb('prefer', _number(some))} {which}")
     if any(low is not None for _, _, low, _ in leanings):
-        yield "; ".join(parts) or f"nobody clearly prefers {nothing}"
+        yield "; ".join(parts) or f"no rater clearly prefers {nothing}"
 
 
 def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
     found = [(kind, kind.flips["rate"] or 0.0) for kind in kinds if kind.flips]
     if found:
-        whose = f" with {found[0][0].label}" if len(found) == 1 < len(kinds) else ""
-        yield f"when the order is swapped, the verdict changes in {_range(found)} of pairs{whose}"
+        some, whose = _named(found, kinds), "its" if _number(found) == 1 else "their"
+        yield (
+            f"{some} {verb('change', _number(found))} {whose} verdict in {_range(found)} of pairs when the "
+            "order is swapped"
+        )
 
 
 Shares = Sequence[tuple[Kind, float]]
@@ -107,7 +111,12 @@ def _named(some: Shares, everybody: Sequence[Kind]) -> str:
     labels = [kind.label for kind, _ in some if kind.selector != "people"]
     people = ["people"] if len(labels) < len(some) else []
     judges = sum(kind.selector != "people" for kind in everybody)
-    return f"{enumerated([*people, *([some_judges(labels, judges)] if labels else [])])} ({_range(some)})"
+    return enumerated([*people, *([some_judges(labels, judges)] if labels else [])])
+
+
+def _number(some: Shares) -> int:
+    """For the form of a verb: one or several."""
+    return sum(2 if kind.selector == "people" else 1 for kind, _ in some)
 
 
 def _range(some: Shares) -> str:

@@ -13,6 +13,7 @@ from django.shortcuts import render
 
 from arena.models import Study
 from leaderboard.models import Release, ReleaseBundle, Snapshot
+from leaderboard.pages.cards import comparisons
 from leaderboard.pages.page import Page, Panel
 from leaderboard.pages.shell import Published, published
 from leaderboard.pages.table import DataTable
@@ -20,7 +21,7 @@ from leaderboard.releases.content import USUAL, Board, boards
 from leaderboard.releases.provenance import Part, parts
 from leaderboard.results.citation import Author, Citation
 from leaderboard.results.page import OPEN
-from leaderboard.snapshots.presentation import METHOD_NAMES, leading_sentence, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, leading_sentence, ratings_given, ties_phrase
 from leaderboard.standings.table import raters_table, standing_rows, standings_table
 
 CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
@@ -51,7 +52,6 @@ def citation_of(release: Release, request: HttpRequest) -> Citation:
         slug=release.slug,
         made_at=release.created_at,
         snapshot_at=release.snapshot.created_at,
-        watermark=release.snapshot.watermark,
         methodology=release.snapshot.methodology,
         address=request.build_absolute_uri(release.get_absolute_url()),
         simulated=release.simulated,
@@ -79,6 +79,14 @@ class ReleasePage(Page):
     @cached_property
     def boards(self) -> list[Board]:
         return boards(self.release)
+
+    @property
+    def by_people(self) -> int:
+        return comparisons(self.snapshot, "people")
+
+    @property
+    def by_judges(self) -> int:
+        return comparisons(self.snapshot, "judge")
 
     @property
     def leading(self) -> str:
@@ -177,7 +185,8 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def _listed(request: HttpRequest, now: Published) -> HttpResponse:
     releases = list(now.study.releases.all())
-    rows = zip_longest(releases, map(authors_of, releases), releases[1:])
+    given = (ratings_given(release.snapshot.counts) for release in releases)
+    rows = zip_longest(releases, map(authors_of, releases), releases[1:], given)
     context = {"study": now.study, "releases": list(rows)}
     return render(request, "leaderboard/releases.html", context)
 

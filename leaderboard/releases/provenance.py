@@ -12,8 +12,8 @@ from leaderboard.models import Snapshot
 
 MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
     "counted": (
-        "Ratings that count",
-        "The leaderboard uses these; pairs not rated are included.",
+        "Pairs asked",
+        "The leaderboard uses those that got a rating.",
     ),
     "simulated": (
         "of these simulated",

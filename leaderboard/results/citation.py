@@ -68,7 +68,6 @@ class Citation:
     slug: str
     made_at: datetime
     snapshot_at: datetime
-    watermark: str
     methodology: str
     address: str
     simulated: bool
@@ -81,7 +80,6 @@ class Citation:
     def about(self) -> str:
         parts = [
             f"data as of {self.snapshot_at.day} {self.snapshot_at:%b %Y, %H:%M} UTC",
-            f"watermark {self.watermark}",
             f"method version {self.methodology}",
         ]
         if self.simulated:

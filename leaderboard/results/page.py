@@ -102,7 +102,6 @@ class ResultsPage(Page):
             slug=self.study.slug,
             made_at=self.snapshot.created_at,
             snapshot_at=self.snapshot.created_at,
-            watermark=self.snapshot.watermark,
             methodology=self.snapshot.methodology,
             address=f"{self.site}{self.study.get_absolute_url()}",
             simulated=self.simulated,

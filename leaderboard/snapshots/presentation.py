@@ -20,6 +20,12 @@ STYLE_NAMES: Final = {"length": "length", "markdown": "Markdown"}
 _MOST_LETTERS: Final = 4
 
 
+def ratings_given(counts: Mapping[str, Any]) -> int:
+    """Of a snapshot or some of its raters; comparisons include those without a rating."""
+    given: int = counts.get("comparisons", 0) - counts.get("unscored", 0)
+    return given
+
+
 def interval_line(used: Mapping[str, Any]) -> str:
     """The interval in words; empty without one. Parameters of methodology 1 lack some."""
     if used["rounds"] is None:

@@ -117,7 +117,7 @@ def test_what_is_missing_has_dashes_and_says_why():
         counts=[0] * 8, scored=0, share_first=None, mean=None, position=None, unscored={"empty": 3}
     )
     found = cells(kind(ratings=payloads.ratings(empty)))
-    assert found["Ratings"].note == "3 not rated"
+    assert (found["Ratings"].value, found["Ratings"].note) == ("0", "3 of 3 not rated")
     assert found["Prefers the first"].value == "–"
     assert sentences(kind(ratings=payloads.ratings(empty))) == [
         "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."

@@ -24,13 +24,13 @@ def kind(label, share, length=None, rate=None):
 def test_intervals_decide_who_prefers_what():
     kinds = [kind("People", 0.53, 0.6), kind("A", 0.7, 0.46, 0.64), kind("B", 0.4, 0.4, 0.1)]
     assert verdict(kinds) == (
-        "A (70%) prefers the answer shown first; B (60%) prefers the answer shown second. "
-        "People (60%) prefer the longer answer; B (60%) prefers the shorter answer. "
-        "When the order is swapped, the verdict changes in 10–64% of pairs."
+        "A prefers the answer shown first (70%); B prefers the answer shown second (40% for the answer shown "
+        "first). People prefer the longer answer (60%); B prefers the shorter answer (40% for the longer "
+        "answer). Both judges change their verdict in 10–64% of pairs when the order is swapped."
     )
     assert of_one(kinds[1]) == (
-        "A prefers the answer shown first (70%). When the order is swapped, the verdict changes in 64% of "
-        "pairs."
+        "A prefers the answer shown first (70%). A changes its verdict in 64% of pairs when the order is "
+        "swapped."
     )
     assert of_one(kinds[0]) == "People prefer the longer answer (60%)."
     assert of_one(kind("C", 0.5, 0.5)) == "C prefers no place and no length clearly."
@@ -39,7 +39,7 @@ def test_intervals_decide_who_prefers_what():
 def test_many_kinds_are_counted():
     kinds = [kind(name, 0.6 + place / 10, rate=0.2) for place, name in enumerate("abc")]
     assert verdict([*kinds, kind("e", 0.5)]) == (
-        "Three of four judges (60–80%) prefer the answer shown first. "
-        "When the order is swapped, the verdict changes in 20% of pairs."
+        "Three of four judges prefer the answer shown first (60–80%). "
+        "Three of four judges change their verdict in 20% of pairs when the order is swapped."
     )
     assert verdict([]) == ""

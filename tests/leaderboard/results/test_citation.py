@@ -18,7 +18,6 @@ def make_citation(**overrides):
             "slug": "study",
             "made_at": datetime(2026, 5, 3, tzinfo=UTC),
             "snapshot_at": datetime(2026, 5, 2, 9, 30, tzinfo=UTC),
-            "watermark": "1.2.3",
             "methodology": "4",
             "address": "https://arena.example/studies/study/releases/1/",
             "simulated": False,
@@ -70,7 +69,7 @@ def test_the_cff_file_says_what_the_release_is():
         "doi": "10.5281/zenodo.7",
         "url": "https://arena.example/studies/study/releases/1/",
         "license": "CC-BY-4.0",
-        "abstract": "Likert Arena leaderboard, data as of 2 May 2026, 09:30 UTC, watermark 1.2.3, "
+        "abstract": "Likert Arena leaderboard, data as of 2 May 2026, 09:30 UTC, "
         "method version 4, licence CC-BY-4.0.",
     }
 
