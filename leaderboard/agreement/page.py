@@ -249,8 +249,8 @@ class AgreementPage(AboutRaters):
             yield self.make_panel(
                 "correlation",
                 "Agreement with people by category",
-                f"{self.coefficient_name}: 1 is full agreement, 0 is none. Bars show the {self.level:g}% "
-                f"interval for other prompts of this kind.{line}",
+                f"{self.coefficient_name}: 1 is full agreement, 0 is none. Intervals ({self.level:g}%) "
+                f"are for other prompts of this kind.{line}",
                 correlation_table([*drawn, *listed_too]),
                 draw=lambda: correlations(coefficient, own, people),
                 height=step(rows + 5),

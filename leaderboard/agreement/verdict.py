@@ -226,9 +226,9 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
         yield (
-            f"{_who(some, everybody)} {verb('order', len(some))} the models differently from people: "
-            f"{judge.label if len(some) > 1 else 'it'} clearly reverses {order.reversed:,} of "
-            f"{counted(order.pairs, 'pair')} of models"
+            f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order of models"
+            f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {order.reversed:,} of "
+            f"{counted(order.pairs, 'pair')}"
         )
 
 
@@ -243,12 +243,12 @@ def _agreement(judges: Sequence[Judge], people: int) -> Iterator[str]:
             f"{named(by[first])} {verb('agree', len(by[first]))} with people {first.value} people agree with "
             "each other",
             *(f"{named(by[one])} {one.value.removesuffix(' than')}" for one in others),
-            *([f"for {named(unsure)} the ratings are too few to tell"] if unsure else ()),
+            *([f"for {named(unsure)} the interval is too wide to tell"] if unsure else ()),
         ]
         yield "; ".join(parts)
     elif unsure:
         yield (
-            f"the ratings are too few to tell whether {named(unsure)} {verb('agree', len(unsure))} with "
+            f"the intervals are too wide to tell whether {named(unsure)} {verb('agree', len(unsure))} with "
             "people as well as people agree with each other"
         )
     if some := by[Standing.NO_PEOPLE_FIGURE]:

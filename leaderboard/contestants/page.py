@@ -190,7 +190,7 @@ class ContestantPage(SettingPage):
             yield self.make_panel(
                 "opponents",
                 "Opponents",
-                f"By {self.label}. Share of points won; a tie counts half. Bars are {level:g}% intervals, "
+                f"By {self.label}. Share of points won; a tie counts half. Intervals are {level:g}%, "
                 "too narrow where several raters saw one prompt.",
                 opponents_table(self.name, self.opponents, level),
                 draw=lambda: win_rates(self.opponents, level),
@@ -200,7 +200,7 @@ class ContestantPage(SettingPage):
             yield self.make_panel(
                 "categories",
                 "Scores by category",
-                f"By {self.label}. Bars are {level:g}% intervals. Each category has scores of its own, about "
+                f"By {self.label}. Intervals are {level:g}%. Each category has scores of its own, about "
                 "the same centre.",
                 placed_table("Scores by category", "Category", self.by_category, level),
                 draw=lambda: charts_places(self.by_category, level),

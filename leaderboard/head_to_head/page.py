@@ -193,7 +193,7 @@ class HeadToHead(ComputedPage):
 
     def _panels(self) -> Iterator[Panel]:
         first, second, level = self.first.name, self.second.name, self.level
-        words = f"{first} minus {second}, from all ratings. Bars are {level:g}% intervals"
+        words = f"{first} minus {second}, from all ratings. Intervals are {level:g}%"
         looks = f"{words} for repeated looks." if self.every_look else f"{words}."
         if self.margin:
             looks += f" The dashed line is the margin, \N{MINUS SIGN}{self.margin:g} points."

@@ -145,7 +145,7 @@ class Decision:
         ratings, prompts = about(self.more_ratings), about(self.more_units)
         more = f"{prompts} more prompts ({ratings} ratings)"
         wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
-        return f"With about {wanted}, the chance to decide is {POWER:.0f}%."
+        return f"About {wanted} would settle it with {POWER:.0f}% probability."
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -68,7 +68,7 @@ class JudgesPage(Page):
     @property
     def setting_words(self) -> str:
         names = labels(self.snapshot)
-        return ", ".join(names[one] for one in self.chosen)
+        return "\n".join(names[one] for one in self.chosen)
 
     @property
     def nothing(self) -> str:
@@ -112,7 +112,7 @@ class JudgesPage(Page):
         pairs, prompts = (self.found or {}).get("pairs", 0), (self.found or {}).get("prompts", 0)
         return (
             f"{counted(pairs, 'pair')} of {counted(prompts, 'prompt')} that every judge here rated. "
-            f"Ranges are {self.level:g}% intervals."
+            f"Intervals are {self.level:g}%."
         )
 
     @property

@@ -147,8 +147,8 @@ _POINTS: Final = ("Elo points", whole)
 MEASURES: Final = (
     _Measure(
         "Pairs",
-        "How many of the pairs that every judge rated these raters rated, and how many in both orders.",
-        lambda own: Measured(own["pairs"], n=f"{own['pairs_in_both_orders']:,} in both orders"),
+        "How many of the pairs that every judge rated these raters rated.",
+        lambda own: Measured(own["pairs"]),
         "",
         whole,
     ),
@@ -250,9 +250,11 @@ MEASURES: Final = (
 def lines(content: Content) -> list[Line]:
     """Every measure that is known of somebody, in the order of the table."""
     raters, labels = content["raters"], _labels(content)
+    # Where everybody rated every pair, the caption has said so.
+    measures = MEASURES[1:] if all(own["pairs"] == content["pairs"] for own in raters) else MEASURES
     found = [
         Line(each.name, each.meaning, each.unit, each.form, tuple(map(each.read, raters)), labels)
-        for each in MEASURES
+        for each in measures
     ]
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
 

@@ -110,7 +110,7 @@ def test_the_waiting_page_is_accessible_and_fits(page, live_server, made, proble
 
 def test_without_scripts_a_link_looks_again(plain_page, live_server, made):
     plain_page.goto(f"{live_server.url}/studies/board/?raters=people&category=-coding&level=90")
-    again = plain_page.get_by_role("link", name="Look again")
+    again = plain_page.get_by_role("link", name="Refresh")
     for _ in range(2):  # the tables at the usual level, and with so few rounds those at this one
         assert computing.compute_next(made.study.pk)
         with plain_page.expect_navigation():

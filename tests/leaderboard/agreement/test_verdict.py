@@ -56,7 +56,7 @@ def test_the_interval_of_the_difference_decides_the_words(difference, low, high,
 @pytest.mark.parametrize(("low", "high"), [(-0.1, 0.02), (None, None)])
 def test_a_wide_interval_decides_nothing(low, high):
     found = said({("correlation", "judge:a"): correlation(low=low, high=high)})
-    assert found.short.startswith("The ratings are too few to tell whether Judge A agrees")
+    assert found.short.startswith("The intervals are too wide to tell whether Judge A agrees")
 
 
 def test_the_strongest_reason_for_doubt_follows():
@@ -104,7 +104,7 @@ def test_length_is_a_doubt_where_people_like_it_less(people_high, end):
         ),
         (
             (("Z", "a"), ("X", "b"), ("Y", "c")),
-            "Judge A orders the models differently from people: it clearly reverses 1 of 3 pairs of models.",
+            "Judge A clearly reverses people’s order of models in 1 of 3 pairs.",
         ),
     ],
 )

@@ -53,7 +53,7 @@ def test_the_prompts_that_would_decide_by_hand():
     assert "350 more prompts (2,800 ratings)" in found.outlook
     needed = 10 * sqrt(50 / (50 + found.more_units)) * (2 + norm.ppf(0.8))
     assert 9.9 < needed <= 10
-    assert "about 2,800 more ratings," in decision(10, of_prompts=False).outlook
+    assert "About 2,800 more ratings would" in decision(10, of_prompts=False).outlook
     assert decision(0).more_units is None
     assert decision(-10, margin=10).more_units is None
 

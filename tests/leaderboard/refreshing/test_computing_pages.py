@@ -52,7 +52,7 @@ def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, ma
     assert "These numbers are waiting to be computed." in text
     assert "People, all categories, Elo, ties half, ratings 3–6 are ties, 95% intervals" in text
     assert 'hx-get="/studies/small/computing/?raters=people&amp;band=3-6&amp;shown=wanted"' in text
-    assert '<a class="button button-quiet" href="?raters=people&amp;band=3-6">Look again</a>' in text
+    assert '<a class="button button-quiet" href="?raters=people&amp;band=3-6">Refresh</a>' in text
     assert "standings-table" not in text
     work(made)
     shown = client.get(BAND)
