@@ -40,9 +40,6 @@ TELLING = (
 )
 
 
-Scores = dict[str, float]
-
-
 @dataclass(frozen=True)
 class Votes:
     """Ratings by one kind of rater, with the names of the contestants."""

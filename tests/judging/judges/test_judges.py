@@ -8,7 +8,7 @@ import pytest
 
 from arena.models import Comparison, Rater
 from arena.rating import scales
-from judging.endpoints.client import NoReplyError, Request, storable
+from judging.endpoints.client import NoReplyError, storable
 from judging.endpoints.simulated import Simulation
 from judging.judges.services import SETTINGS, JudgeError, configure_judge
 from judging.models import Judge, JudgeCall, JudgeRun
@@ -16,8 +16,6 @@ from judging.runs.lifecycle import start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.simulating import simulated_rating
-
-REQUEST = Request("simulated", [], 1.0)
 
 
 def config_of(judge: Judge, **overrides: Any) -> Judge:

@@ -17,7 +17,6 @@ from tests.leaderboard.standings.test_table import standing, standings
 
 pytestmark = pytest.mark.django_db
 ROUNDS = 200
-HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 
 def place(**changes):

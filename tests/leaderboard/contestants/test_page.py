@@ -10,7 +10,6 @@ from tests.leaderboard.reading import records, text
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
-HOSTILE = '</script><img src=x onerror=alert(1)>"&'
 
 
 @pytest.fixture(autouse=True, scope="module")

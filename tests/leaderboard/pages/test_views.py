@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import re
 from html import unescape
@@ -18,7 +16,6 @@ from tests.leaderboard.reading import text
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
-HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -313,24 +310,6 @@ def test_no_text_of_a_prompt_or_completion_is_ever_shown(client, made):
     for path in ("", "standings.json", "tables/raters/", "tables/raters.csv"):
         page = text(client.get(f"/studies/small/{path}"))
         assert not [shown for shown in texts if shown in page]
-
-
-def test_hostile_names_are_only_text(client):
-    made = HandMade(
-        HOSTILE, "=cmd()", slug="hostile", categories=(HOSTILE,), name=HOSTILE, description=HOSTILE
-    )
-    made.rate(HOSTILE, "=cmd()", 1)
-    judge = made.judge("hostile")
-    made.rate("=cmd()", HOSTILE, 7, rater=judge)
-    services.refresh(made.study)
-    page = text(client.get("/studies/hostile/"))
-    assert "<img" not in page
-    assert page.count("</script>") == page.count("<script")
-    assert "<img" not in text(client.get("/studies/hostile/tables/raters/"))
-    assert "<img" not in text(client.get("/"))
-    table = text(client.get("/studies/hostile/tables/raters.csv"))
-    assert "'=cmd()" in table
-    assert not [line for line in csv.reader(io.StringIO(table)) if line[0].startswith("=")]
 
 
 def test_figures_are_found_where_the_page_says_and_nowhere_else(client, made):

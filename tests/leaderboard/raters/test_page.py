@@ -12,7 +12,6 @@ from tests.leaderboard.reading import table, text, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
-HOSTILE = '</script><img src=x onerror=alert(1)><b>"&'
 PAGES = (
     *("/studies/small/raters/", "/studies/small/agreement/"),
     *(
