@@ -18,6 +18,7 @@ from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     clear_side,
     counted,
+    judge_called,
     paragraph,
     signed,
     some_judges,
@@ -141,7 +142,7 @@ class _About:
             standing = Standing.UNKNOWN
         else:
             standing = Standing.NO_PEOPLE_FIGURE if pairs >= FEWEST_PAIRS else Standing.FEW_PAIRS
-        return Judge(_called(entry["label"]), standing, pairs, order, doubts)
+        return Judge(judge_called(entry["label"]), standing, pairs, order, doubts)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -268,11 +269,6 @@ def _agreement(judges: Sequence[Judge], people: int) -> Iterator[str]:
     if some := by[Standing.UNKNOWN]:
         who = "no judge can" if len(some) == len(judges) else f"{_who(some, judges)} cannot"
         yield f"{who} be compared with people yet"
-
-
-def _called(label: str) -> str:
-    """Judges are often named like the models they rate: "judge GPT-4"."""
-    return label if "judge" in label.casefold() else f"judge {label}"
 
 
 def _who(some: Sequence[Judge], everybody: Sequence[Judge]) -> str:

@@ -89,8 +89,8 @@ class Categories(SettingPage):
         return "" if self.pending else verdict(self.matrix)
 
     @property
-    def has_provisional(self) -> bool:
-        return any(place.tint == "provisional" for line in self.lines for place in line.places)
+    def tints(self) -> set[str]:
+        return {place.tint for line in self.lines for place in line.places}
 
     @cached_property
     def _sorting(self) -> tuple[str, bool]:

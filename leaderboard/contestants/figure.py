@@ -43,7 +43,7 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
         for row in rows
     ]
     values = [(row.rate, row.low, row.high) for row in rows]
-    figure = by_row([row.name for row in rows], values, texts, f"Points won, {level:g}% interval")
+    figure = by_row([row.name for row in rows], values, texts, f"Win share, {level:g}% interval")
     figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".0%"}
     figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]
     return figure

@@ -190,7 +190,7 @@ class ContestantPage(SettingPage):
             yield self.make_panel(
                 "opponents",
                 "Opponents",
-                f"By {self.label}. Share of points won; a tie counts half. Intervals are {level:g}%, "
+                f"By {self.label}. Win share; a tie counts half. Intervals are {level:g}%, "
                 "too narrow where several raters saw one prompt.",
                 opponents_table(self.name, self.opponents, level),
                 draw=lambda: win_rates(self.opponents, level),

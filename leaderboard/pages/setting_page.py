@@ -84,6 +84,13 @@ class SettingPage(Page):
         return ", ".join(method_words(self.setting))
 
     @property
+    def filters(self) -> str:
+        """What the switches are set to, in words."""
+        main = (option for switch in self.switches if switch.group == "main" for option in switch.options)
+        chosen = (option.label for option in main if option.chosen)
+        return ", ".join((*chosen, self.method_words)).replace("All categories", "all categories")
+
+    @property
     def setting_words(self) -> str:
         return words(self.setting, self.snapshot.counts)
 

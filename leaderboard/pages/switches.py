@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from leaderboard.pages.wording import judge_called
 from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
 
 _MOST: Final = 4
@@ -80,4 +81,7 @@ def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Cou
         changed = offered(changed, counts)
     if declared.field == "method":
         changed = replace(changed, adjust="")  # which would choose the method
-    return Option(choice.text, changed.query(), chosen, choice.comparisons, choice.value)
+    text = choice.text
+    if choice.value.startswith("judge:"):
+        text = judge_called(text, "Judge")
+    return Option(text, changed.query(), chosen, choice.comparisons, choice.value)

@@ -84,6 +84,11 @@ def enumerated(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def judge_called(label: str, judge: str = "judge") -> str:
+    """Judges are often named like the models they rate: "judge GPT-4"."""
+    return label if "judge" in label.casefold() else f"{judge} {label}"
+
+
 def verb(word: str, number: int) -> str:
     """ "prefers" of one, "prefer" of several."""
     return f"{word}s" if number == 1 else word

@@ -106,6 +106,10 @@ def leading_sentence(content: Mapping[str, Any]) -> str:
     close = [row["contestant"] for row in ranked[1:] if any(row["contestant"] in names for names in groups)]
     if not close:
         return f"{leader} leads, ahead of all others beyond chance."
+    shown = {row["contestant"]: f"{row['rating']:.0f}" for row in ranked}
+    level, top = [name for name in close if shown[name] == shown[leader]], shown[leader]
+    if level:
+        return f"{_listed([leader, *level])} share the top ({top})."
     return f"{leader} leads, but cannot be told apart from {_listed(close)}."
 
 

@@ -88,13 +88,13 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
     return _matrix_figure(
         rates,
         games,
-        "%{z:.2f} of the points in %{customdata} ratings",
+        "win share %{z:.2f} in %{customdata} ratings",
         ":.2f",
         zmin=0,
         zmid=0.5,
         zmax=1,
         colorscale=_SHARES,
-        colorbar=colour_bar("Share of points"),
+        colorbar=colour_bar("Win share"),
     )
 
 

@@ -275,6 +275,11 @@ class Board(SettingPage):
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
     @property
+    def by_davidson(self) -> str:
+        """The address with intervals from a formula."""
+        return self.address + self.asked.query(self.setting.query(method="davidson"))
+
+    @property
     def by_bradley_terry(self) -> str:
         return self.address + self.asked.query(self.setting.query(method="bradley-terry"))
 
@@ -633,8 +638,8 @@ def _matrices(board: Board) -> Iterator[Panel]:
 
     yield board.make_panel(
         "win-rates",
-        "Wins against each other",
-        "Read across a row: the share of points that the row’s model wins against the column’s model. A tie "
+        "Win share against each other",
+        "Read across a row: how often the row’s model wins against the column’s model. A tie "
         f"counts half. The table adds {level:g}% intervals (Wilson), too narrow where several raters saw one "
         "prompt.",
         lambda: win_rates_table(rates(), counts("games"), level),

@@ -160,10 +160,10 @@ RANK: Final = Column(
     "rank",
     "Rank",
     lambda e: e.row.rank,
-    lambda e: e.row.rank_range,
+    lambda e: str(e.row.rank),
     "num nowrap",
     falling=False,
-    help="The ranks that the intervals leave possible. Models with overlapping intervals share ranks.",
+    help="The place by score. Below it the ranks that the intervals leave possible.",
 )
 CONTESTANT: Final = Column(
     "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
@@ -177,11 +177,11 @@ RATING: Final = Column(
 )
 WINS: Final = Column(
     "wins",
-    "Wins",
-    lambda e: e.row.win_percent,
-    lambda e: percent(e.row.win_percent),
+    "Win share",
+    lambda e: e.row.win_share,
+    lambda e: percent(e.row.win_share),
     "num on-wide",
-    help="Share of its ratings that prefer this model. A tie is no win.",
+    help="How often this model won its pairs. A tie counts half.",
 )
 GAMES: Final = Column(
     "games",
@@ -369,7 +369,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Line:
-    """A row as texts; those of its interval are empty without one.
+    """A row as texts; those of its interval are empty without one, and ``possible`` without other ranks.
 
     ``dots`` is SVG, ``cells`` holds class and text of each further cell, ``found`` says whether the search
     finds it.
@@ -377,6 +377,7 @@ class Line:
 
     entry: Entry
     rank: str
+    possible: str
     rating: str
     low: str
     high: str
@@ -461,7 +462,8 @@ class StandingsView:
         row, sure = entry.row, self.intervals and entry.row.plus is not None
         return Line(
             entry,
-            row.rank_range if self.intervals else str(row.rank),
+            str(row.rank),
+            row.rank_range if self.intervals and row.rank_range != str(row.rank) else "",
             whole(row.rating),
             whole(row.low) if sure else "",
             whole(row.high) if sure else "",

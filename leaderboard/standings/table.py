@@ -72,6 +72,11 @@ class Row:
         )
 
     @property
+    def win_share(self) -> float:
+        """Percent of its games won, a tie counting half."""
+        return self.win_percent + self.tie_percent / 2
+
+    @property
     def rank_range(self) -> str:
         """The ranks that are possible, or the rank by score without intervals."""
         best, worst = self.ranks or (self.rank, self.rank)

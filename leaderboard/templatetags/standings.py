@@ -26,14 +26,14 @@ def standing_rows(view: StandingsView) -> SafeString:
 def _row(line: Line, *, drawn: bool, every: bool) -> str:
     marks = (' class="provisional"' if line.entry.row.provisional else "") + ("" if line.found else " hidden")
     cells = (
-        f'<td class="num nowrap">{line.rank}</td>',
-        f'<th scope="row" class="name">{_name(line.entry)}</th>',
-        f'<td class="num score">{line.rating}<span class="share">{WINS.text(line.entry)} wins</span></td>',
-        f'<td class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",
-        f'<td class="num">{line.arms or NOTHING}</td>' if every else "",
-        *(f'<td class="{kind}">{escape(text)}</td>' for kind, text in line.cells),
+        f'<td role="cell" class="num nowrap">{line.rank}{_possible(line)}</td>',
+        f'<th scope="row" role="rowheader" class="name">{_name(line.entry)}</th>',
+        f'<td role="cell" class="num score">{line.rating}{_share(line.entry)}</td>',
+        f'<td role="cell" class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",
+        f'<td role="cell" class="num">{line.arms or NOTHING}</td>' if every else "",
+        *(f'<td role="cell" class="{kind}">{escape(text)}</td>' for kind, text in line.cells),
     )
-    return f"<tr{marks}>{''.join(cells)}</tr>"
+    return f'<tr role="row"{marks}>{"".join(cells)}</tr>'
 
 
 def _name(entry: Entry) -> str:
@@ -45,6 +45,16 @@ def _name(entry: Entry) -> str:
         + (_PROVISIONAL.format(reason=escape(row.provisional)) if row.provisional else "")
         + (_ORGANISATION.format(name=escape(entry.about.organisation)) if entry.about.organisation else "")
     )
+
+
+def _possible(line: Line) -> str:
+    if not line.possible:
+        return ""
+    return f'<span class="possible"><span class="visually-hidden">possible: </span>{line.possible}</span>'
+
+
+def _share(entry: Entry) -> str:
+    return f'<span class="share">win share {WINS.text(entry)}</span>'
 
 
 def _ends(line: Line) -> str:

@@ -218,7 +218,7 @@ def test_an_image_can_be_taken_away(page, live_server, made, size, kind):
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{live_server.url}/studies/board/")
     with page.expect_download() as download:
-        page.get_by_role("button", name=f"{kind} of Wins against each other").click()
+        page.get_by_role("button", name=f"{kind} of Win share against each other").click()
     assert download.value.suggested_filename == f"board-win-rates.{kind.lower()}"
     start = Path(download.value.path()).read_bytes()[:8]
     assert start == (b"\x89PNG\r\n\x1a\n" if kind == "PNG" else b"<svg cla")
@@ -256,8 +256,8 @@ def test_the_numbers_remain_without_scripts(plain_page, live_server, made):
     plain_page.goto(f"{live_server.url}/studies/board/")
     assert not plain_page.locator(".plot").first.is_visible()
     assert plain_page.locator("#win-rates table").is_visible()
-    assert not plain_page.get_by_role("button", name="PNG of Wins against each other").is_visible()
-    assert plain_page.get_by_role("link", name="CSV of Wins against each other").is_visible()
+    assert not plain_page.get_by_role("button", name="PNG of Win share against each other").is_visible()
+    assert plain_page.get_by_role("link", name="CSV of Win share against each other").is_visible()
     plain_page.locator(".more-settings > summary").click()
     with plain_page.expect_navigation():
         plain_page.get_by_role("link", name="Off", exact=True).click()

@@ -28,14 +28,18 @@ def test_links_change_one_switch_and_keep_the_others():
     assert on.query == "?raters=judge%3Ax&category=coding"
     assert options(Setting("people"), "category")[2].query == "?raters=people&category=a%26b%3Dc"
     found = {option.label: option.query for option in options(Setting("people", band="3-6"), "raters")}
-    assert found["X"] == "?raters=judge%3Ax&band=3-6"
-    assert found["Three"] == "?raters=judge%3Athree"
+    assert found["Judge X"] == "?raters=judge%3Ax&band=3-6"
+    assert found["Judge Three"] == "?raters=judge%3Athree"
 
 
 def test_raters_that_are_offered_and_their_numbers_of_comparisons():
-    assert [option.label for option in options(Setting("people"), "raters")] == ["People", "X", "Three"]
+    assert [option.label for option in options(Setting("people"), "raters")] == [
+        "People",
+        "Judge X",
+        "Judge Three",
+    ]
     chosen = options(Setting("group:all"), "raters")
-    assert [option.label for option in chosen] == ["People", "X", "Three", "All"]
+    assert [option.label for option in chosen] == ["People", "Judge X", "Judge Three", "All"]
     setting = Setting("people")
     assert [option.comparisons for option in options(setting, "raters")] == [5, 7, 4]
     assert [option.comparisons for option in options(setting, "category")] == [5, 2, 1, 0]

@@ -65,6 +65,12 @@ def test_who_leads_and_from_whom_the_leader_cannot_be_told_apart(content, senten
     assert leading_sentence(content) == sentence
 
 
+def test_leaders_whose_scores_read_the_same_share_the_top():
+    content = ranked(["w", "x", "y"])
+    content["standings"][1] |= {"rating": 999.8}
+    assert leading_sentence(content) == "w and x share the top (1000)."
+
+
 def test_equal_leaders_share_the_first_place():
     content = ranked()
     content["standings"][1] |= {"rank": 1}

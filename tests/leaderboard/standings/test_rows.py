@@ -88,8 +88,8 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
     assert cells["Licence"][1] == "MIT"
     labels = [head.column.label for head in view("a", asked=every).headings]
-    assert labels == ["Wins", "Ties", "Group", "First", "Elo", "Ratings"]
-    assert [head.column.label for head in view("a").headings] == ["Wins", "Ratings"]
+    assert labels == ["Win share", "Ties", "Group", "First", "Elo", "Ratings"]
+    assert [head.column.label for head in view("a").headings] == ["Win share", "Ratings"]
 
 
 def test_the_switch_of_columns_keeps_search_and_order_unless_the_column_goes():
@@ -139,15 +139,15 @@ def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B0
 def test_a_row_has_every_cell_in_the_order_of_the_headings():
     (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), about=About("Labs", address="/a/"))
     assert row.startswith(
-        '<tr><td class="num nowrap">1</td>'
-        '<th scope="row" class="name"><a href="/a/"><bdi>alpha</bdi></a>'
+        '<tr role="row"><td role="cell" class="num nowrap">1</td>'
+        '<th scope="row" role="rowheader" class="name"><a href="/a/"><bdi>alpha</bdi></a>'
         '<span class="organisation">Labs</span></th>'
-        '<td class="num score">1012<span class="share">50% wins</span></td>'
-        '<td class="dots-cell"><span class="visually-hidden">1000 to 1020</span><svg class="dots"'
+        '<td role="cell" class="num score">1012<span class="share">win share 62%</span></td>'
+        '<td role="cell" class="dots-cell"><span class="visually-hidden">1000 to 1020</span><svg class="dots"'
     )
-    assert row.endswith('</td><td class="num on-wide">50%</td><td class="num on-wide">40</td></tr>')
+    assert row.endswith('<td role="cell" class="num on-wide">40</td></tr>')
     (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), asked=TableQuery(columns="all"))
-    assert '<td class="num">+8 / −12</td><td class="num on-wide">50%</td>' in row
+    assert '<td role="cell" class="num">+8 / −12</td><td role="cell" class="num on-wide">62%</td>' in row
 
 
 def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a_dash():
@@ -155,20 +155,20 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
         standing("Ada", 1000.0, kind="people"), standing("b", 900.0, games=1, wins=0, losses=1)
     )
     assert '<bdi>Ada</bdi> <span class="badge badge-info">People</span></th>' in people
-    assert few.startswith('<tr class="provisional">')
+    assert few.startswith('<tr role="row" class="provisional">')
     assert (
         '<span class="badge badge-warn">Provisional</span> '
         '<span class="provisional-reason">fewer than 30 ratings</span></th>'
     ) in few
     (row,) = rows(standing("alpha", 1000.0), intervals=False)
-    assert '</span></td><td class="num on-wide">50%</td>' in row
+    assert '</span></td><td role="cell" class="num on-wide">62%</td>' in row
     assert "<svg" not in row
 
 
 def test_rows_a_search_leaves_out_are_hidden():
     found, left_out = rows(standing("alpha", 1000.0), standing("beta", 900.0), asked=TableQuery(search="ALP"))
-    assert found.startswith("<tr><td")
-    assert left_out.startswith("<tr hidden><td")
+    assert found.startswith('<tr role="row"><td')
+    assert left_out.startswith('<tr role="row" hidden><td')
 
 
 def test_no_text_can_write_in_a_row():
