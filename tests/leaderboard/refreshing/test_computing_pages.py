@@ -284,7 +284,8 @@ class TestAdjusting:
             "length",
             *(effect[what] for what in ("points", "low", "high")),
         )
-        assert 'href="?raters=people"' in shown.content.decode()  # by Elo nothing is adjusted
+        queries = {option.value: option.query for each in page.switches for option in each.options}
+        assert queries["elo"] == "?raters=people", "by Elo nothing is adjusted"
         (one, *_), (row, *_) = page.standings()["without"]["adjust"], table.rows
         assert (one["rank"], one["rating"], one["places"]) == (*row[5:7], row[10])
 
