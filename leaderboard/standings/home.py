@@ -1,6 +1,6 @@
 """The first page: the studies one may see, each with its leaders as its newest snapshot stores them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -38,11 +38,12 @@ class Leader:
 class Entry:
     """A study on the first page: its leaders and by whom; whether the visitor can rate, after joining.
 
-    ``axis`` draws the scale of the leaders.
+    ``ranked`` counts the models that its leaders lead; ``axis`` draws the scale of the leaders.
     """
 
     card: Card
     leaders: tuple[Leader, ...]
+    ranked: int
     axis: SafeString
     by: str
     may_rate: bool
@@ -63,12 +64,16 @@ def home(request: HttpRequest) -> HttpResponse:
     for card in found:
         snapshot = card.snapshot
         setting = opened.get(snapshot.pk) if snapshot else None
-        leaders, axis = _leaders(standings.get(snapshot.pk) if snapshot else None)
+        content = standings.get(snapshot.pk) if snapshot else None
+        rows = standing_rows(content, None) if content else ()
+        leaders, axis = _leaders(rows[:LEADERS])
         by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
-        entries.append(Entry(card, leaders, axis, by, takes_ratings and is_let_in))
-    return render(request, "leaderboard/home.html", {"entries": entries})
+        entries.append(Entry(card, leaders, len(rows), axis, by, takes_ratings and is_let_in))
+    examples = [entry for entry in entries if entry.card.study.simulated]
+    groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]
+    return render(request, "leaderboard/home.html", {"groups": [group for group in groups if group[1]]})
 
 
 def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
@@ -83,8 +88,7 @@ def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
     return {row.snapshot_id: at_level(row.content, opened[row.snapshot_id].level) for row in rows}
 
 
-def _leaders(content: Content | None) -> tuple[tuple[Leader, ...], SafeString]:
-    rows = standing_rows(content, None)[:LEADERS] if content else ()
+def _leaders(rows: Sequence[Row]) -> tuple[tuple[Leader, ...], SafeString]:
     values = (value for row in rows for value in (row.low, row.rating, row.high) if value is not None)
     axis = Axis.around(values)
     if axis is None:
