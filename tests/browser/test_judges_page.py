@@ -70,6 +70,7 @@ def test_boxes_choose_who_stands_side_by_side(page, live_server, made, problems)
         compute(made, f"{PAGE}?{query}")
     page.goto(f"{live_server.url}{PAGE}")
     assert page.locator(".kinds").first.locator("thead th").count() == 5
+    page.locator("summary", has_text="Choose raters").click()
     box = page.locator('input[name="with"][value="judge:a-judge-with-a-rather-long-name"]')
     box.focus()
     page.keyboard.press("Space")

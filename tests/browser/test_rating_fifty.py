@@ -132,11 +132,21 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     page.wait_for_selector("#answer")
     person.rate_until(28)
 
-    # And lost once more while answers wait, with a reload as soon as it is back.
-    page.context.set_offline(True)
+    # And lost once more, until the page is loaded again while an answer waits.
+    loads: list[str] = []
+
+    def lose_until_loaded(route: Any) -> None:
+        if route.request.is_navigation_request():
+            loads.append(route.request.url)
+        if route.request.method == "POST" and not loads:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(page.url, lose_until_loaded)
     person.rate()
-    page.context.set_offline(False)
     person.reload()
+    page.unroute(page.url)
     person.rate_until(33)
 
     # Signed out, and in again.
