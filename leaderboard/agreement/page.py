@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, floor
 from typing import Any, ClassVar, Final
 
 from django.db.models import Q
@@ -132,18 +133,26 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def rows(self) -> list[tuple[str, Content]]:
-        """What every kind of raters with a coefficient shows first."""
+        """The first numbers of every kind of raters: of people, then of the judges that agree most."""
         read = [
             (one, with_people(self.stored.get("correlation", one), self.view.category))
             for one, _ in self.kinds
         ]
-        return [(one, row) for one, row in read if row and row[self.view.coefficient] is not None]
+        known = [(one, row) for one, row in read if row and row[self.view.coefficient] is not None]
+        return sorted(known, key=lambda each: (each[0] != PEOPLE, -each[1][self.view.coefficient]))
 
     @cached_property
     def axis(self) -> Axis:
+        """To tenths around the intervals, with that of people shaded."""
+        spans = {one: self._span(row) for one, row in self.rows}
+        low = floor(10 * min(low for low, _ in spans.values()) - 0.5) / 10
+        high = ceil(10 * max(high for _, high in spans.values()) + 0.5) / 10
+        return Axis(low, high, spans.get(PEOPLE))
+
+    def _span(self, row: Content) -> tuple[float, float]:
         name = self.view.coefficient
-        ends = [end for _, row in self.rows for end in (row.get(f"{name}_low"), row[name]) if end is not None]
-        return Axis(min([0.0, *ends]), 1.0)
+        low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+        return (row[name], row[name]) if low is None or high is None else (low, high)
 
     @property
     def axis_drawing(self) -> SafeString:

@@ -42,13 +42,13 @@ def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
         traces += [_boxes(what, own, places), _medians(what, own, places)]
     drawn_on = layout(
         xaxis={
-            "title": title(f"Length in {LENGTHS[measure]} (logarithmic)"),
+            "side": "top",
             "type": "log",
             **_TICKS,
         },
         yaxis={**names_axis(parts), "range": [len(parts) - 0.5, -0.5], "showgrid": False},
         **legend(len(kinds)),
-        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+        margin={"l": 10, "r": 10, "t": 60, "b": 10},
     )
     return {"data": traces, "layout": drawn_on}
 

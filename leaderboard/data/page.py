@@ -62,6 +62,22 @@ class DataPage(Page):
         return [(TEXTS[one.what], one.count, one.unknown) for one in self.lengths if one.part == EVERYTHING]
 
     @property
+    def people_answers(self) -> int:
+        """Answers that people wrote beside the models; their lengths may be hidden, their number is not."""
+        found = self.stored.get("data", "") or {}
+        return sum(row["completions"] for row in found.get("contestants", ()) if row["kind"] == "people")
+
+    @property
+    def finding(self) -> str:
+        """How much longer answers are than prompts."""
+        medians = {one.what: one.median for one in self.lengths if one.part == EVERYTHING}
+        prompt, answer = medians.get("prompt"), medians.get("completion")
+        if not prompt or not answer:
+            return ""
+        lengths = f"the median is {answer:,.6g} {LENGTHS[self.measure]}, that of prompts {prompt:,.6g}"
+        return f"Answers are {answer / prompt:.2g} times as long as prompts: {lengths}."
+
+    @property
     def unknown(self) -> int:
         return sum(unknown for _, _, unknown in self.totals)
 

@@ -13,6 +13,7 @@ def differences(rows: Sequence[Line], level: float, margin: float) -> Figure:
     texts = [f"{full(label)}: {each.points:+.0f} points" for label, each in found]
     labels = [label for label, _ in found]
     figure = by_rater(labels, values, texts, f"Difference in points, {level:g}% interval")
-    figure["layout"]["xaxis"] |= {"zeroline": True, "zerolinecolor": "--text"}
+    figure["layout"]["xaxis"] |= {"side": "top", "zeroline": True, "zerolinecolor": "--text"}
+    figure["layout"]["margin"] = {"l": 10, "r": 10, "t": 50, "b": 10}
     figure["layout"]["shapes"] = [vertical_line(-margin)] if margin else []
     return figure

@@ -122,8 +122,8 @@ def _position(main: Shown | None, several: bool) -> RaterFigure:
 def _flips(kind: Kind) -> RaterFigure:
     flips = kind.flips
     if flips is None:
-        whose = "no person saw a pair" if kind.selector == "people" else "no pair"
-        return RaterFigure("–", f"{whose} in both orders")
+        nobody = "no person saw both orders" if kind.selector == "people" else "no pair in both orders"
+        return RaterFigure("–", nobody)
     interval = percent_range(flips.get("low"), flips.get("high"))
     n = counted(flips["pairs"], "pair")
     return RaterFigure(percent(flips["rate"]), f"{interval}; {n}" if interval else n)

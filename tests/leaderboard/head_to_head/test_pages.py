@@ -53,7 +53,7 @@ def test_the_page_says_who_is_better_and_by_how_much(client, made):
     page = computed(client, made)
     said = words(page)
     assert "alpha is better than beta" in said
-    assert "alpha wins 10 Ties 1 beta wins 1" in said
+    assert "Wins of alpha 10 Ties 1 Wins of beta 1" in said
     assert f"{PROMPTS} prompts" in said
     places = [
         page.content.decode().index(part) for part in ('id="board"', "verdict-sentence", "switch-first")
