@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard.models import Release, Snapshot
+from leaderboard.pages.cards import comparisons
 from leaderboard.pages.page import Page, Panel
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.releases import changes
@@ -70,10 +71,9 @@ class ChangesPage(Page):
     def sentences(self) -> list[str]:
         """What changed, in short."""
         found, said = self.found, []
-        counted = {change.by: change for change in found.votes if change.part == "counted"}
-        for by, who in (("people", "people"), ("judges", "judges")):
-            apart = counted[by].after - counted[by].before
-            said.append(f"Ratings by {who}: {counted[by].after:,} ({apart:+,}).".replace("-", "−"))
+        for kind, who in (("people", "people"), ("judge", "judges")):
+            after, before = (comparisons(each.snapshot, kind) for each in (found.later, found.earlier))
+            said.append(f"Ratings by {who}: {after:,} ({after - before:+,}).".replace("-", "−"))
         for what in ("added", "removed"):
             names = [each.contestant for each in found.contestants if each.what == what]
             if names:
