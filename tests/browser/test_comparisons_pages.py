@@ -89,7 +89,7 @@ def test_from_the_list_to_a_pair_and_to_the_next(
 ) -> None:
     page = open_page(f"{LIST}?contestant={made.contestants['alpha'].slug}")
     page.click(".pair-prompt a >> nth=0")
-    page.wait_for_selector("h2:has-text('Ratings')")
+    page.wait_for_selector("#answers")
     assert page.inner_text(".prompt-text >> nth=0").strip() == made.prompts[1].instruction
     with page.expect_navigation():
         page.click("text=Next pair")
@@ -169,4 +169,4 @@ def test_the_keyboard_reaches_filters_and_pairs(open_page: Callable[[str], Any],
         if page.evaluate("document.activeElement.closest('.pair-prompt') !== null"):
             break
     page.keyboard.press("Enter")
-    page.wait_for_selector("h2:has-text('Ratings')")
+    page.wait_for_selector("#answers")
