@@ -7,6 +7,9 @@ from typing import Any, Final
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from arena.data.formats.ours import BUILDERS
+from arena.data.formats.reading import Fields, Kind
+from arena.data.formats.records import Item, Place
 from arena.data.writing import Row
 from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Rater, Study
 from arena.rating.subsets import TRAINING_SUBSET
@@ -26,6 +29,17 @@ _SIDES: Final = (
 
 def rows(study: Study, what: str) -> Iterator[Row]:
     return _ROWS[what](study)
+
+
+def records(study: Study) -> Iterator[Item]:
+    """Its prompts, answers and gold labels as an import would read them."""
+    for kind in (Kind.PROMPTS, Kind.COMPLETIONS, Kind.PAIRS):
+        for row in rows(study, kind.name.lower()):
+            fields = Fields(row, Place(f"study {study.slug}"))
+            record = BUILDERS[kind](fields)
+            yield from fields.problems
+            if not fields.problems:
+                yield record
 
 
 def count(study: Study, what: str) -> int:

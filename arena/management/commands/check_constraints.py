@@ -1,0 +1,71 @@
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.constraints.checking import ConstraintError, holds, parse
+from arena.data.formats.files import BrokenFileError, InputFile, json_type
+from arena.data.formats.records import Place, Problem
+
+SHOWN: Final = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Check texts against constraints. Reads JSON Lines of id, text and constraint, and prints id and "
+        "holds: true, false, or null if the text does not decide it. docs/constraints.md lists the kinds."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help="JSON Lines, also with .gz")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        lines: list[str] = []
+        problems: list[Problem] = []
+        for found in _checked(options["file"]):
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                lines.append(json.dumps(found))
+        for problem in problems[:SHOWN]:
+            self.stderr.write(str(problem))
+        if len(problems) > SHOWN:
+            self.stderr.write(f"and {len(problems) - SHOWN:,} more")
+        if problems:
+            errors = "1 error" if len(problems) == 1 else f"{len(problems):,} errors"
+            raise CommandError(f"{errors}; nothing was checked.", returncode=1)
+        self.stdout.writelines(line + "\n" for line in lines)
+
+
+def _checked(path: Path) -> Iterator[dict[str, Any] | Problem]:
+    try:
+        if not path.is_file():
+            reason = "not a file that can be read" if path.exists() else "no such file"
+            raise BrokenFileError(Problem(Place(str(path)), "", reason))
+        file = InputFile(path)
+        for row in file.json_objects():
+            yield row if isinstance(row, Problem) else _line(file, *row)
+    except BrokenFileError as error:
+        yield error.problem
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        yield Problem(Place(ascii(str(path))), "", f"cannot be read ({error})")
+
+
+def _line(file: InputFile, line: int, row: dict[str, Any]) -> dict[str, Any] | Problem:
+    own_id, text = row.get("id"), row.get("text")
+    if isinstance(own_id, bool) or not isinstance(own_id, str | int):
+        return file.problem(line, _expected("a text or a whole number", row, "id"), "id")
+    if not isinstance(text, str):
+        return file.problem(line, _expected("a text", row, "text"), "text")
+    try:
+        constraint = parse(row.get("constraint"))
+    except ConstraintError as error:
+        return file.problem(line, error.reason, error.field)
+    return {"id": own_id, "holds": holds(text, constraint)}
+
+
+def _expected(what: str, row: dict[str, Any], name: str) -> str:
+    return f"expected {what}, found {json_type(row[name])}" if name in row else "missing"
