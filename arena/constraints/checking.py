@@ -204,16 +204,16 @@ def _words_at(text: Text, values: Mapping[str, Any]) -> Verdict:
 
 def _word_at(text: Text, position: int, word: str) -> Verdict:
     least = most = 0  # words before the unit
-    found: Verdict = False
+    there = []  # the units that may have this position
     for unit in text.units:
-        if least + 1 <= position <= most + unit.most and unit.may_hold(word):
-            if least == most and unit.word == word and position == least + 1:
-                return True
-            found = None
-        least, most = least + unit.least, most + unit.most
         if least >= position:
             break
-    return found
+        if most + unit.most >= position:
+            there.append(unit)
+        least, most = least + unit.least, most + unit.most
+    if least >= position and all(unit.word == word for unit in there):
+        return True
+    return None if any(unit.may_hold(word) for unit in there) else False
 
 
 def _has_character(text: Text, values: Mapping[str, Any]) -> Verdict:

@@ -1,6 +1,7 @@
 """A second checker, by splitting and scanning; for texts of plain words, quotation marks and contractions."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,19 +12,16 @@ def readings(text: str) -> Iterator[list[str]]:
     """The words of a text in each way to count them."""
     choices: list[list[list[str]]] = []
     for piece in text.lower().split():
-        for quote in '"' * piece.count('"'):
-            choices.append([[], [quote]])
-        word = piece.replace('"', "").strip(MARKS)
-        if not word:
-            continue
-        stem, apostrophe, rest = word.partition("'")
-        if apostrophe:
-            parts = [[stem, rest], [stem[:-1], "not"] if rest == "t" else [stem, "is"]]
-            choices.append([[word], *parts])
-        else:
-            choices.append([[word]])
-        if piece.count('"') and not piece.startswith('"'):
-            choices[-2:] = choices[:-3:-1]  # the word, then the mark
+        for part in re.split('(")', piece):
+            word = part.strip(MARKS)
+            stem, apostrophe, rest = word.partition("'")
+            if part == '"':
+                choices.append([[], [part]])
+            elif apostrophe:
+                spelt_out = [stem[:-1], "not"] if rest == "t" else [stem, "is"]
+                choices.append([[word], [stem, rest], spelt_out])
+            elif word:
+                choices.append([[word]])
     for chosen in itertools.product(*choices):
         yield [word for words in chosen for word in words]
 
@@ -38,7 +36,12 @@ def verdict(text: str, constraint: dict[str, Any]) -> bool | None:
     if kind == "sentences":
         return _sentences(text) == constraint["count"]
     if kind == "sum":
-        return text.split("{")[-1].split("}")[0] == _added(constraint["base"], *constraint["terms"])
+        return text.split("{")[-1].split("}")[0] == added(constraint["base"], *constraint["terms"])
+    if kind == "words_at":
+        # Each place by itself: that two words cannot be at their places at once is not looked for.
+        places = zip(constraint["positions"], constraint["words"], strict=True)
+        each = [{words[at - 1 : at] == [word.lower()] for words in readings(text)} for at, word in places]
+        return False if {False} in each else True if all(said == {True} for said in each) else None
     said = {_of_words(words, constraint) for words in readings(text)}
     return said.pop() if len(said) == 1 else None
 
@@ -47,9 +50,6 @@ def _of_words(words: list[str], constraint: dict[str, Any]) -> bool:
     kind, word = constraint["kind"], constraint.get("word", "").lower()
     if kind == "words":
         return len(words) == constraint["count"]
-    if kind == "words_at":
-        wanted = zip(constraint["positions"], constraint["words"], strict=True)
-        return all(words[place - 1 : place] == [each.lower()] for place, each in wanted)
     if kind == "last_word":
         spoken = [each for each in words if each != '"']
         return spoken[-1:] == [word]
@@ -67,7 +67,7 @@ def _sentences(text: str) -> int:
     return sum(text[place] in ".!?" for place in range(len(text)))
 
 
-def _added(base: int, *terms: str) -> str:
+def added(base: int, *terms: str) -> str:
     """Column by column, from the right."""
     digits, carry = "", 0
     for column in range(max(map(len, terms)) + 1):
