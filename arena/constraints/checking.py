@@ -3,6 +3,7 @@
 ``holds`` is None wherever the definition cannot decide: it never guesses.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,12 +45,12 @@ def parse(value: object, field: str = "constraint", depth: int = 1) -> Constrain
     if kind is None:
         raise ConstraintError(f"{field}.kind", f"missing; one of {', '.join(KINDS)}")
     if not isinstance(kind, str) or kind not in KINDS:
-        found = f'"{kind[:100]}"' if isinstance(kind, str) else json_type(kind)
+        found = f'"{shown(kind)}"' if isinstance(kind, str) else json_type(kind)
         raise ConstraintError(f"{field}.kind", f"{found} is not one of {', '.join(KINDS)}")
     names = KINDS[kind].parameters
     for unknown in value.keys() - {"kind", *names}:
         known = ", ".join(names)
-        raise ConstraintError(f"{field}.{unknown[:100]}", f"unknown field; {kind} has {known}")
+        raise ConstraintError(f"{field}.{shown(unknown)}", f"unknown field; {kind} has {known}")
     for name in names:
         if value.get(name) is None:
             raise ConstraintError(f"{field}.{name}", f"missing; {kind} has {', '.join(names)}")
@@ -72,6 +73,12 @@ def holds(text: str | Text, constraint: Constraint) -> Verdict:
 # --- Parameters.
 
 
+def shown(text: str) -> str:
+    """A text for a message: short, and without what a terminal would obey or could not print."""
+    cut = text if len(text) <= 40 else f"{text[:40]}…"
+    return cut if cut.isprintable() else json.dumps(cut)[1:-1]
+
+
 def _several(value: object, field: str, depth: int) -> tuple[Constraint, ...]:
     parts = _list(value, field)
     if depth > DEEPEST:
@@ -92,7 +99,7 @@ def _number(value: object, field: str, allowed: range) -> int:
         found = value if isinstance(value, float) else json_type(value)
         raise ConstraintError(field, f"expected a whole number, found {found}")
     if value not in allowed:
-        raise ConstraintError(field, f"{value} is not between {allowed[0]:,} and {allowed[-1]:,}")
+        raise ConstraintError(field, f"{shown(str(value))} is not between {allowed[0]:,} and {allowed[-1]:,}")
     return value
 
 

@@ -74,19 +74,19 @@ def made(material: Material, kinds: Sequence[str], n: int, seed: int) -> Iterato
     In every other pair the right answer comes first.
     """
     yield from material.problems
-    for kind in () if material.problems else kinds:
+    some = bool(material.problems)
+    for kind in () if some else kinds:
         count = 0
         for pairs in islice(_sums(seed) if kind == "sum" else _constrained(material, kind, seed), n):
             is_first = (_number(seed, kind) + count) % 2 == 0
             for subset, pair in pairs.items():
                 yield from _records(subset, pair, is_first=is_first)
             count += 1
-        place = Place(f"--kinds {kind}")
-        if not count:
-            reason = f"no two answers of a prompt of {material.place} make such a pair"
-            yield Problem(place, "", reason)
-        elif count < n:
-            yield Note(place, f"{count:,} of {n:,} pairs; no more can be made")
+        some = some or count > 0
+        if count < n:
+            yield Note(Place(f"--kinds {kind}"), f"{count:,} of {n:,} pairs; no more can be made")
+    if not some:
+        yield Problem(material.place, "", f"no two answers to one prompt make a pair of {', '.join(kinds)}")
 
 
 class Pair(NamedTuple):

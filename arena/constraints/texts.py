@@ -38,8 +38,6 @@ class _Classes(dict[int, str]):
 
 
 def _class_of(character: str) -> str:
-    if character.isspace():
-        return " "
     category = unicodedata.category(character)
     known = _OWN_CLASS.get(character)
     if known is None and category[0] in "LM" and _WITHOUT_SPACES.match(character):
@@ -54,7 +52,6 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_PIECE: Final = re.compile(r"[^ ]+")
 _CORE: Final = re.compile(r"[wmdh](?:.*[wmdh])?")
 _GAP: Final = re.compile(r"[^wmdh]+")
 _INITIALS: Final = re.compile(r"wm?(?:\.wm?){1,9}")
@@ -101,18 +98,16 @@ class Range(NamedTuple):
 
 class Text:
     def __init__(self, text: str) -> None:
-        classes = text.translate(_CLASSES)
         # Normalising takes a time quadratic in the marks on one letter.
-        if not text.isascii() and "m" * 31 not in classes:
+        if not text.isascii() and "m" * 31 not in text.translate(_CLASSES):
             text = unicodedata.normalize("NFC", text)
-            classes = text.translate(_CLASSES)
         self.text: Final = text
-        self._classes = classes
 
     @cached_property
     def units(self) -> list[Unit]:
-        pieces = _PIECE.finditer(self._classes)
-        return [unit for piece in pieces for unit in _units(self.text[slice(*piece.span())], piece[0])]
+        pieces = self.text.split()
+        known = {piece: _units(piece) for piece in set(pieces)}
+        return [unit for piece in pieces for unit in known[piece]]
 
     @cached_property
     def words(self) -> Range:
@@ -137,8 +132,9 @@ def _plain(character: str) -> str:
     return unicodedata.normalize("NFKD", character).casefold()
 
 
-def _units(piece: str, classes: str) -> list[Unit]:
+def _units(piece: str) -> list[Unit]:
     """The units of a piece between white space, in order."""
+    classes = piece.translate(_CLASSES)
     core = _CORE.search(classes)
     if core is None:
         return [_PERHAPS_A_WORD] * (classes.count("q") + classes.count("e") + ("s" in classes))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.constraints.checking import ConstraintError, holds, parse
+from arena.constraints.checking import ConstraintError, holds, parse, shown
 from arena.data.formats.files import BrokenFileError, InputFile, json_type
 from arena.data.formats.records import Place, Problem
 
@@ -50,8 +50,8 @@ def _checked(path: Path) -> Iterator[dict[str, Any] | Problem]:
             yield row if isinstance(row, Problem) else _line(file, *row)
     except BrokenFileError as error:
         yield error.problem
-    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
-        yield Problem(Place(ascii(str(path))), "", f"cannot be read ({error})")
+    except (OSError, ValueError):  # the path is too long, or holds a NUL
+        yield Problem(Place(shown(str(path))), "", "no file can have this name")
 
 
 def _line(file: InputFile, line: int, row: dict[str, Any]) -> dict[str, Any] | Problem:

@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from django.core.management.base import CommandError
 
-from arena.constraints.checking import KINDS
+from arena.constraints.checking import KINDS, shown
 from arena.constraints.making import Material, made, twins
 from arena.data import export
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import Item
+from arena.data.importing.import_report import is_slug
 from arena.data.importing.imports import InvalidStudyError, import_records
 from arena.management.commands import import_data
 from arena.models import Study
@@ -64,7 +65,7 @@ def _items(options: dict[str, Any]) -> Iterator[Item]:
             raise CommandError(f"--{name} is missing. Give --kinds and --n, or --negate.")
     kinds = list(dict.fromkeys(name.strip() for name in options["kinds"].split(",") if name.strip()))
     if not kinds or (unknown := [kind for kind in kinds if kind not in KINDS]):
-        found = f"{unknown[0]!r} is no kind" if kinds else "--kinds names none"
+        found = f'"{shown(unknown[0])}" is no kind' if kinds else "--kinds names none"
         raise CommandError(f"{found}. Choose from {', '.join(KINDS)}.")
     n, seed = _number(options["n"], "--n", 1, MOST), _number(options["seed"] or "0", "--seed", 0, 2**63 - 1)
     needy = next((kind for kind in kinds if kind != "sum"), None)
@@ -75,9 +76,9 @@ def _number(text: object, name: str, least: int, most: int) -> int:
     try:
         number = int(str(text))
     except ValueError:
-        raise CommandError(f"{name} is {text!r}; it must be a whole number.") from None
+        raise CommandError(f'{name} is "{shown(str(text))}"; it must be a whole number.') from None
     if not least <= number <= most:
-        raise CommandError(f"{name} is {number}; it must be between {least:,} and {most:,}.")
+        raise CommandError(f"{name} is {shown(str(number))}; it must be between {least:,} and {most:,}.")
     return number
 
 
@@ -87,10 +88,13 @@ def _material(source: str | None, needed_by: str) -> Material:
         if needed_by:
             raise CommandError(f"{needed_by} needs --from: a study or a file with prompts and answers.")
         return Material.of("", ())
-    if "\0" in source:
-        raise CommandError("--from holds a NUL character, which no name has.")
-    if study := Study.objects.filter(slug=source).first():
+    study = Study.objects.filter(slug=source).first() if is_slug(source) else None
+    if study:
         return Material.of(f"study {source}", export.records(study))
-    if not Path(source).exists():
-        raise CommandError(f'--from is "{source}", but no study and no file has this name.')
+    try:
+        is_there = source != "" and Path(source).exists()
+    except (OSError, ValueError):  # too long, or with a NUL
+        is_there = False
+    if not is_there:
+        raise CommandError(f'--from is "{shown(source)}", but no study and no file has this name.')
     return Material.of(source, gather([Path(source)]).items())

@@ -187,6 +187,8 @@ def test_a_sum_is_read_where_a_text_states_it(text: str, said: bool | None) -> N
         (None, "", "expected an object, found null"),
         ({}, ".kind", "missing; one of words, "),
         ({"kind": "rhymes"}, ".kind", '"rhymes" is not one of words, '),
+        ({"kind": "\ud800\x1b[31m"}, ".kind", '"\\ud800\\u001b[31m" is not one of words, '),
+        ({"kind": "words", "count": 10**99}, ".count", f"1{'0' * 39}… is not between"),
         ({"kind": ["words"]}, ".kind", "a list is not one of words, "),
         ({"kind": "words"}, ".count", "missing; words has count"),
         ({"kind": "words", "count": True}, ".count", "expected a whole number, found true or false"),

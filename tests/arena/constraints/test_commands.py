@@ -80,7 +80,7 @@ def test_after_an_error_nothing_is_printed_but_line_and_field(tmp_path: Path) ->
     ]
 
 
-@pytest.mark.parametrize("path", ["/nowhere/texts.jsonl", "/dev/null", "/tmp", "a\0b"])  # noqa: S108
+@pytest.mark.parametrize("path", ["/nowhere/texts.jsonl", "/dev/null", "/tmp", "a\0b", "x" * 5000])  # noqa: S108
 def test_a_file_that_cannot_be_read_is_named(path: str) -> None:
     assert refused("check_constraints", path).endswith("\n1 error; nothing was checked.")
 
@@ -132,15 +132,17 @@ def test_twins_of_a_study_are_made_once_even_beside_their_originals() -> None:
         ((), "--kinds is missing. Give --kinds and --n, or --negate."),
         (("--kinds", "sum"), "--n is missing. Give --kinds and --n, or --negate."),
         (("--kinds", ",", "--n", "1"), "--kinds names none. Choose from words, "),
-        (("--kinds", "words,rhymes", "--n", "1"), "'rhymes' is no kind. Choose from words, "),
-        (("--kinds", "sum", "--n", "x"), "--n is 'x'; it must be a whole number."),
+        (("--kinds", "words,rhymes", "--n", "1"), '"rhymes" is no kind. Choose from words, '),
+        (("--kinds", "sum", "--n", "x"), '--n is "x"; it must be a whole number.'),
         (("--kinds", "sum", "--n", "0"), "--n is 0; it must be between 1 and 100,000."),
         (("--kinds", "sum", "--n", "1", "--seed", "-1"), "--seed is -1; it must be between 0 and "),
         (("--kinds", "sum,words", "--n", "1"), "--kinds words needs --from: a study or a file"),
         (("--negate",), "--negate needs --from: a study or a file"),
         (("--negate", "--n", "1"), "--n means nothing with --negate"),
         (("--negate", "--from", "nowhere"), '--from is "nowhere", but no study and no file has this name.'),
-        (("--negate", "--from", "a\0b"), "--from holds a NUL character"),
+        (("--negate", "--from", "a\0b"), '--from is "a\\u0000b", but no study'),
+        (("--negate", "--from", ""), '--from is "", but no study'),
+        (("--negate", "--from", "x" * 5000), '--from is "xxxxxxxx'),
     ],
 )
 def test_bad_options_are_named_and_nothing_is_made(options: tuple[str, ...], said: str) -> None:

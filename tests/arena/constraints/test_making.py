@@ -85,8 +85,12 @@ def test_numbers_are_the_same_on_every_machine() -> None:
 def test_what_cannot_be_made_is_said() -> None:
     few = Made(made(material(3), ["has_word"], 10, 0))
     assert few.said == ["--kinds has_word: 3 of 10 pairs; no more can be made"]
-    none = Made(made(Material.of("nothing", ()), ["words"], 10, 0))
-    assert none.said == ["--kinds words: no two answers of a prompt of nothing make such a pair"]
+    none = Made(made(Material.of("nothing", ()), ["words", "any"], 10, 0))
+    assert none.said == [
+        "--kinds words: 0 of 10 pairs; no more can be made",
+        "--kinds any: 0 of 10 pairs; no more can be made",
+        "nothing: no two answers to one prompt make a pair of words, any",
+    ]
 
 
 def test_the_prompt_says_what_is_asked() -> None:
