@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from arena.constraints.texts import Range, Text
+from arena.constraints.texts import Range, Text, without_case
 from arena.data.formats.files import json_type
 
 MOST: Final = 1_000_000  # that can be counted
@@ -127,7 +127,7 @@ def _character(value: object, field: str) -> str:
     found = unicodedata.normalize("NFC", value) if len(value) < 10 else value
     if len(found) != 1:
         raise ConstraintError(field, f"expected one character, found {len(found):,}")
-    return found
+    return without_case(found)
 
 
 def _positions(value: object, field: str) -> tuple[int, ...]:

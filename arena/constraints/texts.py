@@ -120,12 +120,18 @@ class Text:
 
     @cached_property
     def characters(self) -> frozenset[str]:
-        return frozenset(self.text)
+        """Its characters without case."""
+        return frozenset(map(without_case, frozenset(self.text)))
 
     def may_show(self, character: str) -> bool:
-        """Whether a character in it is this one but for case, accents, ligatures or width."""
+        """Whether a character in it is this one but for accents, ligatures or width."""
         wanted = _plain(character)
         return any(wanted in _plain(each) for each in self.characters)
+
+
+def without_case(character: str) -> str:
+    small = character.lower()
+    return small if len(small) == 1 else character
 
 
 def _plain(character: str) -> str:

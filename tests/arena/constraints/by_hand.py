@@ -32,7 +32,7 @@ def verdict(text: str, constraint: dict[str, Any]) -> bool | None:
         said = [verdict(text, part) for part in constraint["of"]]
         return True if True in said else None if None in said else False
     if kind in ("has_character", "lacks_character"):
-        return _of_character(text, constraint["character"], has=kind == "has_character")
+        return (constraint["character"].lower() in text.lower()) == (kind == "has_character")
     if kind == "sentences":
         return _sentences(text) == constraint["count"]
     if kind == "sum":
@@ -56,12 +56,6 @@ def _of_words(words: list[str], constraint: dict[str, Any]) -> bool:
     return (word in words) == (kind == "has_word")
 
 
-def _of_character(text: str, character: str, *, has: bool) -> bool | None:
-    if character in text:
-        return has
-    return None if character.swapcase() in text else not has
-
-
 def _sentences(text: str) -> int:
     """For sentences that begin with a capital letter and end with one mark."""
     return sum(text[place] in ".!?" for place in range(len(text)))
@@ -70,7 +64,7 @@ def _sentences(text: str) -> int:
 def added(base: int, *terms: str) -> str:
     """Column by column, from the right."""
     digits, carry = "", 0
-    for column in range(max(map(len, terms)) + 1):
+    for column in range(max(map(len, terms)) + len(terms)):
         carry += sum(int(term[-column - 1]) for term in terms if column < len(term))
         digits = str(carry % base) + digits
         carry //= base
