@@ -147,6 +147,15 @@ def reference_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def judge_data(reference_data: Path) -> Path:
+    """The folder of public data about judges, beside the other."""
+    folder = reference_data.parent / "judge-data"
+    if not folder.is_dir():
+        pytest.skip(f"no data about judges in {folder}")
+    return folder
+
+
 _UNWANTED = ("gpu", "quic", "background-networking", "component-update", "sync")
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _UNWANTED)]
 

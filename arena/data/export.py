@@ -84,6 +84,7 @@ def _raters(study: Study) -> Iterator[Row]:
             "name": rater.name,
             "simulated": rater.simulated,
             "groups": [group.slug for group in rater.groups.all()] or None,
+            **rater.facts,
         }
 
 

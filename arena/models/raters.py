@@ -43,6 +43,9 @@ class Rater(models.Model):
     )
     groups = models.ManyToManyField(RaterGroup, blank=True, related_name="raters")
     simulated = models.BooleanField(default=False, help_text="A program with made-up opinions.")
+    facts = models.JSONField(
+        default=dict, blank=True, help_text="Of an imported judge: model, protocol, source, prices and more."
+    )
     paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater gets no new pairs.")
     anonymised_at = models.DateTimeField(
         null=True, blank=True, help_text="Personal details were removed; the ratings stay."

@@ -1,7 +1,7 @@
 """The formats, and which of them each file of an import has. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -18,10 +18,20 @@ from arena.data.formats import (
     self_instruct,
     table,
 )
-from arena.data.formats.files import HEAD, BrokenFileError, Form, InputFile
+from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import Companions, Format, Head, Kind
-from arena.data.formats.records import Item, Note, Place, Problem
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    GoldRecord,
+    Item,
+    Note,
+    Place,
+    Problem,
+    PromptRecord,
+)
 from arena.data.formats.table import ColumnMapping, suggest
+from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 """Files of a folder that must be understood; others, such as licences, are named in a note."""
@@ -30,6 +40,7 @@ RECORD: Final = "for-the-record"
 """The folder of an export for what no import reads."""
 
 NAMED: Final = 5
+ABOUT: Final = About()
 
 
 class UnknownFormatError(ValueError):
@@ -40,7 +51,8 @@ CATALOGUE: Final = {
     entry.name: entry
     for entry in (
         llmfao.FORMAT,
-        llmbar.FORMAT,
+        llmbar.PAIRS,
+        llmbar.REPLIES,
         infobench.FORMAT,
         alpaca_eval.FORMAT,
         fastchat.FORMAT,
@@ -62,11 +74,19 @@ class Source:
 
     def items(self, companions: Companions) -> Iterator[Item]:
         """Records and problems; an error that ends the file is the last problem."""
+        read, subset = self.format.read(self.file, self.kind, companions), self.file.about.subset
         try:
-            yield from self.format.read(self.file, self.kind, companions)
+            yield from (_moved(item, subset) for item in read) if subset else read
         except BrokenFileError as error:
             yield error.problem
         self.file.position = self.file.size
+
+
+def _moved(item: Item, subset: str) -> Item:
+    """The record in a subset, if it is not in one of the arena's own."""
+    if not isinstance(item, PromptRecord | CompletionRecord | GoldRecord | ComparisonRecord):
+        return item
+    return item if item.subset in (TRAINING_SUBSET, NO_PROMPT_SUBSET) else replace(item, subset=subset)
 
 
 @dataclass
@@ -100,6 +120,7 @@ class Choice(NamedTuple):
     format_name: str
     mapping: ColumnMapping | None = None
     sheet: str = ""
+    about: About = ABOUT
 
 
 def gather(
@@ -108,15 +129,16 @@ def gather(
     *,
     mapping: ColumnMapping | None = None,
     sheet: str = "",
+    about: About = ABOUT,
     choices: Mapping[str, Choice] = MappingProxyType({}),
 ) -> Sources:
     """The sources in files and folders, recognised by content unless a format is named.
 
-    ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks; ``choices`` are for single files, by
-    name. Raises
-    UnknownFormatError; what else is wrong is a Problem in the result. If a path has no file, none is read.
+    ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks, the judge of ``about`` to formats
+    that take one; ``choices`` are for single files, by name. Raises UnknownFormatError; what else is wrong is
+    a Problem in the result. If a path has no file, none is read.
     """
-    general = Choice(format_name, mapping, sheet)
+    general = Choice(format_name, mapping, sheet, about)
     for choice in (general, *choices.values()):
         if choice.format_name and choice.format_name not in CATALOGUE:
             known = ", ".join(CATALOGUE)
@@ -130,7 +152,7 @@ def gather(
         return found
     for file in files.values():
         choice = choices.get(file.name, general)
-        file.sheet = choice.sheet
+        file.sheet, file.about = choice.sheet, choice.about
         outcome = _recognised(file, choice)
         if isinstance(outcome, Source):
             found.sources.append(outcome)
@@ -139,7 +161,14 @@ def gather(
                 found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
+    if (about.judge or about.facts) and not found.problems and not any(map(_is_judged, found.sources)):
+        file = next(iter(files.values()))
+        found.problems.append(file.problem(0, "no file here holds replies whose judge can be named"))
     return found
+
+
+def _is_judged(source: Source) -> bool:
+    return source.format.takes_judge and source.kind is Kind.COMPARISONS
 
 
 def wide_table(source: Source) -> ColumnMapping | None:

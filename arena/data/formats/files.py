@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -333,6 +333,18 @@ class BrokenFileError(Exception):
         self.problem = problem
 
 
+@dataclass(frozen=True)
+class About:
+    """What whoever imports a file says of it, over what its path says.
+
+    ``subset`` holds all its prompts; ``judge`` gave its ratings, and has ``facts``.
+    """
+
+    subset: str = ""
+    judge: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class InputFile:
     """A file to import.
@@ -344,6 +356,7 @@ class InputFile:
     path: Path
     name: str = ""
     sheet: str = ""
+    about: About = field(default_factory=About)
     size: int = field(init=False, default=0)
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
@@ -356,7 +369,13 @@ class InputFile:
     @property
     def stem(self) -> str:
         """The lower-case file name without ``.gz`` and ending: ``gpt4-comparisons``."""
-        return Path(self.name.lower().removesuffix(".gz")).stem
+        return self.cased_stem.lower()
+
+    @property
+    def cased_stem(self) -> str:
+        """The stem as it is written."""
+        name = Path(self.name).name
+        return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
 
     @property
     def folders(self) -> tuple[str, ...]:

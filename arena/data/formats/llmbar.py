@@ -1,40 +1,49 @@
 """LLMBar: pairs of texts without authors, gold labels, and verdicts in both orders. Pure.
 
 An item is a prompt named by a digest of its texts; its outputs are the completions "1" and "2". Only the path
-of a file of results says who judged: MODEL/PROTOCOL.json, or as LLMBar has it MODEL/PROTOCOL/result.json.
+of a file says the subset and of results who judged: SUBSET/dataset.json, SUBSET/MODEL/PROTOCOL.json, or as
+LLMBar has it SUBSET/evaluators/MODEL/PROTOCOL/result.json.
 """
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
-from itertools import chain
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import MAX_SCORE, Companions, Fields, Format, Head, Kind, digest, read_rows
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    GoldRecord,
-    Item,
-    PromptRecord,
-    RaterRecord,
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.records import Item, Problem, RaterRecord
+from arena.data.formats.text_pairs import (
+    AS_GIVEN,
+    SWAPPED,
+    Said,
+    Shown,
+    TextPair,
+    by_scores,
+    no_rating,
+    score,
 )
 
 SOURCE: Final = "LLMBar"
 GOLD: Final = {1: "first", 2: "second"}
-ORDERS: Final = {"swap = False": ("1", "2"), "swap = True": ("2", "1")}
+ORDERS: Final = {"swap = False": AS_GIVEN, "swap = True": SWAPPED}
 """Outputs in presentation order, by the name of the order."""
 
 RESULT: Final = "result"  # a file so named is named after its folder
+RESULTS: Final = "results"  # the field of a judge's replies
+EVALUATORS: Final = "evaluators"  # the folder of LLMBar's own between a subset and its models
+
+SCORES: Final = {"1": "score_1", "2": "score_2"}  # of a judge that sees each output alone
 
 _ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
 
 
 def recognise(head: Head) -> Kind | None:
-    if not (head.is_typed and head.fields >= _ITEM):
-        return None
-    return Kind.COMPARISONS if "results" in head.fields else Kind.PAIRS
+    return Kind.PAIRS if head.is_typed and head.fields >= _ITEM and RESULTS not in head.fields else None
+
+
+def recognise_replies(head: Head) -> Kind | None:
+    return Kind.COMPARISONS if head.is_typed and head.fields >= {*_ITEM, RESULTS} else None
 
 
 def is_statistics(path: Path) -> bool:
@@ -42,116 +51,123 @@ def is_statistics(path: Path) -> bool:
     return path.name == "statistics.json" and path.with_name(f"{RESULT}.json").exists()
 
 
+class Told(NamedTuple):
+    """What the path of a file says."""
+
+    subset: str = ""
+    model: str = ""
+    protocol: str = ""
+
+    @property
+    def judge(self) -> str:
+        """The judge's name: its model and its way of asking; empty if the path names none."""
+        return "-".join(filter(None, (self.model, self.protocol.lower().replace("_", "-"))))
+
+
+def told(file: InputFile, kind: Kind) -> Told:
+    if kind is Kind.PAIRS:
+        return Told(next(iter(file.folders), ""))
+    if file.stem != RESULT:
+        names: tuple[str, ...] = (file.cased_stem, *file.folders)
+    elif len(file.folders) < 2:
+        return Told()
+    else:
+        names = file.folders
+    protocol, model, *above = (*names, "")
+    if above and above[0] == EVALUATORS:
+        above = above[1:]
+    return Told(next(iter(above), ""), model, protocol)
+
+
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    judge = _judge(file)
-    if judge and kind is Kind.COMPARISONS:
-        yield RaterRecord(slug=judge, kind="judge", implied=True, place=file.place())
-    category = next(iter(file.folders), None) if kind is Kind.PAIRS else None
-    yield from read_rows(file, lambda fields: _item(fields, category, judge))
+    path = told(file, kind)
+    how = {"model": path.model, "protocol": path.protocol} if path.model else {}
+    judge = judge_of(file, path.judge, **how, order_free=kind is Kind.COMPARISONS and _is_pointwise(file))
+    if judge.slug and kind is Kind.COMPARISONS:
+        yield judge
+    yield from read_rows(file, partial(_item, file.about.subset or path.subset, judge))
 
 
-def _item(fields: Fields, category: str | None, judge: str) -> Iterator[Item]:
-    outputs = {number: fields.turns(f"output_{number}") for number in ("1", "2")}
-    instruction = fields.required_text("input")
+def _is_pointwise(file: InputFile) -> bool:
+    """Whether the judge scored each output alone, by the first item."""
+    items = (row[1] for row in file.rows() if not isinstance(row, Problem))
+    results = next(items, {}).get(RESULTS)
+    return isinstance(results, list) and bool(results) and _has_scores(results[-1])
+
+
+def _has_scores(result: Any) -> bool:
+    return isinstance(result, dict) and not result.keys().isdisjoint(SCORES.values())
+
+
+def _item(subset: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
+    implied = RESULTS in fields
+    about = {"subset": subset, "category": subset or None, "implied": implied}
+    pair = TextPair.read(fields, "input", "output_1", "output_2", **about)
     if "label" not in fields:
         fields.problem("label", "missing; 1 or 2 says which output is better")
     label = fields.integer("label", least=1, most=2)
-    prompt = digest(instruction, *chain(*outputs.values()))
-    implied = "results" in fields
-    yield PromptRecord(
-        id=prompt, turns=(instruction,), category=category, implied=implied, place=fields.place
-    )
-    for number, turns in outputs.items():
-        yield CompletionRecord(prompt=prompt, id=number, turns=turns, implied=implied, place=fields.place)
-    yield GoldRecord(
-        prompt=prompt,
-        first="",
-        second="",
-        first_id="1",
-        second_id="2",
-        gold=GOLD[label or 1],
-        source=SOURCE,
-        place=fields.place,
-    )
+    yield from pair.records()
+    yield pair.gold(GOLD[label or 1], SOURCE)
     if implied:
-        yield from _comparisons(fields, prompt, judge)
+        yield from _comparisons(fields, pair, judge)
 
 
-def _comparisons(fields: Fields, prompt: str, judge: str) -> Iterator[Item]:
+def _comparisons(fields: Fields, pair: TextPair, judge: RaterRecord) -> Iterator[Item]:
     """The verdicts in both orders, from the last result; earlier ones are steps."""
-    if not judge:
+    if not judge.slug:
         reason = "the path names no judge; name the file after model and protocol, or import its folders"
-        fields.problem("results", f"{reason} with it (MODEL/PROTOCOL/{RESULT}.json)")
-    results = fields.json("results")
+        fields.problem(RESULTS, f"{reason} with it (MODEL/PROTOCOL/{RESULT}.json)")
+    results = fields.json(RESULTS)
     last = results[-1] if isinstance(results, list) and results else None
     if not isinstance(last, dict):
-        fields.problem("results", "expected a list whose last element is an object with the verdict")
+        fields.problem(RESULTS, "expected a list whose last element is an object with the verdict")
         return
+    read = _scored if _has_scores(last) else _chosen
+    steps = {"steps before": results[:-1]} if len(results) > 1 else {}
     for order, shown in ORDERS.items():
-        said = last.get(order)
-        if not isinstance(said, dict) or said.get("winner") not in ("1", "2", None):
+        result = last.get(order)
+        if not isinstance(result, dict) or result.get("winner") not in ("1", "2", None):
             fields.problem(f"results.{order}", 'expected an object whose winner is "1", "2" or null')
             continue
-        reply, finish = _reply(fields, last, said, shown)
-        winner = said.get("winner")
-        yield ComparisonRecord(
-            prompt=prompt,
-            first="",
-            second="",
-            first_id=shown[0],
-            second_id=shown[1],
-            rater=judge,
-            rater_kind="judge",
-            rater_from_path=True,
-            points=2,
-            rating=shown.index(winner) + 1 if winner else None,
-            reason="" if winner else _reason(reply, finish),
-            scores=_scores(last, shown),
-            raw_reply=reply,
-            extra={"steps before": results[:-1]} if len(results) > 1 else {},
-            place=fields.place,
-        )
+        said = read(fields, last, result, shown)
+        yield pair.rated(judge, said._replace(extra={**steps, **said.extra}), shown)
 
 
-def _reply(
-    fields: Fields, last: Mapping[str, Any], said: Mapping[str, Any], shown: tuple[str, str]
-) -> tuple[str, str]:
-    """The reply and finish reason: for the pair, or for each output in order."""
-    if "completion" in said:
-        replies = [said["completion"]]
-    else:
-        replies = [last.get(f"score_{number}") for number in shown]
-    for reply in replies:
-        if not (isinstance(reply, list) and len(reply) == 2 and all(isinstance(part, str) for part in reply)):
-            found = json_type(reply)
-            reason = f"expected a reply and why it ended, two texts in a list, found {found}"
-            fields.problem("results", reason)
-            return "", ""
-    return "\n".join(reply[0] for reply in replies), replies[-1][1]
+def _chosen(fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: Shown) -> Said:
+    """The verdict of a judge that saw both outputs."""
+    reply, finish = _reply(fields, result.get("completion"))
+    winner = result.get("winner")
+    rating = shown.index(winner) + 1 if winner else None
+    return Said(2, rating, "" if winner else no_rating(reply, finish), raw_reply=reply)
 
 
-def _reason(reply: str, finish: str) -> str:
-    if not reply.strip():
-        return "empty"
-    return "truncated" if finish == "length" else "unparsable"
+def _scored(fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: Shown) -> Said:
+    """The verdict of a judge that scored each output alone: LLMBar draws a winner where scores tell none."""
+    replies = [_reply(fields, last.get(SCORES[number])) for number in shown]
+    first, second = (score(reply) for reply, _ in replies)
+    said = by_scores(first, second)._replace(raw_reply="\n".join(reply for reply, _ in replies))
+    if first is None or second is None:
+        said = said._replace(reason=no_rating(*replies[0 if first is None else 1]))
+    return said if said.rating in (1, 3) else said._replace(extra={"drawn winner": result.get("winner")})
 
 
-def _scores(last: Mapping[str, Any], shown: tuple[str, str]) -> tuple[Decimal, Decimal] | None:
-    """Both scores in order, if the judge gave them and they can be some."""
-    try:
-        first, second = (Decimal(last[f"score_{number}"][0].strip()) for number in shown)
-    except (KeyError, TypeError, IndexError, AttributeError, InvalidOperation):
-        return None
-    return (first, second) if max(abs(first), abs(second)) < MAX_SCORE else None
+def _reply(fields: Fields, reply: Any) -> tuple[str, str]:
+    """A reply and why it ended."""
+    if isinstance(reply, list) and len(reply) == 2 and all(isinstance(part, str) for part in reply):
+        return reply[0], reply[1]
+    found = json_type(reply)
+    fields.problem(RESULTS, f"expected a reply and why it ended, two texts in a list, found {found}")
+    return "", ""
 
 
-def _judge(file: InputFile) -> str:
-    """The judge's name: its model and its way of asking; empty if the path names none."""
-    names = file.folders if file.stem == RESULT else (file.stem, *file.folders)
-    if len(names) < 2 and file.stem == RESULT:
-        return ""
-    protocol, *model = names[:2]
-    return "-".join((*model, protocol.lower().replace("_", "-")))
-
-
-FORMAT = Format("llmbar", "LLMBar", "input, output_1, output_2 and label", recognise, read)
+PAIRS: Final = Format(
+    "llmbar", "LLMBar: pairs", "input, output_1, output_2 and label, without results", recognise, read
+)
+REPLIES: Final = Format(
+    "llmbar-replies",
+    "LLMBar: a judge's replies",
+    "input, output_1, output_2, label and results",
+    recognise_replies,
+    read,
+    takes_judge=True,
+)

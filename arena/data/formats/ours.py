@@ -39,6 +39,8 @@ MOST_BENCHMARKS: Final = 20
 
 LONGEST_NAME: Final = 60
 
+LONGEST_FACT: Final = 500
+
 LARGEST_SCORE: Final = 1e12
 
 BENCHMARK_PREFIX: Final = "benchmark."
@@ -255,10 +257,48 @@ def _rater(fields: Fields) -> RaterRecord:
         name=fields.optional_text("name"),
         simulated=fields.flag("simulated"),
         groups=groups,
+        facts=take_facts(fields),
         place=fields.place,
     )
+    if record.facts and record.kind == "person":
+        fields.problem(next(iter(record.facts)), "only a judge has this")
     _refuse_unknown(fields, "a rater", [entry.name for entry in FIELDS["raters"]])
     return record
+
+
+PRICES: Final = ("prompt", "completion", "thousand_pairs")
+"""Of a million tokens read and written, and of a thousand pairs."""
+
+
+def take_facts(fields: Fields) -> dict[str, Any]:
+    """What is known of a judge: its model, how it was asked, and what it costs."""
+    seconds = fields.number("seconds", least=0, most=1e9)
+    texts = {name: fields.text(name).strip() for name in ("model", "protocol", "source")}
+    for name, text in texts.items():
+        if len(text) > LONGEST_FACT:
+            fields.problem(name, f"{len(text):,} characters; at most {LONGEST_FACT} fit")
+        if sign := DISTURBING.search(text):
+            fields.problem(name, f"contains the invisible character U+{ord(sign[0]):04X}")
+    found: dict[str, Any] = {
+        **texts,
+        "prices": _prices(fields),
+        "seconds": None if seconds is None else float(seconds),
+        "order_free": fields.flag("order_free"),
+    }
+    return {name: value for name, value in found.items() if value not in (None, "", {})}
+
+
+def _prices(fields: Fields) -> dict[str, Any]:
+    given = fields.mapping("prices") or {}
+    for name, value in given.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name not in (*PRICES, "currency"):
+            fields.problem(f"prices.{name}", f"unknown; prices have {', '.join(PRICES)} and currency")
+        elif name == "currency" and not (isinstance(value, str) and 0 < len(value) <= 10):
+            fields.problem("prices.currency", "expected a short text such as USD")
+        elif name in PRICES and not (is_number and 0 <= value < 1e9):
+            fields.problem(f"prices.{name}", "expected a number from 0")
+    return given
 
 
 def _comparison(fields: Fields) -> ComparisonRecord:

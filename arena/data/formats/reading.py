@@ -20,6 +20,7 @@ from arena.data.formats.records import (
     Place,
     Problem,
     PromptRecord,
+    RaterRecord,
 )
 
 MAX_DEPTH: Final = 32
@@ -355,7 +356,8 @@ class Format:
     """A way of writing data down.
 
     ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
-    ``needs`` names required fields in messages.
+    ``needs`` names required fields in messages. With ``takes_judge`` the ratings are by one judge, whom the
+    path names or whoever imports them.
     """
 
     name: str
@@ -363,6 +365,19 @@ class Format:
     needs: str
     recognise: Callable[[Head], Kind | None]
     read: Callable[[InputFile, Kind, Companions], Iterator[Item]]
+    takes_judge: bool = False
+
+
+def judge_of(file: InputFile, slug: str, **facts: Any) -> RaterRecord:
+    """The judge whose ratings a file holds: the one named by who imports it, or else by the path."""
+    told = {name: value for name, value in facts.items() if value}
+    return RaterRecord(
+        slug=file.about.judge or slug,
+        kind="judge",
+        facts={**told, **file.about.facts},
+        implied=True,
+        place=file.place(),
+    )
 
 
 FORMULA: Final = frozenset("=+-@\t\r")

@@ -143,6 +143,7 @@ class RaterRecord:
     name: str | None = None
     simulated: bool | None = None
     groups: tuple[str, ...] = ()
+    facts: Extra = field(default_factory=dict)  # of a judge: its model and how it was asked
     implied: bool = False
     place: Place = NOWHERE
 
@@ -242,6 +243,12 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("name", Type.TEXT, "the name to show"),
         Field("simulated", Type.FLAG, "whether the ratings are simulated"),
         Field("groups", Type.TEXTS, "groups (JSON list)"),
+        Field("model", Type.TEXT, "the judge's model"),
+        Field("protocol", Type.TEXT, "how the judge was asked"),
+        Field("source", Type.TEXT, "where its ratings come from"),
+        Field("prices", Type.JSON, "what it costs (JSON object)"),
+        Field("seconds", Type.NUMBER, "how many seconds a rating takes"),
+        Field("order_free", Type.FLAG, "whether it sees each answer alone"),
     ),
     "prompts": (
         Field("id", Type.TEXT, "the prompt's id"),

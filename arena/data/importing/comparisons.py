@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
@@ -63,12 +63,12 @@ class Raters:
                 continue
             if known is None:
                 new[key] = self._made(record)
-            elif assign(known, {"name": record.name, "simulated": record.simulated}):
+            elif assign(known, _said(known, record)):
                 changed[key] = known
             elif not record.implied:
                 same.append(known)
         Rater.objects.bulk_create(new.values())
-        Rater.objects.bulk_update(changed.values(), ["name", "simulated"], batch_size=100)
+        Rater.objects.bulk_update(changed.values(), ["name", "simulated", "facts"], batch_size=100)
         self._raters |= new
         updated = self._join_groups(records, new.values())
         updated |= {rater.pk for rater in changed.values()}
@@ -96,6 +96,7 @@ class Raters:
             slug=slug_of(record.slug),
             name=record.name or record.slug,
             simulated=bool(record.simulated),
+            facts=dict(record.facts),
         )
 
     def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> set[int | None]:
@@ -120,6 +121,10 @@ class Raters:
             [through(rater_id=rater, ratergroup_id=group) for rater, group in named], ignore_conflicts=True
         )
         return {rater for rater, group in named if rater in raters and (rater, group) not in told}
+
+
+def _said(known: Rater, record: RaterRecord) -> dict[str, Any]:
+    return {"name": record.name, "simulated": record.simulated, "facts": {**known.facts, **record.facts}}
 
 
 class Verdict(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from django.db import transaction
 
 from arena.data.formats import catalogue
-from arena.data.formats.files import InputFile
+from arena.data.formats.files import About, InputFile
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -61,6 +61,7 @@ def import_files(
     format_name: str = "",
     mapping: ColumnMapping | None = None,
     sheet: str = "",
+    about: About = catalogue.ABOUT,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
@@ -69,7 +70,7 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet)
+    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet, about=about)
     return import_records(
         study_slug, sources.items(), dry_run=dry_run, progress=progress, share=lambda: sources.progress
     )

@@ -7,7 +7,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError
-from arena.data.formats.records import Place
+from arena.data.formats.files import About
+from arena.data.formats.ours import take_facts
+from arena.data.formats.reading import Fields
+from arena.data.formats.records import NOWHERE, Place
 from arena.data.formats.table import KINDS, ColumnMapping, MappingError, parse_mapping
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
@@ -33,6 +36,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first)"
         )
+        parser.add_argument("--subset", default="", metavar="NAME", help="put all prompts into this subset")
+        judged = parser.add_argument_group("a judge's replies, of formats that do not name the judge")
+        judged.add_argument("--judge", default="", metavar="SLUG", help="the judge's short name")
+        for name, meaning in (
+            ("model", "its model"),
+            ("protocol", "how it was asked"),
+            ("source", "where its ratings come from"),
+            ("prices", 'JSON, such as {"currency": "USD", "thousand_pairs": 12.5}'),
+            ("seconds", "how many seconds a rating takes"),
+        ):
+            judged.add_argument(f"--{name}", default="", metavar=name.upper(), help=meaning)
         columns = parser.add_argument_group("any spreadsheet (--format table)")
         columns.add_argument("--kind", default="", help=f"what a row is: {', '.join(KINDS)}")
         columns.add_argument(
@@ -67,6 +81,7 @@ class Command(BaseCommand):
                 format_name=options["format"],
                 mapping=_mapping(options),
                 sheet=options["sheet"],
+                about=_about(options),
                 dry_run=options["dry_run"],
                 progress=self._progress,
             )
@@ -136,6 +151,15 @@ class Command(BaseCommand):
             self.stdout.write(
                 f'The first is "{first.phrase}" by {where}. Choose under Names in answers what to show.'
             )
+
+
+def _about(options: dict[str, Any]) -> About:
+    given = {name: options[name] for name in ("model", "protocol", "source", "prices", "seconds")}
+    fields = Fields(given, NOWHERE, cells=True)
+    facts = take_facts(fields)
+    if fields.problems:
+        raise CommandError("\n".join(f"--{one.field}: {one.reason}" for one in fields.problems))
+    return About(options["subset"], options["judge"], facts)
 
 
 def _mapping(options: dict[str, Any]) -> ColumnMapping | None:

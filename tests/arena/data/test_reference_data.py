@@ -32,6 +32,7 @@ class Found(NamedTuple):
     comparisons: int = 0
     unscored: int = 0
     gold: int = 0
+    subsets: int = 0
 
 
 class DataSet(NamedTuple):
@@ -42,20 +43,24 @@ class DataSet(NamedTuple):
     mapping: ColumnMapping | None = None
 
 
+JUDGE_DATA: Final = (
+    DataSet(
+        ("llmbar/*.json",),
+        Found(0, 418, 836, judges=16, comparisons=16 * 2 * 234, unscored=29 + 9, gold=418, subsets=5),
+    ),
+)
+
 DATA: Final = (
     DataSet(("evalica/food.csv",), Found(5, 1, 5, people=1, comparisons=30), VOTES),
     DataSet(("evalica/simple.csv",), Found(5, 1, 5, people=1, comparisons=16), VOTES),
     DataSet(("fastchat/*.jsonl",), Found(0, 80, 0)),
-    DataSet(("infobench/easy_set.gpt-4.jsonl",), Found(0, 252, 252)),
-    DataSet(("infobench/invalid_answers.qwen2.5-7b.jsonl",), Found(0, 29, 29)),
-    DataSet(("llmbar/Adversarial/GPTInst/dataset.json",), Found(0, 92, 184, gold=92)),
-    DataSet(("llmbar/Adversarial/GPTOut/dataset.json",), Found(0, 47, 94, gold=47)),
-    DataSet(("llmbar/Adversarial/Manual/dataset.json",), Found(0, 46, 92, gold=46)),
+    DataSet(("infobench/easy_set.gpt-4.jsonl",), Found(0, 252, 252, subsets=1)),
+    DataSet(("infobench/invalid_answers.qwen2.5-7b.jsonl",), Found(0, 29, 29, subsets=1)),
+    # Unscored are the replies that a filter kept back, and winners LLMBar drew.
     DataSet(
-        ("llmbar/Adversarial/Neighbor/*.json",),
-        Found(0, 134, 268, judges=15, comparisons=15 * 2 * 134, gold=134),
+        ("llmbar/*.json",),
+        Found(0, 419, 838, judges=15, comparisons=15 * 2 * 234, unscored=2 * 2, gold=419, subsets=5),
     ),
-    DataSet(("llmbar/Natural/*.json",), Found(0, 100, 200, judges=15, comparisons=15 * 2 * 100, gold=100)),
     DataSet(
         ("llmfao/*.jsonl", "llmfao/*.csv"),
         Found(70, 19 + 7, 1133 + 2 * 7, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
@@ -83,6 +88,7 @@ def files_of(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
 def found_in(study: Study) -> Found:
     raters, comparisons = Rater.objects.filter(study=study), Comparison.objects.filter(study=study)
     completions = Completion.objects.filter(prompt__study=study)
+    subsets = study.prompts.values_list("subset", flat=True)
     return Found(
         contestants=study.contestants.count(),
         prompts=study.prompts.count(),
@@ -93,19 +99,30 @@ def found_in(study: Study) -> Found:
         comparisons=comparisons.count(),
         unscored=comparisons.filter(rating=None).count(),
         gold=Pair.objects.filter(prompt__study=study).exclude(gold="").count(),
+        subsets=sum(not name.startswith("(") for name in set(subsets) - {""}),
     )
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("data", DATA, ids=lambda data: data.patterns[0])
-def test_what_comes_of_the_files(reference_data: Path, data: DataSet) -> None:
-    paths = files_of(reference_data, data.patterns)
+def check(folder: Path, data: DataSet) -> None:
+    paths = files_of(folder, data.patterns)
     format_name = "table" if data.mapping else ""
     report = import_files("study", paths, format_name=format_name, mapping=data.mapping)
     assert report.errors == []
     assert found_in(Study.objects.get(slug="study")) == data.found
     again = import_files("study", paths, format_name=format_name, mapping=data.mapping)
     assert (again.errors, again.written) == ([], 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("data", DATA, ids=lambda data: data.patterns[0])
+def test_what_comes_of_the_files(reference_data: Path, data: DataSet) -> None:
+    check(reference_data, data)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("data", JUDGE_DATA, ids=lambda data: data.patterns[0])
+def test_what_comes_of_the_files_about_judges(judge_data: Path, data: DataSet) -> None:
+    check(judge_data, data)
 
 
 def test_every_file_is_data_or_listed_as_none(reference_data: Path) -> None:

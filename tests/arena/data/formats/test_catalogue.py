@@ -30,7 +30,7 @@ HEADS: Final[list[tuple[str, Kind, str]]] = [
     ("llmfao", Kind.COMPARISONS, "id prompt model_x model_y worker winner left right"),
     ("llmfao", Kind.COMPARISONS, "id prompt model_x model_y winner left right"),
     ("llmbar", Kind.PAIRS, "input output_1 output_2 label"),
-    ("llmbar", Kind.COMPARISONS, "input output_1 output_2 label results"),
+    ("llmbar-replies", Kind.COMPARISONS, "input output_1 output_2 label results"),
     ("infobench", Kind.COMPLETIONS, "id input category instruction decomposed_questions subset output eval"),
     ("alpaca-eval", Kind.COMPLETIONS, "dataset instruction output generator"),
     ("alpaca-eval", Kind.COMPLETIONS, "instruction input output generator"),

@@ -79,17 +79,16 @@ def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
 
 def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_path: Path) -> None:
     def results(folder: str, winner: str, **changes: Any) -> Path:
-        return write(
-            tmp_path, make_item(results=make_results(winner, "1"), **changes), folder=folder, name="CoT.json"
-        )
+        item = make_item(results=make_results(winner, "1"), **changes)
+        return write(tmp_path, item, folder=f"{folder}/Natural/gpt-4", name="CoT.json")
 
-    one, copy = results("a/gpt-4", "1"), results("copy/gpt-4", "1")
-    other_items = results("b/gpt-4", "2", input="Name a duck.")
+    one, copy = results("a", "1"), results("copy", "1")
+    other_items = results("b", "2", input="Name a duck.")
     together = [one, copy, other_items]
     assert reasons(import_files("s", together)) == []
     assert list(Rater.objects.values_list("slug", flat=True)) == ["gpt-4-cot"]
     assert (Comparison.objects.count(), import_files("s", together).written) == (4, 0)
-    other = results("c/gpt-4", "2")
+    other = results("c", "2")
     assert reasons(import_files("t", [one, other])) == [
         f'{other}, line 1: rater: "gpt-4-cot" takes its name from the path, but has another rating in {one}, '
         "line 1; these are two raters: rename a folder or file"
@@ -98,11 +97,26 @@ def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_pa
 
 def test_an_empty_output_is_a_completion(tmp_path: Path) -> None:
     labels = write(tmp_path, make_item(output_2=""), make_item(input="Name a duck."))
-    results = write(tmp_path, make_item(output_2="", results=make_results("1", "1")), folder="gpt-4")
+    item = make_item(output_2="", results=make_results("1", "1"))
+    results = write(tmp_path, item, folder="Natural/gpt-4")
     report = import_files("s", [labels, results])
     assert (reasons(report), report.counts["completions"].empty) == ([], 1)
     assert [one.turns for one in Completion.objects.filter(is_empty=True)] == [[""]]
     assert (Comparison.objects.count(), Pair.objects.exclude(gold="").count()) == (2, 2)
+
+
+def test_an_item_in_two_subsets_is_two_prompts(tmp_path: Path) -> None:
+    for subset in ("Natural", "Neighbor"):
+        write(tmp_path, make_item(), folder=subset)
+        item = make_item(results=make_results("1", "1"))
+        write(tmp_path, item, folder=f"{subset}/evaluators/GPT-4/CoT", name="result.json")
+    assert reasons(import_files("s", [tmp_path])) == []
+    assert list(Prompt.objects.values_list("subset", flat=True)) == ["Natural", "Neighbor"]
+    assert set(Comparison.objects.values_list("rater__slug", "pair__prompt__subset")) == {
+        ("GPT-4-cot", "Natural"),
+        ("GPT-4-cot", "Neighbor"),
+    }
+    assert Rater.objects.get().facts == {"model": "GPT-4", "protocol": "CoT"}
 
 
 def test_reviews_of_two_folders_are_not_repeats_of_one_judge(tmp_path: Path) -> None:
