@@ -16,10 +16,11 @@ from arena.data import export, writing
 from arena.data.formats.catalogue import RECORD
 from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS, Row
-from arena.models import Study
+from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
 from leaderboard.files.selection import ExportError, check_form
 from leaderboard.models import Snapshot
+from leaderboard.rater_kinds.judge_facts import to_export
 from leaderboard.snapshots.settings import UnknownSettingError, parse
 from leaderboard.standings.page import Board
 from leaderboard.standings.table import STANDINGS
@@ -59,7 +60,15 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
         return leaderboard_pieces(study, form, setting or {})
     if what == STANDINGS.name:
         return WRITERS[form](STANDINGS, standings(study, setting or {}))
-    return WRITERS[form](TABLES[what], export.rows(study, what))
+    rows = export.rows(study, what)
+    return WRITERS[form](TABLES[what], _with_facts(study, rows) if what == "raters" else rows)
+
+
+def _with_facts(study: Study, rows: Iterator[Row]) -> Iterator[Row]:
+    """Raters with the facts of this arena's judges."""
+    slugs = export.rater_slugs(study)
+    own = {(Rater.Kind.JUDGE, slugs[rater]): told for rater, told in to_export(slugs).items()}
+    return ({**row, **own.get((row["rater_kind"], row["rater"]), {})} for row in rows)
 
 
 def note_on_old_texts(study: Study) -> str:

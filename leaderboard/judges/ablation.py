@@ -51,10 +51,15 @@ def _facts(study: Study, selector: str) -> dict[str, Any] | None:
         "protocol": facts.protocol,
         "family": facts.family,
         "citation": facts.citation,
-        "answer_scale": facts.form,
-        "points": facts.points,
+        "answer_scale": facts.form or None,
+        "points": facts.points or None,
         "setup": dict(facts.setup),
         "sampling": dict(facts.sampling),
+        "order_free": facts.order_free,
+        "simulated": facts.simulated,
+        "source": facts.source or None,
+        "prices": dict(facts.prices),
+        "seconds": facts.seconds,
     }
 
 
@@ -100,11 +105,11 @@ def _about(report: Content) -> str:
 def _asked(own: Content) -> str:
     judge = own["judge"]
     setup = "".join(f"; {name}: {value}" for name, value in judge["setup"].items())
-    model = judge["model"] or "no model, simulated"
-    return printable(
-        f"{own['label']}: {model}, {judge['protocol']}, {judge['answer_scale']} "
-        f"({judge['points']} points){setup}"
-    )
+    model = judge["model"] or ("no model, simulated" if judge["simulated"] else "")
+    scale = f"{judge['answer_scale']} ({judge['points']} points)" if judge["points"] else ""
+    source = f"imported from {judge['source']}" if judge["source"] else ""
+    known = filter(None, (model, judge["protocol"], scale, source))
+    return printable(f"{own['label']}: {', '.join(known) or 'imported'}{setup}")
 
 
 def _of_lines(shown: Sequence[Line]) -> _Rows:

@@ -1,17 +1,20 @@
-"""What everybody may know of a judge: its model and how it was asked, never where or with whose key."""
+"""What everybody may know of a judge: its model and how it was asked, never where or with whose key.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+Own judges are configured here; what is known of an imported one stands in its file (``Rater.facts``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Count, Max, Min
 
-from arena.models import Study
+from arena.models import Rater, Study
 from judging.models import Judge, JudgeRun
 from judging.protocols.answer_scales import FORMS
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Protocol, UnknownProtocolError
+from judging.protocols.protocol import About, Protocol, UnknownProtocolError
 
 SHOWN: Final = (
     *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
@@ -30,43 +33,95 @@ PUBLIC_OPTIONS: Final = (
 class JudgeFacts:
     """A judge's public facts and its runs over one study. ``model`` is empty for a simulated one.
 
-    ``family`` is that of the protocol, ``form`` the answer scale in words, ``setup`` what the protocol leaves
-    to the judge.
+    ``protocol_name`` is short, for tables and files; ``family`` is that of the protocol, ``form`` the answer
+    scale in words, ``setup`` what the protocol leaves to the judge. An ``order_free`` judge sees each answer
+    alone, so its verdicts in both orders agree by themselves. An imported judge has no answer scale;
+    ``prices`` and ``seconds`` are as its file says.
     """
 
     model: str
     protocol: str
-    family: str
-    citation: str
-    form: str
-    points: int
-    setup: tuple[tuple[str, str], ...]
-    sampling: tuple[tuple[str, str], ...]
-    simulated: bool
-    runs: int
-    first_run: datetime | None
-    last_run: datetime | None
+    family: str = ""
+    citation: str = ""
+    form: str = ""
+    points: int = 0
+    setup: tuple[tuple[str, str], ...] = ()
+    sampling: tuple[tuple[str, str], ...] = ()
+    simulated: bool = False
+    runs: int = 0
+    first_run: datetime | None = None
+    last_run: datetime | None = None
+    order_free: bool = False
+    imported: bool = False
+    source: str = ""
+    prices: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    protocol_name: str = ""
+
+    @property
+    def costs(self) -> Iterator[tuple[str, str]]:
+        """What the ratings of an imported judge take, in words."""
+        prices = [
+            f"{self.prices[name]:g} for {words}" for name, words in _PRICED.items() if name in self.prices
+        ]
+        if prices:
+            yield "price", f"{self.prices.get('currency', '')} {', '.join(prices)}".strip()
+        if self.seconds is not None:
+            yield "seconds a rating", f"{self.seconds:g}"
+
+
+_PRICED: Final = {
+    "prompt": "a million tokens read",
+    "completion": "a million tokens written",
+    "thousand_pairs": "a thousand pairs",
+}
 
 
 def judge_facts(study: Study, selector: str, until: datetime) -> JudgeFacts | None:
     """Facts of one judge, with its runs begun ``until`` then.
 
-    None for people, groups, panels, and judges whose votes were imported.
+    None for people, groups, panels, and imported judges of whom nothing is known.
     """
     return facts_of_judges(study, [selector], until).get(selector)
 
 
 def facts_of_judges(study: Study, selectors: Iterable[str], until: datetime) -> dict[str, JudgeFacts]:
     """By selector, in two queries; judges without facts are left out."""
-    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+    slugs = _slugs(selectors)
+    imported = Rater.objects.filter(study=study, kind="judge", slug__in=slugs).exclude(facts={})
+    found = {f"judge:{one.slug}": JudgeFacts(imported=True, **_told(one)) for one in imported}
     judges = list(Judge.objects.filter(rater__slug__in=slugs).select_related("rater")) if slugs else []
     if not judges:
-        return {}
+        return found
     rows = JudgeRun.objects.filter(study=study, judge__in=judges, created_at__lte=until).order_by()
     counted = rows.values("judge").annotate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
     runs: dict[int, Mapping[str, Any]] = {row["judge"]: row for row in counted}
     none = {"n": 0, "first": None, "last": None}
-    return {f"judge:{judge.slug}": _facts(judge, runs.get(judge.pk, none)) for judge in judges}
+    own = {f"judge:{judge.slug}": _facts(judge, runs.get(judge.pk, none)) for judge in judges}
+    return own | found
+
+
+def _slugs(selectors: Iterable[str]) -> list[str]:
+    return [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
+
+
+def _told(rater: Rater) -> dict[str, Any]:
+    facts = {"model": "", "protocol": "", **rater.facts}
+    return {**facts, "protocol_name": facts["protocol"], "simulated": rater.simulated}
+
+
+def to_export(raters: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The facts of own judges as a file of raters has them, by rater."""
+    judges = Judge.objects.filter(rater__in=list(raters)).select_related("rater")
+    told = {judge.rater_id: _facts(judge, {"n": 0, "first": None, "last": None}) for judge in judges}
+    return {
+        rater: {
+            "model": facts.model or None,
+            "protocol": facts.protocol_name,
+            "order_free": facts.order_free or None,
+        }
+        for rater, facts in told.items()
+    }
 
 
 def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
@@ -88,7 +143,13 @@ def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
         runs["n"],
         runs["first"],
         runs["last"],
+        protocol is not None and _is_order_free(protocol),
+        protocol_name=judge.protocol,
     )
+
+
+def _is_order_free(protocol: Protocol) -> bool:
+    return bool(protocol.steps) and all(step.about is not About.PAIR for step in protocol.steps)
 
 
 def _setup(judge: Judge, protocol: Protocol | None) -> tuple[tuple[str, str], ...]:
@@ -115,8 +176,11 @@ def wording_hash(judge: Judge) -> str:
 
 
 def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
-    slugs = [slug for kind, _, slug in (one.partition(":") for one in selectors) if kind == "judge"]
-    return list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
+    """What pages show of judges, to know whether it has changed."""
+    slugs = _slugs(selectors)
+    imported = Rater.objects.filter(slug__in=slugs, kind="judge").exclude(facts={}).order_by("pk")
+    told = list(imported.values_list("slug", "facts"))
+    return told + list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
 
 
 def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:

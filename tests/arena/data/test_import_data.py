@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from arena.models import Comparison, Completion, Pair, Study
+from arena.models import Comparison, Completion, Pair, Prompt, Rater, Study
 from tests.arena.data.formats.reading import write_lines
 
 pytestmark = pytest.mark.django_db
@@ -194,3 +194,37 @@ def test_texts_without_authors_come_from_a_table(tmp_path: Path) -> None:
         *gold,
     )
     assert Pair.objects.exclude(gold="").get().gold == "first"
+
+
+REPLY = {
+    **{"input": "Name a wader.", "output_1": "Dunlin", "output_2": "A duck", "label": 1},
+    "results": [{f"swap = {swap}": {"completion": ["x", "stop"], "winner": "1"} for swap in (False, True)}],
+}
+
+
+def test_options_name_the_subset_the_judge_and_what_is_known_of_it(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "result.json", REPLY)
+    options = ("--format", "llmbar-replies", "--subset", "Natural", "--judge", "jay", "--model", "jay-1")
+    more = ("--protocol", "CoT", "--prices", '{"currency": "USD", "thousand_pairs": 2.5}', "--seconds", "1.5")
+    run("birds", path, *options, *more)
+    (judge,) = Rater.objects.all()
+    assert (judge.slug, judge.facts) == (
+        "jay",
+        {
+            **{"model": "jay-1", "protocol": "CoT", "seconds": 1.5},
+            "prices": {"currency": "USD", "thousand_pairs": 2.5},
+        },
+    )
+    assert Prompt.objects.get().subset == "Natural"
+    run("birds", path, *options, "--source", "a paper")
+    judge.refresh_from_db()
+    assert (judge.facts["source"], judge.facts["seconds"]) == ("a paper", 1.5)
+    told = ("--prices", '{"total": 1, "prompt": "low", "currency": 3}', "--seconds", "-1")
+    with pytest.raises(CommandError) as refused:
+        run("birds", path, *options, *told)
+    assert str(refused.value).splitlines() == [
+        "--seconds: -1 is not between 0 and 1e+09",
+        "--prices.total: unknown; prices have prompt, completion, thousand_pairs and currency",
+        "--prices.prompt: expected a number from 0",
+        "--prices.currency: expected a short text such as USD",
+    ]

@@ -96,6 +96,20 @@ def test_a_crowd_study_has_the_same_standings_after_a_round_trip(reference_data,
     assert every_standing(copied(study, "csv", tmp_path)) == before
 
 
+@each_form
+@pytest.mark.django_db
+def test_what_is_known_of_judges_comes_back(form, tmp_path):
+    pair = factories.make_pair()
+    study = pair.prompt.study
+    told = {"model": "m", "order_free": True, "prices": {"prompt": 1.5}, "seconds": 2.0}
+    elsewhere = factories.make_rater(kind="judge", slug="elsewhere", study=study, facts=told)
+    own = factories.make_judge(slug="own", model="m-1", protocol="vanilla").rater
+    for rater in (elsewhere, own):
+        factories.make_comparison(pair=pair, rater=rater)
+    found = dict(Rater.objects.filter(study=copied(study, form, tmp_path)).values_list("slug", "facts"))
+    assert found == {"elsewhere": told, "own": {"model": "m-1", "protocol": "vanilla"}}
+
+
 @pytest.fixture
 def made():
     made = HandMade("=alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))

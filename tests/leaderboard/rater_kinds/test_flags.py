@@ -152,3 +152,26 @@ class TestFacts:
 
         factories.make_judge(slug="plain", model="m")
         assert "wording" not in dict(judge_facts(study, "judge:plain", timezone.now()).setup)
+
+    def test_an_imported_judge_is_known_by_its_file(self, study):
+        from django.utils import timezone
+
+        told = {"model": "m-1", "protocol": "CoT", "source": "a paper", "order_free": True, "seconds": 2.5}
+        prices = {"currency": "USD", "thousand_pairs": 12}
+        factories.make_rater(kind="judge", slug="elsewhere", study=study, facts={**told, "prices": prices})
+        factories.make_rater(kind="judge", slug="unknown", study=study)
+        facts = judge_facts(study, "judge:elsewhere", timezone.now())
+        assert {name: getattr(facts, name) for name in told} == told
+        assert (facts.imported, facts.form) == (True, "")
+        assert dict(facts.costs) == {"price": "USD 12 for a thousand pairs", "seconds a rating": "2.5"}
+        assert judge_facts(study, "judge:unknown", timezone.now()) is None
+
+    def test_a_judge_of_single_answers_is_free_of_the_order(self, study):
+        from django.utils import timezone
+
+        for slug, protocol in (("alone", "rating"), ("both", "scores")):
+            factories.make_judge(slug=slug, protocol=protocol, form="scores", points=3)
+        free = {
+            slug: judge_facts(study, f"judge:{slug}", timezone.now()).order_free for slug in ("alone", "both")
+        }
+        assert free == {"alone": True, "both": False}

@@ -68,6 +68,11 @@ def test_contestants_and_raters(tmp_path: Path) -> None:
     row = {"rater": "sim", "rater_kind": "judge", "name": "Sim", "simulated": True, "groups": ["panel"]}
     (record,) = read(write_lines(tmp_path, "a.jsonl", row))
     assert record == RaterRecord("sim", "judge", "Sim", True, ("panel",), place=record.place)
+    facts = {"model": "m", "prices": {"prompt": 1}, "seconds": 2.0, "order_free": True}
+    (record,) = read(write_lines(tmp_path, "a.jsonl", {**row, **facts}))
+    assert record.facts == facts
+    path = write_lines(tmp_path, "a.jsonl", {"rater": "ann", "rater_kind": "person", "model": "m"})
+    assert problems(path) == [(1, "model", "only a judge has this")]
 
 
 def test_comparison_with_everything(tmp_path: Path) -> None:
