@@ -67,12 +67,25 @@ def _prompt(fields: Fields) -> PromptRecord:
 def _annotation(fields: Fields) -> Iterator[Item]:
     prompt = _prompt(fields)
     yield prompt
-    names = fields.two_names("generator_1", "generator_2", "generator")
+    # People's preferences may leave out who wrote the outputs, which then are known by their texts.
+    is_named = "generator_1" in fields or "generator_2" in fields
+    names = fields.two_names("generator_1", "generator_2", "generator") if is_named else ("", "")
+    ids = []
     for name, field in zip(names, ("output_1", "output_2"), strict=True):
         turns = fields.turns(field)
+        own_id = "" if is_named else digest(*turns)
         yield CompletionRecord(
-            prompt=prompt.id, contestant=name, turns=turns, implied=True, place=fields.place
+            prompt=prompt.id,
+            contestant=name or None,
+            id=own_id,
+            turns=turns,
+            implied=True,
+            place=fields.place,
         )
+        ids.append(own_id)
+    if ids[0] and ids[0] == ids[1]:
+        fields.problem("output_2", "the same text as output_1, and no generators tell them apart")
+    rater, kind = _rater(fields)
     preference = fields.number("preference", least=-1e9, most=1e9)
     rating, scores = _weighed(fields, preference)
     seconds = fields.number("time_per_example", least=0, most=1e9)
@@ -81,11 +94,13 @@ def _annotation(fields: Fields) -> Iterator[Item]:
         prompt=prompt.id,
         first=names[0],
         second=names[1],
-        rater=fields.required_text("annotator"),
-        rater_kind="judge",
+        first_id=ids[0],
+        second_id=ids[1],
+        rater=rater,
+        rater_kind=kind,
         points=3,
         rating=rating,
-        reason="unparsable" if rating is None else "",
+        reason="" if rating is not None else "empty" if kind == "person" else "unparsable",
         scores=scores,
         raw_reply=_raw_reply(fields),
         rationale=fields.text("concise_explanation"),
@@ -93,6 +108,14 @@ def _annotation(fields: Fields) -> Iterator[Item]:
         extra={**fields.rest(), **exact},
         place=fields.place,
     )
+
+
+def _rater(fields: Fields) -> tuple[str, str]:
+    """Name and kind: a number is a person, as in the files that several people annotated."""
+    number = "annotator_index" if "annotator_index" in fields else "annotator"
+    is_person = number == "annotator_index" or isinstance(fields.peek("annotator"), int)
+    name = fields.required_text(number)
+    return (f"annotator-{name}", "person") if is_person else (name, "judge")
 
 
 def _weighed(fields: Fields, preference: Decimal | None) -> Preference:

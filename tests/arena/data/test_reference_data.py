@@ -48,6 +48,9 @@ JUDGE_DATA: Final = (
         ("llmbar/*.json",),
         Found(0, 418, 836, judges=16, comparisons=16 * 2 * 234, unscored=29 + 9, gold=418, subsets=5),
     ),
+    DataSet(
+        ("pandalm/*.json",), Found(5, 86, 394, empty=4, people=3, judges=1, comparisons=4 * 500, unscored=22)
+    ),
 )
 
 DATA: Final = (

@@ -136,3 +136,28 @@ def test_what_is_wrong(
 ) -> None:
     path = write_lines(tmp_path, "file.jsonl", good, {**good, **changes})
     assert problems(path) == [(2, field, reason)]
+
+
+def test_numbers_are_people_and_unnamed_outputs_are_known_by_their_texts(tmp_path: Path) -> None:
+    row = {"instruction": "Hi?", "output_1": "A", "output_2": "B"}
+    told = [
+        ("annotator_index", 0, 1.0),
+        ("annotator_index", 1, 1.5),
+        ("annotator", 7, None),
+        ("annotator", "jay", None),
+    ]
+    rows = [{**row, "preference": said, name: who} for name, who, said in told]
+    found = [
+        item for item in read(write_lines(tmp_path, "a.json", *rows)) if isinstance(item, ComparisonRecord)
+    ]
+    assert [(said.rater, said.rater_kind, said.rating, said.reason) for said in found] == [
+        ("annotator-0", "person", 1, ""),
+        ("annotator-1", "person", 2, ""),
+        ("annotator-7", "person", None, "empty"),
+        ("jay", "judge", None, "unparsable"),
+    ]
+    assert len({(said.first_id, said.second_id) for said in found}) == 1
+    path = write_lines(tmp_path, "b.json", {**rows[0], "output_2": "A"})
+    assert problems(path) == [
+        (1, "output_2", "the same text as output_1, and no generators tell them apart"),
+    ]

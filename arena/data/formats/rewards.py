@@ -1,0 +1,132 @@
+"""Scores by reward models and other judges that see each answer alone: of answers, or of pairs. Pure.
+
+The order of two answers cannot change such a verdict; the judge is marked as free of it.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+from itertools import combinations
+from typing import Any, Final
+
+from arena.data.formats.files import InputFile
+from arena.data.formats.reading import MAX_SCORE, Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    PromptRecord,
+    RaterRecord,
+)
+from arena.data.formats.text_pairs import Said, TextPair, by_scores, score
+
+_ANSWER: Final = frozenset({"prompt", "score"})
+_WHOSE: Final = ("model", "contestant", "completion")
+_PAIR: Final = frozenset({"instruction", "output_1", "output_2"})
+_SCORES: Final = frozenset({"score_1", "score_2"})
+_OTHERS: Final = frozenset({"winner", "rating", "text", "turns", "label"})
+
+
+def recognise(head: Head) -> Kind | None:
+    fields = head.fields
+    of_pair = fields >= _PAIR and (fields >= _SCORES or "score" in fields)
+    of_answer = fields >= _ANSWER and not fields.isdisjoint(_WHOSE)
+    return Kind.COMPARISONS if (of_pair or of_answer) and fields.isdisjoint(_OTHERS) else None
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    columns = set(file.columns())
+    if columns >= _PAIR:
+        judge = _judge(file, file.cased_stem)
+        yield judge
+        yield from read_rows(file, partial(_pair, judge))
+        return
+    scored = Scored(file)
+    yield from read_rows(file, scored.read)
+    yield from scored.comparisons()
+
+
+def _judge(file: InputFile, name: str) -> RaterRecord:
+    return judge_of(file, name, model=name, order_free=True)
+
+
+def _pair(judge: RaterRecord, fields: Fields) -> Iterator[Item]:
+    pair = TextPair.read(fields, "instruction", "output_1", "output_2", implied=True)
+    yield from pair.records()
+    if "score" in fields:
+        # One number for the pair: above 0 the first is better.
+        margin = _score(fields, "score")
+        sides = (None, None) if margin is None else (margin, Decimal(0))
+        yield pair.rated(judge, by_scores(*sides)._replace(scores=None))
+    else:
+        yield pair.rated(judge, by_scores(_score(fields, "score_1"), _score(fields, "score_2")))
+
+
+def _score(fields: Fields, name: str) -> Decimal | None:
+    """A number, or None if the reply was none: null or another text."""
+    value = fields.peek(name)
+    if isinstance(value, str):
+        fields.take(name)
+        return score(value)
+    return fields.number(name, least=float(-MAX_SCORE), most=float(MAX_SCORE))
+
+
+class Scored:
+    """Scores of answers, which make a pair of every two of one prompt."""
+
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        self._from_path = False
+        self._judges: dict[str, RaterRecord] = {}
+        self._scores: dict[tuple[str, str, str], dict[tuple[str, str], Decimal | None]] = {}
+        """By judge, subset and prompt, then by model and own id of the answer."""
+
+    def read(self, fields: Fields) -> Iterator[Item]:
+        prompt, subset = fields.required_text("prompt"), self._file.about.subset or fields.text("subset")
+        own_id = fields.text("completion")
+        model = "" if own_id else fields.text("model") or fields.required_text("contestant")
+        named = fields.text("judge")
+        name = named or self._file.cased_stem
+        if name not in self._judges:
+            self._judges[name] = _judge(self._file, name)
+            yield self._judges[name]
+        self._from_path |= not named and not self._file.about.judge
+        found = self._scores.setdefault((self._judges[name].slug, subset, prompt), {})
+        if (model, own_id) in found:
+            fields.problem("score", "the second score of this answer by this judge")
+        found[model, own_id] = _score(fields, "score")
+        about: dict[str, Any] = {"subset": subset, "turns": (), "implied": True, "place": fields.place}
+        yield PromptRecord(id=prompt, **about)
+        if model:
+            yield ContestantRecord(name=model, implied=True, place=fields.place)
+            yield CompletionRecord(prompt=prompt, contestant=model, **about)
+
+    def comparisons(self) -> Iterator[Item]:
+        for (judge, subset, prompt), answers in self._scores.items():
+            for ((one, one_id), first), ((other, other_id), second) in combinations(answers.items(), 2):
+                said: Said = by_scores(first, second)
+                yield ComparisonRecord(
+                    prompt=prompt,
+                    subset=subset,
+                    first=one,
+                    second=other,
+                    first_id=one_id,
+                    second_id=other_id,
+                    rater=judge,
+                    rater_kind="judge",
+                    rater_from_path=self._from_path,
+                    **said._asdict(),
+                    place=self._file.place(),
+                )
+
+
+FORMAT: Final = Format(
+    "rewards",
+    "Scores of a reward model",
+    "prompt, score and model or completion (of answers); instruction, output_1, output_2 and score_1 with "
+    "score_2 or score (of pairs)",
+    recognise,
+    read,
+    takes_judge=True,
+)
