@@ -3,17 +3,23 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import time_machine
+from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 from scipy.stats import binom
 
-from arena.models import Assignment, Completion, Invitation, Rater, Study
+from arena.api.auth import issue_token
+from arena.models import Assignment, Completion, Invitation, Pair, Rater, Study
 from arena.rating.urls import urlpatterns
+from leaderboard.refreshing import services as refreshing
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -277,3 +283,49 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
         assert low <= own["0"] <= high
         first += own
     assert first == {"0": prompts * raters // 2, "1": prompts * raters // 2}
+
+
+PER_VIEW = re.compile(r"\w{32,64}")
+"""Tokens that each view draws anew."""
+
+
+def test_nothing_tells_the_right_answer_while_the_study_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every address gives a rater the same bytes, from as many queries, whichever answers are right."""
+    monkeypatch.setattr(refreshing, "ROUNDS", 20)
+    monkeypatch.setattr("time.perf_counter", lambda: 0.0)
+    study = make.make_small_study(prompts=6, contestants=2, visibility="public", gold_share=0.0)
+    judge = make.make_rater(kind="judge", slug="jay", study=study, facts={"model": "jay-1"})
+    for prompt in study.prompts.all():
+        one, other = prompt.completions.order_by("pk")
+        pair = make.make_pair(prompt=prompt, first=one, second=other)
+        for swapped in (False, True):
+            make.make_comparison(pair=pair, rater=judge, swapped=swapped, rating=2 + 3 * swapped)
+    rater = reader(study)
+    make.make_comparison(pair=study.prompts.first().pairs.get(), rater=rater)
+    client = browser_of(rater)
+    headers = {"Authorization": f"Bearer {issue_token(rater)}"}
+
+    def seen(gold: str) -> dict[str, tuple[str, int]]:
+        found = {}
+        with transaction.atomic():
+            Pair.objects.filter(prompt__study=study).update(gold=gold, gold_source="an editor")
+            refreshing.refresh(study)
+            for address in site_addresses(study):
+                more: Any = {"headers": headers} if address.startswith("/api/") else {}
+                with CaptureQueriesContext(connection) as asked:
+                    text = everything(client.get(address, **more))
+                # Others fill caches.
+                queries = len(asked) if address.startswith(f"/rate/{study.slug}/") else 0
+                found[address] = PER_VIEW.sub("", text), queries
+            transaction.set_rollback(True)
+        return found
+
+    with time_machine.travel(datetime(2026, 1, 1, tzinfo=UTC), tick=False):
+        # The pair shown and the one held ready are drawn once.
+        shown = client.get(reverse("rate-study", args=[study.slug]), headers=JSON).json()["assignment"]
+        client.get(reverse("ahead", args=[study.slug]), {"after": shown}, headers=JSON)
+        first, second = seen("first"), seen("second")
+    told = {address for address in first if first[address] != second[address]}
+    assert told <= {"/methodology/"}  # the same for everybody; its attributes have no order
+    assert not [address for address, (text, _) in first.items() if "an editor" in text]
+    assert len(first) > 60
