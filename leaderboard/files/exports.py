@@ -110,14 +110,17 @@ def study_json(study: Study) -> bytes:
 
 
 def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
-    """Write every file, removing those of an earlier export whose table is empty now.
-
-    Raises ExportError and OSError.
-    """
+    """Write every file. Raises ExportError and OSError."""
     check_form(form)
     (folder / RECORD).mkdir(parents=True, exist_ok=True)
+    return save(everything(study, form), form, folder)
+
+
+def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) -> list[Path]:
+    """Write the files, removing those of an earlier export whose table is not among them. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, content in everything(study, form):
+    for name, content in files:
         writing.save(folder / name, content)
         written.append(folder / name)
     for name in (*(f"{what}.{form}" for what in TABLES), f"{RECORD}/{STANDINGS.name}.{form}"):

@@ -186,7 +186,7 @@ def _decided(
 def consensus_labels(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """What is held to be right about each pair that people rated or somebody settled, as gold labels."""
     _count_unscored(wanted.comparisons(study), left_out)
-    for batch in batches(_consensus(study, wanted), CHUNK):
+    for batch in batches(labelled(study, wanted), CHUNK):
         sides = pair_sides(row["pair"] for row in batch)
         for row in batch:
             found: Consensus = row["consensus"]
@@ -209,10 +209,11 @@ def consensus_labels(study: Study, wanted: Selection, left_out: Counter[str]) ->
 def _labels(study: Study, wanted: Selection) -> dict[int, Consensus]:
     """By pair what people and whoever settled it hold to be right, whatever raters are wanted."""
     of_people = replace(wanted, raters=PEOPLE)
-    return {row["pair"]: row["consensus"] for row in _consensus(study, of_people)}
+    return {row["pair"]: row["consensus"] for row in labelled(study, of_people)}
 
 
-def _consensus(study: Study, wanted: Selection) -> Iterator[dict[str, Any]]:
+def labelled(study: Study, wanted: Selection) -> Iterator[dict[str, Any]]:
+    """Each pair that the raters rated or somebody settled, with its consensus and whether it is simulated."""
     columns = ("pair", "rater", "rating", "points", "swapped")
     decided = adjudications(study).order_by("pk")
     if wanted.category:

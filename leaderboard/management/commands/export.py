@@ -11,6 +11,7 @@ from arena.data import writing
 from arena.data.writing import WRITERS
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
+from leaderboard.files.gold import LEAST, gold_study
 from leaderboard.terminal.options import choice, study_named
 
 
@@ -29,18 +30,21 @@ class Command(BaseCommand):
             "--out",
             default="",
             metavar="PATH",
-            help="a file (.gz: compressed), or a folder with --what all (default: standard output)",
+            help="a file (.gz: compressed), or a folder with --what all or gold (default: standard output)",
         )
         ranked = "for standings and leaderboard"
-        voted = "standings, leaderboard, arena, preferences and evalica"
+        voted = "standings, leaderboard, arena, preferences, evalica and gold"
         parser.add_argument(
             "--raters",
             metavar="people|group:NAME|judge:SLUG|all",
-            help=f"for {voted}; 'all' only for the last three",
+            help=f"for {voted}; 'all' only for arena, preferences and evalica",
         )
         parser.add_argument("--ties", metavar="on|off", help=f"for {voted}, and consensus")
         parser.add_argument(
-            "--category", metavar="NAME", help="for standings, arena, preferences, evalica, consensus"
+            "--category", metavar="NAME", help="for standings, arena, preferences, evalica, consensus, gold"
+        )
+        parser.add_argument(
+            "--least", type=int, metavar="N", help="for gold: pairs that N or more people rated (default: 2)"
         )
         parser.add_argument("--method", metavar="elo|bradley-terry|davidson|ordinal", help=ranked)
         parser.add_argument(
@@ -59,6 +63,8 @@ class Command(BaseCommand):
         try:
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
+            elif what == GOLD:
+                self._save_gold(study, form, setting, options["out"])
             elif what in interchange.VOTES:
                 self._write_votes(study, what, form, setting, options["out"])
             else:
@@ -88,6 +94,15 @@ class Command(BaseCommand):
         for path in exports.save_everything(study, form, Path(out)):
             self.stdout.write(str(path))
 
+    def _save_gold(self, study: Study, form: str, setting: dict[str, Any], out: str) -> None:
+        if not out:
+            raise CommandError("--what gold writes several files. Name a folder with --out.")
+        files, left_out = gold_study(study, form, setting, setting.pop("least", LEAST))
+        for path in exports.save(files.items(), form, Path(out)):
+            self.stdout.write(str(path))
+        for reason, number in sorted((+left_out).items()):
+            self.stderr.write(f"Left out: {number:,} {reason}.")
+
     def _write(self, pieces: Iterator[bytes], form: str, out: str) -> None:
         if not out:
             self._print(pieces, form)
@@ -110,7 +125,8 @@ class Command(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_WHAT = (*exports.WHAT, exports.ALL)
+GOLD = "gold"
+_WHAT = (*exports.WHAT, GOLD, exports.ALL)
 _SWITCHES = {
     "standings": ("raters", "ties", "category", "method"),
     "leaderboard": ("raters", "ties", "method"),
@@ -118,6 +134,7 @@ _SWITCHES = {
     "evalica": ("raters", "ties", "category"),
     "preferences": ("raters", "ties", "category", "conversational"),
     "consensus": ("ties", "category"),
+    GOLD: ("raters", "ties", "category", "least"),
 }
 
 

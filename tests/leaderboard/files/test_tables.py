@@ -14,7 +14,7 @@ from django.db import transaction
 from arena.data import writing
 from arena.data.importing.imports import import_files
 from arena.demo.load import load_demo, open_demo
-from arena.models import Rater, Study
+from arena.models import Pair, Rater, Study
 from leaderboard.files import exports
 from leaderboard.refreshing import services
 from leaderboard.snapshots.reading import opinions
@@ -110,6 +110,39 @@ def test_what_is_known_of_judges_comes_back(form, tmp_path):
     assert found == {"elsewhere": told, "own": {"model": "m-1", "protocol": "vanilla"}}
 
 
+@pytest.mark.django_db
+def test_pairs_on_which_people_agree_are_a_gold_study(tmp_path):
+    study = factories.make_small_study(prompts=6, contestants=2, slug="people")
+    ann, bob, cat = (factories.make_rater(slug=name) for name in ("ann", "bob", "cat"))
+    said = [{ann: 1, bob: 2}, {ann: 8, bob: 7, cat: 6}, {ann: 1, bob: 8}, {ann: 4, bob: 5}, {ann: 1}, {}]
+    for prompt, ratings in zip(study.prompts.all(), said, strict=True):
+        one, other = prompt.completions.order_by("pk")
+        pair = factories.make_pair(prompt=prompt, first=one, second=other)
+        for rater, rating in ratings.items():
+            factories.make_comparison(pair=pair, rater=rater, rating=rating)
+    factories.make_comparison(pair=pair, rater=factories.make_rater(kind="judge"), rating=1)
+    err = io.StringIO()
+    command = ("export", "people", "--what", "gold", "--out", str(tmp_path))
+    call_command(*command, stdout=io.StringIO(), stderr=err)
+    assert err.getvalue().splitlines() == [
+        "Left out: 1 all said tie.",
+        "Left out: 1 not unanimous.",
+        "Left out: 1 rated by fewer than 2.",
+    ]
+    assert import_files("gold", [tmp_path]).errors == []
+    gold = Study.objects.get(slug="gold")
+    labels = Pair.objects.filter(prompt__study=gold).order_by("pk").values_list("gold", "gold_source")
+    assert list(labels) == [("first", "people (unanimous of 2)"), ("second", "people (unanimous of 3)")]
+    assert (gold.prompts.count(), gold.contestants.count(), gold.comparisons.count()) == (2, 2, 0)
+    for arguments, message in (
+        (("--least", "4"), "no pair was rated by 4 or more who all prefer the same answer"),
+        (("--raters", "judge:jay"), "No judge"),
+        (("--raters", "all"), "give people or group:NAME"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command(*command, *arguments)
+
+
 @pytest.fixture
 def made():
     made = HandMade("=alpha", "beta", "gamma", slug="small", categories=("coding", "poems"))
@@ -163,7 +196,7 @@ class TestStandings:
         answer = refusal(run, *standings, "--raters", "judge:x")
         assert answer == 'This leaderboard has no raters "judge:x". It has: people.'
         answer = refusal(run, "small", "--what", "prompts", "--ties", "on")
-        whats = "standings, leaderboard, arena, evalica, preferences, consensus"
+        whats = "standings, leaderboard, arena, evalica, preferences, consensus, gold"
         assert answer == f"--ties works only with --what {whats}."
         services.refresh(factories.make_small_study(slug="new"))
         answer = refusal(run, "new", "--what", "standings")
