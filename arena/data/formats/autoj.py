@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.reading import SUBSET, Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import Item
 from arena.data.formats.text_pairs import TextPair
 
@@ -34,5 +34,5 @@ def _item(fields: Fields) -> Iterator[Item]:
 
 
 FORMAT: Final = Format(
-    "autoj", "Auto-J pairs", "scenario, prompt, response 1, response 2 and label", recognise, read
+    "autoj", "Auto-J pairs", "scenario, prompt, response 1, response 2 and label", recognise, read, SUBSET
 )

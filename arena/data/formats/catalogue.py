@@ -178,7 +178,7 @@ def gather(
 
 
 def _is_judged(source: Source) -> bool:
-    return source.format.takes_judge and source.kind is Kind.COMPARISONS
+    return "judge" in source.format.told and source.kind is Kind.COMPARISONS
 
 
 def wide_table(source: Source) -> ColumnMapping | None:

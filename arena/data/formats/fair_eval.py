@@ -9,7 +9,16 @@ from functools import partial
 from typing import Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.reading import (
+    SUBSET_AND_JUDGE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -83,5 +92,5 @@ FORMAT: Final = Format(
     "question_id, question, review, review_bpc and score",
     recognise,
     read,
-    takes_judge=True,
+    told=SUBSET_AND_JUDGE,
 )

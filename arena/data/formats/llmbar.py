@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.reading import (
+    SUBSET,
+    SUBSET_AND_JUDGE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import Item, Problem, RaterRecord
 from arena.data.formats.text_pairs import (
     AS_GIVEN,
@@ -161,7 +171,7 @@ def _reply(fields: Fields, reply: Any) -> tuple[str, str]:
 
 
 PAIRS: Final = Format(
-    "llmbar", "LLMBar: pairs", "input, output_1, output_2 and label, without results", recognise, read
+    "llmbar", "LLMBar: pairs", "input, output_1, output_2 and label, without results", recognise, read, SUBSET
 )
 REPLIES: Final = Format(
     "llmbar-replies",
@@ -169,5 +179,5 @@ REPLIES: Final = Format(
     "input, output_1, output_2, label and results",
     recognise_replies,
     read,
-    takes_judge=True,
+    told=SUBSET_AND_JUDGE,
 )

@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, judge_of, read_rows
+from arena.data.formats.reading import (
+    SUBSET_AND_JUDGE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    digest,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -189,5 +199,5 @@ FORMAT: Final = Format(
     "field that ends in _result (a judge's verdicts)",
     recognise,
     read,
-    takes_judge=True,
+    told=SUBSET_AND_JUDGE,
 )

@@ -356,8 +356,8 @@ class Format:
     """A way of writing data down.
 
     ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
-    ``needs`` names required fields in messages. With ``takes_judge`` the ratings are by one judge, whom the
-    path names or whoever imports them.
+    ``needs`` names required fields in messages. ``told`` is what only the path of a file says, or whoever
+    imports it: its subset, or its judge, who gave all its ratings.
     """
 
     name: str
@@ -365,7 +365,7 @@ class Format:
     needs: str
     recognise: Callable[[Head], Kind | None]
     read: Callable[[InputFile, Kind, Companions], Iterator[Item]]
-    takes_judge: bool = False
+    told: frozenset[str] = frozenset()
 
 
 def judge_of(file: InputFile, slug: str, **facts: Any) -> RaterRecord:
@@ -381,6 +381,9 @@ def judge_of(file: InputFile, slug: str, **facts: Any) -> RaterRecord:
 
 
 FORMULA: Final = frozenset("=+-@\t\r")
+
+SUBSET: Final = frozenset({"subset"})
+SUBSET_AND_JUDGE: Final = frozenset({"subset", "judge"})
 
 Build: TypeAlias = Callable[[Fields], Iterable[Item]]
 """Makes the records of one row; problems stay in its fields."""

@@ -10,7 +10,16 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.reading import (
+    SUBSET_AND_JUDGE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import Item, RaterRecord
 from arena.data.formats.text_pairs import AS_GIVEN, SWAPPED, Said, Shown, TextPair, no_rating
 
@@ -89,5 +98,5 @@ FORMAT: Final = Format(
     "instruction, output_1, output_2, and winner (pairs) or result (a judge's results)",
     recognise,
     read,
-    takes_judge=True,
+    told=SUBSET_AND_JUDGE,
 )

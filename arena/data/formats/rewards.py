@@ -10,7 +10,17 @@ from itertools import combinations
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import MAX_SCORE, Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.reading import (
+    MAX_SCORE,
+    SUBSET_AND_JUDGE,
+    Companions,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -128,5 +138,5 @@ FORMAT: Final = Format(
     "score_2 or score (of pairs)",
     recognise,
     read,
-    takes_judge=True,
+    told=SUBSET_AND_JUDGE,
 )

@@ -107,6 +107,8 @@ _SETTABLE: Final = (
 )
 """Fields that may have one value for all rows."""
 
+JUDGE: Final = ("judge", "model", "protocol")
+
 ROWS: Final = {
     Kind.COMPLETIONS: "a prompt with answers",
     Kind.COMPARISONS: "a rating of two answers",
@@ -169,6 +171,24 @@ class FileForm(forms.Form):
                 initial=(row.mapping or {}).get("sheet") or self.sheets[0],
             )
 
+        for name in self.told:
+            self.fields[name] = forms.CharField(
+                label=name.capitalize(),
+                required=False,
+                max_length=100,
+                initial=(row.mapping or {}).get("about", {}).get(name, ""),
+            )
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What no file of this format says of itself."""
+        known = CATALOGUE[self.row.found_format].told if self.recognised else ()
+        judged = "judge" in known and self.row.found_kind == Kind.COMPARISONS.name.lower()
+        return ("subset",) * ("subset" in known) + JUDGE * judged
+
+    def told_rows(self) -> list[BoundField]:
+        return [self[name] for name in self.told]
+
     def take_mapping(self) -> None:
         """Offer the columns to be mapped."""
         self.takes_mapping = True
@@ -226,6 +246,8 @@ class FileForm(forms.Form):
             ]:
                 self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
         mapping = {**(chosen.to_dict() if chosen else {}), **({"sheet": sheet} if sheet else {})}
+        if about := {name: data[name] for name in self.told if data.get(name)}:
+            mapping["about"] = about
         return {**data, "mapping": mapping or None}
 
     def chosen(self) -> ImportFile:

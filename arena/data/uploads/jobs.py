@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
-from arena.data.formats.files import BrokenFileError, InputFile
+from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.records import Item, in_words
 from arena.data.formats.table import ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
@@ -294,7 +294,9 @@ def choice_of(row: ImportFile) -> Choice:
     """How the file is to be read."""
     chosen = row.mapping or {}
     mapping = ColumnMapping.from_dict(chosen) if row.format_name == table.NAME and chosen else None
-    return Choice(row.format_name, mapping, chosen.get("sheet", ""))
+    told = dict(chosen.get("about", {}))
+    about = About(told.pop("subset", ""), told.pop("judge", ""), told)
+    return Choice(row.format_name, mapping, chosen.get("sheet", ""), about)
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from arena.data.formats.files import About
 from arena.data.formats.table import MOST_VALUES
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.forms import FileForm, file_forms
+from arena.data.uploads.jobs import choice_of
 from arena.models import ImportFile
 
 MAPPING = {
@@ -118,3 +120,17 @@ def test_another_sheet_is_read_afresh() -> None:
     assert (other.chosen().format_name, other.row.mapping) == ("", {"sheet": "Two"})
     (again,) = file_forms([other.row], report, sent(file_forms([other.row], report)[0], format_name="table"))
     assert again["sheet"].initial == "Two"
+
+
+def test_what_no_file_says_of_itself_can_be_told() -> None:
+    replies = {"columns": [], "found_format": "llmbar-replies", "found_kind": "comparisons"}
+    form = FileForm(foreign(5, **replies), None)
+    told = {"subset": "Natural", "judge": "jay", "model": "jay-1", "protocol": ""}
+    form = FileForm(foreign(5, **replies), None, sent(form, **told))
+    assert form.is_valid(), form.errors
+    row = form.chosen()
+    assert choice_of(row).about == About("Natural", "jay", {"model": "jay-1"})
+    assert [field.value() for field in FileForm(row, None).told_rows()] == list(told.values())
+    pairs = foreign(5, **replies | {"found_format": "llmbar", "found_kind": "pairs"})
+    assert FileForm(pairs, None).told == ("subset",)
+    assert FileForm(foreign(5, found_format="csv", found_kind="prompts"), None).told == ()
