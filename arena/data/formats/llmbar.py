@@ -125,8 +125,8 @@ def _item(subset: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
 def _comparisons(fields: Fields, pair: TextPair, judge: RaterRecord) -> Iterator[Item]:
     """The verdicts in both orders, from the last result; earlier ones are steps."""
     if not judge.slug:
-        reason = "the path names no judge; name the file after model and protocol, or import its folders"
-        fields.problem(RESULTS, f"{reason} with it (MODEL/PROTOCOL/{RESULT}.json)")
+        reason = "the path names no judge; name the judge, call the file MODEL-PROTOCOL.json, or import its"
+        fields.problem(RESULTS, f"{reason} folders with it (MODEL/PROTOCOL/{RESULT}.json)")
     results = fields.json(RESULTS)
     last = results[-1] if isinstance(results, list) and results else None
     if not isinstance(last, dict):
@@ -171,11 +171,11 @@ def _reply(fields: Fields, reply: Any) -> tuple[str, str]:
 
 
 PAIRS: Final = Format(
-    "llmbar", "LLMBar: pairs", "input, output_1, output_2 and label, without results", recognise, read, SUBSET
+    "llmbar", "LLMBar pairs", "input, output_1, output_2 and label, without results", recognise, read, SUBSET
 )
 REPLIES: Final = Format(
     "llmbar-replies",
-    "LLMBar: a judge's replies",
+    "LLMBar replies",
     "input, output_1, output_2, label and results",
     recognise_replies,
     read,
