@@ -96,7 +96,7 @@ def test_a_crowd_study_has_the_same_standings_after_a_round_trip(reference_data,
     assert every_standing(copied(study, "csv", tmp_path)) == before
 
 
-@each_form
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 @pytest.mark.django_db
 def test_what_is_known_of_judges_comes_back(form, tmp_path):
     pair = factories.make_pair()

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
-from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Study
+from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -264,3 +264,28 @@ def test_cancel_while_it_waits_and_a_study_takes_its_jobs_along() -> None:
     with transaction.atomic():
         Study.objects.get(pk=other.study_id).delete()
     assert not ImportChunk.objects.exists()
+
+
+def test_an_upload_is_imported_as_its_subset_and_judge_were_told() -> None:
+    results = [{f"swap = {swap}": {"completion": ["x", "stop"], "winner": "1"} for swap in (False, True)}]
+    item = {
+        "input": "Name a wader.",
+        "output_1": "Dunlin",
+        "output_2": "Duck",
+        "label": 1,
+        "results": results,
+    }
+    job = factories.make_import_job(("result.json", json.dumps([item])))
+    jobs.check(job.pk)
+    job.refresh_from_db()
+    assert job.report["error_count"] == 1
+    file = job.files.get()
+    file.mapping = {"about": {"subset": "Natural", "judge": "jay", "model": "jay-1"}}
+    assert jobs.request_check(job, [file])
+    jobs.check(job.pk)
+    job.refresh_from_db()
+    assert jobs.request_apply(job)
+    jobs.apply(job.pk)
+    judge = Rater.objects.get(study=job.study)
+    assert (judge.slug, judge.facts) == ("jay", {"model": "jay-1"})
+    assert job.study.prompts.get().subset == "Natural"
