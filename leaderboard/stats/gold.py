@@ -1,0 +1,209 @@
+"""One judge on instances whose right answer is known, each asked in both orders.
+
+Verdicts are arrays (orders, instances): first as stored, then swapped, both mapped back to the stored order.
+A verdict and a gold label are FIRST, TIE or SECOND; a verdict may also be UNSCORED or NOT_ASKED. Alpha is
+Krippendorff's (nominal) between the two orders, kappa Cohen's against gold; no entry is mirrored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, ParameterError
+from leaderboard.stats.plain_values import Result
+from leaderboard.stats.resampling import check_seed, round_keys, words
+
+FIRST, TIE, SECOND = 1, 0, -1
+UNSCORED, NOT_ASKED = 8, 9
+SIDES: Final = {"first": FIRST, "tie": TIE, "second": SECOND}
+_VALUES: Final = np.array([FIRST, TIE, SECOND])
+
+_GUESSES: Final = 20  # the purpose of the random stream
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How unscored replies and ties count.
+
+    ``unscored``: exclude, wrong, or random (a side drawn by lot). ``ties``: half, which gives a tie half a
+    point beside a side, or tie, where only a tie is right about a tie. ``as_published``: "llmbar" counts as
+    LLMBar's own tables: an unscored reply is wrong and agrees with another; a judge that scores each output
+    alone gets half a point for a tie or an unscored reply, and never agrees with itself there.
+    """
+
+    unscored: str = "exclude"
+    ties: str = "half"
+    as_published: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in RULES.items():
+            if getattr(self, name) not in allowed:
+                listed = ", ".join(filter(None, allowed))
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {listed}")
+        check_seed(self.seed)
+
+
+RULES: Final[Mapping[str, tuple[str | None, ...]]] = {
+    "unscored": ("exclude", "wrong", "random"),
+    "ties": ("half", "tie"),
+    "as_published": ("llmbar", None),
+}
+
+
+@dataclass(frozen=True)
+class GoldFigures(Result):
+    """``n`` instances; ``asked`` and ``scored`` replies, ``both`` instances with both orders scored.
+
+    ``accuracy_bounds``: if all unscored replies were wrong, or right. ``agreement``, ``alpha``: between the
+    orders, None where no order was seen. ``both_right``: share of instances right in both orders.
+    ``hedging``, ``unscored``: shares of replies asked. ``first``: share of what was shown first among
+    verdicts with a side. ``confusion``: replies by gold side and verdict.
+    """
+
+    n: int
+    asked: int
+    scored: int
+    both: int
+    accuracy: float | None
+    accuracy_bounds: tuple[float, float] | None
+    agreement: float | None
+    alpha: float | None
+    both_right: float | None
+    hedging: float | None
+    unscored: float | None
+    first: float | None
+    kappa: float | None
+    confusion: Mapping[str, Mapping[str, int]]
+
+
+def is_scored(verdicts: IntArray) -> BoolArray:
+    return np.asarray(np.abs(verdicts) <= 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One judge on one subset; ``pointwise``: it saw each output alone, so both orders agree by themselves.
+
+    ``stream`` numbers judge and subset, so that no two draw the same random sides.
+    """
+
+    gold: IntArray  # (instances,)
+    verdicts: IntArray  # (orders, instances)
+    rule: Rule = Rule()
+    pointwise: bool = False
+    stream: int = 0
+
+    def __post_init__(self) -> None:
+        if self.verdicts.shape != (2, len(self.gold)):
+            shapes = f"gold has {len(self.gold)} instances, verdicts the shape {self.verdicts.shape}"
+            raise LengthMismatchError(shapes)
+
+    @cached_property
+    def used(self) -> IntArray:
+        """The verdicts, with a random side for each unscored reply if the rule wants that."""
+        if self.rule.unscored != "random" or self.rule.as_published:
+            return self.verdicts
+        keys = round_keys(self.rule.seed, np.array([2 * self.stream, 2 * self.stream + 1]), _GUESSES)
+        drawn = words(keys, 0, len(self.gold)).T >> np.uint64(63)
+        return np.where(self.verdicts == UNSCORED, 1 - 2 * drawn.astype(np.int64), self.verdicts)
+
+    @cached_property
+    def credits(self) -> FloatArray:
+        """Points (orders, instances) from 0 to 1, NaN for replies that do not count."""
+        lost = 0.0 if self.rule.unscored == "wrong" else np.nan
+        if self.rule.as_published:
+            lost = 0.5 if self.pointwise else 0.0
+        found = np.where(is_scored(self.used), points(self.used, self.gold, self.rule), lost)
+        return np.where(self.used == NOT_ASKED, np.nan, found)
+
+    @cached_property
+    def right_in_both(self) -> FloatArray:
+        """1 where both verdicts are the gold label, else 0; NaN where a reply does not count."""
+        counts = ~np.isnan(self.credits).any(axis=0)
+        return np.where(counts, (self.used == self.gold).all(axis=0), np.nan)
+
+    def figures(self) -> GoldFigures:
+        given = self.verdicts
+        asked, scored = given != NOT_ASKED, is_scored(given)
+        unscored, tied = asked & ~scored, given == TIE
+        told = is_scored(self.used)
+        certain = float(points(given, self.gold, self.rule)[scored].sum())
+        ends = certain, certain + float(unscored.sum())
+        confusion = {
+            side: {
+                name: int((given[:, self.gold == label] == value).sum())
+                for name, value in (SIDES | {"unscored": UNSCORED}).items()
+            }
+            for side, label in SIDES.items()
+        }
+        return GoldFigures(
+            n=len(self.gold),
+            asked=int(asked.sum()),
+            scored=int(scored.sum()),
+            both=int(scored.all(axis=0).sum()),
+            accuracy=mean_of(self.credits),
+            accuracy_bounds=(ends[0] / int(asked.sum()), ends[1] / int(asked.sum())) if asked.any() else None,
+            agreement=self._agreement(told),
+            alpha=None if self.pointwise else nominal_alpha(counted(self.used[:, told.all(axis=0)])),
+            both_right=mean_of(self.right_in_both),
+            hedging=_share(tied, asked),
+            unscored=_share(unscored, asked),
+            first=_share(given == np.array([[FIRST], [SECOND]]), scored & ~tied),
+            kappa=cohen_kappa(self.used[told], np.broadcast_to(self.gold, given.shape)[told]),
+            confusion=confusion,
+        )
+
+    def _agreement(self, told: BoolArray) -> float | None:
+        same, both = self.used[0] == self.used[1], np.asarray(told.all(axis=0))
+        if not self.rule.as_published:
+            return None if self.pointwise else _share(same & both, both)
+        if self.pointwise:
+            same = same & (np.abs(self.used[0]) == 1)
+        asked: BoolArray = (self.used != NOT_ASKED).all(axis=0)
+        return _share(same & asked, asked)
+
+
+def points(verdicts: IntArray, gold: IntArray, rule: Rule) -> FloatArray:
+    """What each verdict earns beside its gold label; of no meaning for what is no verdict."""
+    if rule.ties == "half" or rule.as_published:
+        return np.asarray(1.0 - np.abs(verdicts - gold) / 2.0)
+    return np.asarray(verdicts == gold, dtype=np.float64)
+
+
+def mean_of(values: FloatArray) -> float | None:
+    """The mean of what is not NaN."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _share(which: BoolArray, among: BoolArray) -> float | None:
+    return float(which.sum() / among.sum()) if among.any() else None
+
+
+def counted(verdicts: IntArray) -> IntArray:
+    """How often each instance got each side (instances, 3), from verdicts (raters, instances)."""
+    return np.stack([(verdicts == value).sum(axis=0) for value in _VALUES], axis=1)
+
+
+def nominal_alpha(counts: IntArray) -> float | None:
+    """Krippendorff's alpha from counts (units, values); None where everybody says the same throughout."""
+    counts = counts[counts.sum(axis=1) > 1]
+    each, values = counts.sum(axis=1), counts.sum(axis=0)
+    n = int(each.sum())
+    expected = (n**2 - (values**2).sum()) / (n * (n - 1)) if n else 0.0
+    if not expected:
+        return None
+    observed = ((each**2 - (counts**2).sum(axis=1)) / (each - 1)).sum() / n
+    return float(1.0 - observed / expected)
+
+
+def cohen_kappa(one: IntArray, other: IntArray) -> float | None:
+    """Cohen's kappa of parallel verdicts; None where chance alone would agree."""
+    if not len(one):
+        return None
+    chance = float(sum((one == value).mean() * (other == value).mean() for value in _VALUES))
+    return None if chance == 1.0 else float(((one == other).mean() - chance) / (1.0 - chance))

@@ -1,0 +1,161 @@
+"""Accuracy of judges on several subsets: intervals, means of subsets, and differences from a base judge.
+
+A bootstrap round draws the instances of each subset anew, the same for all judges. Accuracies get Wilson's
+interval (1927) at the effective number of observations p(1 - p) / variance, because percentiles hold the
+truth too rarely near 1; differences get Student's t. The tests of one family are adjusted by Holm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from scipy.special import stdtr
+
+from leaderboard.stats.bootstrap import check_run
+from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.correlation import ratio
+from leaderboard.stats.gold import Judged
+from leaderboard.stats.intervals import student_reach, wilson
+from leaderboard.stats.multiplicity import holm
+from leaderboard.stats.paired_shares import mcnemar
+from leaderboard.stats.plain_values import Result
+from leaderboard.stats.resampling import cluster_draws
+
+ADVERSARIAL: Final = ("Neighbor", "GPTInst", "GPTOut", "Manual")
+"""LLMBar's subsets that have a mean of their own."""
+
+_INSTANCE_DRAWS: Final = 21
+_NONE: Final = 1e-18  # a smaller variance is rounding
+
+
+@dataclass(frozen=True)
+class Mean(Result):
+    """A share with its interval; None where undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracies:
+    """Accuracy of one judge: on each subset, and in every round of the bootstrap; NaN where undefined."""
+
+    estimate: FloatArray  # (subsets,)
+    samples: FloatArray  # (subsets, rounds)
+    instances: FloatArray  # (subsets,) that count
+
+    def mean(self, subsets: Sequence[int], level: float) -> Mean:
+        """The unweighted mean over subsets; undefined where a subset is."""
+        chosen = list(subsets)
+        value = float(self.estimate[chosen].mean()) if chosen else np.nan
+        if np.isnan(value):
+            return Mean(None)
+        variance, instances = _variance(self.samples[chosen], self.instances[chosen]), self.instances[chosen]
+        if instances.min() < 2:
+            return Mean(value)
+        spread = value * (1.0 - value)
+        if (
+            variance < _NONE and spread > _NONE
+        ):  # every instance counts alike, as one verdict for a place does
+            return Mean(value, value, value)
+        effective = spread / variance if spread > _NONE else float(instances.sum())
+        return Mean(value, *wilson(value, effective, student_reach(int(instances.sum()), level)))
+
+
+def _variance(samples: FloatArray, instances: FloatArray) -> float:
+    """Of the mean of the rows; subsets are drawn independently."""
+    known = [row[~np.isnan(row)] for row in samples]
+    parts = [row.var(ddof=1) if len(row) > 1 else np.nan for row in known]
+    return float((np.array(parts) * instances / np.maximum(instances - 1, 1)).sum()) / len(samples) ** 2
+
+
+def accuracies(judges: Sequence[Sequence[Judged]], rounds: int, seed: int) -> list[Accuracies]:
+    """One for each judge, from ``judges[judge][subset]``."""
+    check_run(rounds, seed, None)
+    found = [
+        _of_subset(np.array([own[subset].credits for own in judges]), subset, rounds, seed)
+        for subset in range(len(judges[0]) if judges else 0)
+    ]
+    columns = [np.stack(column, axis=1) for column in zip(*found, strict=True)]
+    return [Accuracies(*(column[judge] for column in columns)) for judge in range(len(judges))]
+
+
+def _of_subset(
+    credits: FloatArray, subset: int, rounds: int, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Accuracy (judges,), in rounds (judges, rounds), and instances (judges,), from (judges, orders, n)."""
+    sums = np.stack([np.nansum(credits, axis=1), (~np.isnan(credits)).sum(axis=1)])
+    n = credits.shape[2]
+    drawn = cluster_draws(seed, subset * rounds + np.arange(rounds), n, _INSTANCE_DRAWS) if n else ()
+    added = np.array([sums @ np.bincount(one, minlength=n) for one in drawn]).reshape(-1, *sums.shape[:2])
+    estimate = ratio(*sums.sum(axis=2))
+    return estimate, ratio(added[:, 0], added[:, 1]).T, (sums[1] > 0).sum(axis=1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Difference(Result):
+    """How much more accurate a judge is than its base on the mean of ``subsets``.
+
+    ``p`` is of Student's t; ``only_base`` and ``only_judge`` count instances that one alone has right in both
+    orders, ``mcnemar`` is the exact test of these. Adjusted p-values are Holm's.
+    """
+
+    subsets: tuple[int, ...]
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    only_base: int
+    only_judge: int
+    mcnemar: float
+    mcnemar_adjusted: float
+
+
+def difference(
+    base: Accuracies, judge: Accuracies, of_base: Sequence[Judged], of_judge: Sequence[Judged], level: float
+) -> Difference:
+    """On the subsets where both have an accuracy."""
+    shared = np.flatnonzero(~np.isnan(base.estimate + judge.estimate)).tolist()
+    value = low = high = p = None
+    if shared:
+        apart = judge.estimate[shared] - base.estimate[shared]
+        value = float(apart.mean())
+        instances = np.minimum(base.instances, judge.instances)[shared]
+        error = float(np.sqrt(_variance((judge.samples - base.samples)[shared], instances)))
+        freedom = int(instances.sum()) - len(shared)
+        if error > _NONE**0.5 and freedom > 0:
+            reach = student_reach(freedom + 1, level) * error
+            low, high = max(-1.0, value - reach), min(1.0, value + reach)
+            p = float(2.0 * stdtr(freedom, -abs(value) / error))
+    leads = [of_judge[subset].right_in_both - of_base[subset].right_in_both for subset in shared]
+    only_base, only_judge = (sum(int((lead == sign).sum()) for lead in leads) for sign in (-1, 1))
+    exact = float(mcnemar(np.array([only_base]), np.array([only_judge]))[0])
+    return Difference(tuple(shared), value, low, high, p, p, only_base, only_judge, exact, exact)
+
+
+def adjusted(found: Sequence[Difference]) -> list[Difference]:
+    """The differences with p-values adjusted for all of them together."""
+    exact = holm(np.array([each.mcnemar for each in found])).tolist()
+    tested = [each.p for each in found if each.p is not None]
+    of_t = iter(holm(np.array(tested)).tolist())
+    return [
+        replace(each, mcnemar_adjusted=p, p_adjusted=None if each.p is None else next(of_t))
+        for each, p in zip(found, exact, strict=True)
+    ]
+
+
+def groups(subsets: Sequence[str]) -> Mapping[str, list[int]]:
+    """Several subsets with a mean of their own: LLMBar's adversarial ones, and those named GROUP/NAME."""
+    found: dict[str, list[int]] = {}
+    for number, name in enumerate(subsets):
+        group, slash, _ = name.rpartition("/")
+        if not slash and name in ADVERSARIAL:
+            group = "Adversarial"
+        if group:
+            found.setdefault(group, []).append(number)
+    return {group: numbers for group, numbers in found.items() if len(numbers) > 1}

@@ -1,0 +1,140 @@
+"""Judges as a matrix of models and protocols: gains, optima, averages, and what is hard for all of them.
+
+After ReIFE (Liu et al. 2024). Accuracies are (models, protocols, subsets), NaN where there is no judge. An
+average over subsets is undefined where one of them is; one over judges takes those there are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.correlation import rank_coefficients
+from leaderboard.stats.gold import mean_of
+from leaderboard.stats.plain_values import Result
+
+BINS: Final = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """``gain`` (models, subsets): the best protocol but the base, less the base; it may be negative.
+
+    ``optimum`` (protocols, subsets): the best of any model. Averages: over protocols (models, subsets), over
+    models (protocols, subsets).
+    """
+
+    accuracy: FloatArray
+    base: int | None  # the protocol
+
+    @property
+    def gain(self) -> FloatArray:
+        if self.base is None:
+            return np.full(self.accuracy[:, 0].shape, np.nan)
+        others = np.delete(self.accuracy, self.base, axis=1)
+        return _best(others, 1) - self.accuracy[:, self.base]
+
+    @property
+    def optimum(self) -> FloatArray:
+        return _best(self.accuracy, 0)
+
+    @property
+    def of_models(self) -> FloatArray:
+        return mean_of_known(self.accuracy, 1)
+
+    @property
+    def of_protocols(self) -> FloatArray:
+        return mean_of_known(self.accuracy, 0)
+
+    def correlations(self, subsets: Sequence[str]) -> Iterator["RankCorrelation"]:
+        """Between every two subsets over judges; of averages, optima, bases and gains over their rows.
+
+        ``models``: base~average, base~gain and average~optimum (base plus gain); ``protocols``:
+        average~optimum. All of the mean of subsets.
+        """
+        judges = self.accuracy.reshape(-1, len(subsets))
+        for one, other in combinations(range(len(subsets)), 2):
+            yield rank_correlation("judges", subsets[one], subsets[other], judges[:, one], judges[:, other])
+        average, gain = self.of_models.mean(axis=1), self.gain.mean(axis=1)
+        if self.base is not None:
+            base = self.accuracy[:, self.base].mean(axis=1)
+            yield rank_correlation("models", "base", "average", base, average)
+            yield rank_correlation("models", "base", "gain", base, gain)
+            yield rank_correlation("models", "average", "optimum", average, base + gain)
+        own, best = self.of_protocols.mean(axis=1), self.optimum.mean(axis=1)
+        yield rank_correlation("protocols", "average", "optimum", own, best)
+
+
+def _best(values: FloatArray, axis: int) -> FloatArray:
+    """The largest known value; NaN without any."""
+    most = np.where(np.isnan(values), -np.inf, values).max(axis=axis, initial=-np.inf)
+    return np.where(np.isinf(most), np.nan, most)
+
+
+def mean_of_known(values: FloatArray, axis: int) -> FloatArray:
+    known = ~np.isnan(values)
+    total, count = np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+@dataclass(frozen=True)
+class RankCorrelation(Result):
+    """Spearman and Kendall (tau-b) of ``one`` and ``other`` over ``n`` judges, models or protocols."""
+
+    over: str
+    one: str
+    other: str
+    n: int
+    spearman: float | None
+    kendall: float | None
+
+
+def rank_correlation(over: str, one: str, other: str, x: FloatArray, y: FloatArray) -> RankCorrelation:
+    """Of the rows where both are known; None where either is constant."""
+    known = ~np.isnan(x + y)
+    (xs, x_level), (ys, y_level) = (np.unique(each[known].round(12), return_inverse=True) for each in (x, y))
+    table = np.zeros((1, len(xs), len(ys)))
+    np.add.at(table[0], (x_level, y_level), 1.0)
+    found = rank_coefficients(table)[:, 0].tolist() if known.any() else [np.nan] * 2
+    spearman, kendall = (None if np.isnan(each) else each for each in found)
+    return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall)
+
+
+@dataclass(frozen=True)
+class Difficulty(Result):
+    """How often judges are right about each instance.
+
+    ``counts`` of instances in BINS equal bins from 0 to 1, the last one closed. ``strong`` and ``weak``: mean
+    rate among the more and the less accurate half of judges (the middle one of an odd number is in neither);
+    ``weak_better``: instances that the weak half gets right more often.
+    """
+
+    n: int
+    mean: float | None
+    counts: tuple[int, ...]
+    strong: float | None
+    weak: float | None
+    strong_better: int
+    weak_better: int
+
+
+def difficulty(credits: FloatArray, order: IntArray) -> Difficulty:
+    """``credits`` (judges, instances): the mean over both orders. ``order``: judges, the best first."""
+    rate = mean_of_known(credits, 0)
+    known = rate[~np.isnan(rate)].round(12)
+    counts, _ = np.histogram(known, bins=BINS, range=(0.0, 1.0))
+    half = len(order) // 2
+    strong, weak = (mean_of_known(credits[own], 0) for own in (order[:half], order[len(order) - half :]))
+    both = ~np.isnan(strong + weak)
+    return Difficulty(
+        n=len(known),
+        mean=mean_of(rate),
+        counts=tuple(counts.tolist()),
+        strong=mean_of(strong[both]),
+        weak=mean_of(weak[both]),
+        strong_better=int((strong > weak + 1e-12)[both].sum()),
+        weak_better=int((weak > strong + 1e-12)[both].sum()),
+    )

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged
+from leaderboard.stats.gold_averages import accuracies, adjusted, difference, groups
+
+
+def judge(*subsets):
+    """A judge from the points it earns on each instance of each subset: 0, 1 or 2 orders right."""
+    return [
+        Judged(
+            np.ones(len(right), dtype=int),
+            np.array([[1 if r > 0 else -1 for r in right], [1 if r > 1 else -1 for r in right]]),
+        )
+        for right in subsets
+    ]
+
+
+def simulated(rng, n, chance, flips=0.2):
+    right = rng.random(n) < chance
+    again = np.where(rng.random(n) < flips, rng.random(n) < chance, right)
+    return Judged(np.ones(n, dtype=int), np.where([right, again], 1, -1))
+
+
+def test_means_by_hand():
+    own, other = accuracies([judge([2, 2, 1, 0], [2, 0]), judge([0, 0, 0, 0], [1, 1])], 200, 1)
+    assert own.estimate.tolist() == [5 / 8, 1 / 2]
+    assert own.mean([0, 1], 95).value == (5 / 8 + 1 / 2) / 2
+    assert own.instances.tolist() == [4, 2]
+    # Wilson's interval of 0 in 4 instances; no variance at all where each instance is half right.
+    never = other.mean([0], 95)
+    assert never.low == 0 < never.high < 1
+    assert other.mean([1], 95) == type(never)(0.5, 0.5, 0.5)
+
+
+def test_a_mean_without_one_of_its_subsets_is_undefined():
+    without = Judged(np.ones(3, dtype=int), np.full((2, 3), NOT_ASKED))
+    unread = Judged(np.ones(3, dtype=int), np.full((2, 3), UNSCORED))
+    for gap in (without, unread):
+        (own,) = accuracies([[*judge([2, 2, 0]), gap]], 50, 1)
+        assert own.mean([0, 1], 95).value is None
+        assert own.mean([0], 95).value == 2 / 3
+    assert accuracies([], 50, 1) == []
+
+
+def test_the_bootstrap_has_the_variance_of_instances():
+    """Against the exact variance of a mean drawn with replacement, and independent subsets."""
+    rng = np.random.default_rng(5)
+    own = [simulated(rng, 60, 0.7), simulated(rng, 60, 0.7)]
+    (found,) = accuracies([own], 4000, 1)
+    each = [one.credits.mean(axis=0) for one in own]
+    for samples, points in zip(found.samples, each, strict=True):
+        assert samples.var() == pytest.approx(points.var() / 60, rel=0.08)
+    assert abs(np.corrcoef(found.samples)[0, 1]) < 0.05
+
+
+def test_the_interval_of_one_order_without_spread_is_wilsons():
+    """One verdict for each instance: close to the interval of a plain share."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    right = np.array([1] * 45 + [-1] * 5)
+    own = Judged(np.ones(50, dtype=int), np.stack([right, np.full(50, NOT_ASKED)]))
+    (found,) = accuracies([[own]], 4000, 1)
+    mean = found.mean([0], 95)
+    low, high = proportion_confint(45, 50, method="wilson")
+    assert (mean.low, mean.high) == (pytest.approx(low, abs=0.01), pytest.approx(high, abs=0.01))
+
+
+def test_difference_by_hand():
+    base, better = judge([2, 2, 0, 0], [0, 0]), judge([2, 0, 2, 2], [2, 0])
+    one, other = accuracies([base, better], 500, 1)
+    found = difference(one, other, base, better, 95)
+    assert found.difference == pytest.approx((3 / 4 + 1 / 2) / 2 - (2 / 4 + 0) / 2)
+    assert (found.only_base, found.only_judge, found.subsets) == (1, 3, (0, 1))
+    assert found.mcnemar == mcnemar([[0, 1], [3, 0]], exact=True).pvalue
+    assert found.low < found.difference < found.high
+    back = difference(other, one, better, base, 95)
+    assert (back.difference, back.low, back.high) == (-found.difference, -found.high, -found.low)
+    same = difference(one, one, base, base, 95)
+    assert (same.difference, same.low, same.p, same.mcnemar) == (0, None, None, 1)
+
+
+def test_differences_are_paired():
+    """Two judges that are right about the same instances differ less than two that are not."""
+    right = [2] * 30 + [0] * 30
+    alike, apart = right[:-4] + [2] * 4, [0] * 26 + [2] * 34
+    reach = []
+    for other in (alike, apart):
+        judges = [judge(right), judge(other)]
+        found = difference(*accuracies(judges, 500, 1), *judges, 95)
+        assert found.difference == pytest.approx(4 / 60)
+        reach.append(found.high - found.low)
+    assert reach[0] < reach[1] / 3
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
+def test_holm(rights):
+    judges = [judge(right) for right in rights]
+    known = accuracies(judges, 30, 1)
+    found = [
+        difference(known[0], each, judges[0], own, 95)
+        for each, own in zip(known[1:], judges[1:], strict=True)
+    ]
+    wanted = multipletests([each.mcnemar for each in found], method="holm")[1]
+    assert [each.mcnemar_adjusted for each in adjusted(found)] == pytest.approx(wanted.tolist())
+    of_t = [each.p for each in found if each.p is not None]
+    if of_t:
+        wanted = multipletests(of_t, method="holm")[1]
+        assert [each.p_adjusted for each in adjusted(found) if each.p is not None] == pytest.approx(
+            wanted.tolist()
+        )
+
+
+def coverage(studies, sizes, chance, *, rounds=200, apart=0.1):
+    """How often 95 % intervals of an averaged accuracy, and of a difference, hold the truth."""
+    held = np.zeros(2)
+    for seed in range(studies):
+        rng = np.random.default_rng(seed)
+        judges = [[simulated(rng, n, p) for n in sizes] for p in (chance - apart, chance)]
+        known = accuracies(judges, rounds, seed)
+        mean = known[1].mean(range(len(sizes)), 95)
+        found = difference(*known, *judges, 95)
+        held += mean.low <= chance <= mean.high, found.low is not None and found.low <= apart <= found.high
+    return held / studies
+
+
+def test_coverage():
+    assert (coverage(150, (46, 92), 0.9) > 0.9).all()
+
+
+def test_groups():
+    names = ["Natural", "Neighbor", "Manual", "mt/one", "mt/two", "solo/one"]
+    assert groups(names) == {"Adversarial": [1, 2], "mt": [3, 4]}
+    assert groups(["Natural", "Neighbor"]) == {}

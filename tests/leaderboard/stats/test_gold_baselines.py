@@ -1,0 +1,106 @@
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from leaderboard.stats.gold import NOT_ASKED, Judged, Rule
+from leaderboard.stats.gold_baselines import BASELINES, among_people, baseline, chance, majority
+
+GOLD = np.array([1, 1, -1, -1])
+LONGER = np.array([1, -1, -1, 0])
+
+
+def test_by_hand():
+    found = {name: Judged(GOLD, baseline(name, LONGER)).figures() for name in BASELINES}
+    assert {name: each.accuracy for name, each in found.items()} == {
+        "always first": 0.5,
+        "always second": 0.5,
+        "longer": 2.5 / 4,
+        "shorter": 1.5 / 4,
+        "constant": 0.5,
+    }
+    assert [found[name].first for name in ("always first", "always second", "constant")] == [1, 0, 0.5]
+    unknown = baseline("shorter", np.array([NOT_ASKED, 1]))
+    assert unknown.tolist() == [[NOT_ASKED, -1], [NOT_ASKED, -1]]
+
+
+@given(st.lists(st.sampled_from((1, 0, -1)), min_size=1, max_size=60), st.sampled_from(("half", "tie")))
+def test_chance_is_binomial(labels, ties):
+    gold = np.array(labels)
+    found = chance([gold], Rule(ties=ties), 95)
+    sided = int((gold != 0).sum())
+    fixed = (len(gold) - sided) * (0.5 if ties == "half" else 0)
+    ends = [(fixed + binom.ppf(p, 2 * sided, 0.5) / 2) / len(gold) for p in (0.025, 0.975)]
+    assert [found.low, found.high] == pytest.approx(ends)
+    assert found.accuracy == pytest.approx((fixed + sided / 2) / len(gold))
+
+
+def test_chance_of_a_mean():
+    rng = np.random.default_rng(3)
+    sizes = 40, 90
+    drawn = sum(rng.binomial(2 * n, 0.5, 20_000) / (2 * n) for n in sizes) / 2
+    found = chance([np.ones(n, dtype=int) for n in sizes], Rule(), 95)
+    assert (found.n, found.accuracy) == (130, 0.5)
+    assert [found.low, found.high] == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=0.005)
+    assert chance([np.empty(0, dtype=int)], Rule(), 95).accuracy is None
+
+
+def test_people_by_hand():
+    gap = NOT_ASKED
+    said = np.array([[1, 1, 0, 1], [1, -1, -1, gap], [-1, -1, -1, gap]])
+    found = among_people(said, Rule(), np.array([1, 1, -1, 1]))
+    # Pairs of people that agree: 1 of 3, 1 of 3, 1 of 3; the last instance was rated by one.
+    assert (found.n, found.people, found.agreement) == (3, 3, pytest.approx(1 / 3))
+    # 1 1 .5, 1 0 1, 0 0 1
+    assert found.accuracy == pytest.approx(5.5 / 9)
+    assert [(one, other, n) for one, other, n, _ in found.kappas] == [(0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    # Where the two others agree: -1 beside 1 1, 1 beside -1 -1, and 0 beside -1 -1.
+    assert among_people(said, Rule()).accuracy == pytest.approx((0 + 0 + 0.5) / 3)
+
+
+def test_majority():
+    assert majority(np.array([[2, 0, 1], [1, 1, 1], [1, 0, 2], [0, 2, 1], [1, 0, 1]])).tolist() == [
+        1,
+        0,
+        -1,
+        0,
+        0,
+    ]
+
+
+def test_of_nobody():
+    found = among_people(np.empty((0, 3), dtype=int), Rule(), np.ones(3, dtype=int))
+    assert (found.n, found.people, found.accuracy, found.agreement, found.alpha) == (0, 0, None, None, None)
+
+
+def test_pandalm(judge_data):
+    """Kappas between people and the accuracy of GPT-3.5, counted from the files in plain Python."""
+    folder = judge_data / "pandalm"
+    rows = json.loads((folder / "testset-v1.rows-0-499.json").read_text())
+    judge = json.loads((folder / "gpt-3.5-turbo-testset-v1.rows-0-499.json").read_text())
+    said = [[row[f"annotator{number}"] for row in rows] for number in (1, 2, 3)]
+    sides = {0: 0, 1: 1, 2: -1}
+    arrays = np.array([[sides[value] for value in each] for each in said])
+    found = among_people(arrays, Rule())
+    for (one, other, n, kappa), (mine, theirs) in zip(found.kappas, combinations(said, 2), strict=True):
+        table = np.zeros((3, 3))
+        for pair in zip(mine, theirs, strict=True):
+            table[pair] += 1
+        assert kappa == pytest.approx(cohens_kappa(table, return_results=False))
+        assert (n, one < other) == (500, True)
+    alike = sum(a == b for mine, theirs in combinations(said, 2) for a, b in zip(mine, theirs, strict=True))
+    assert found.agreement == pytest.approx(alike / 1500)
+    modes = [max(set(each), key=each.count) if len(set(each)) < 3 else 0 for each in zip(*said, strict=True)]
+    gold = majority(np.stack([(arrays == value).sum(axis=0) for value in (1, 0, -1)], axis=1))
+    assert gold.tolist() == [sides[mode] for mode in modes]
+    replies = {"0": 0, "1": 1, "2": -1}
+    read = np.array([replies.get(str(row["gpt_result"]), 8) for row in judge])
+    own = Judged(gold, np.stack([read, np.full(500, NOT_ASKED)]), Rule(ties="tie")).figures()
+    right = sum(str(row["gpt_result"]) == str(mode) for row, mode in zip(judge, modes, strict=True))
+    known = sum(str(row["gpt_result"]) in replies for row in judge)
+    assert (own.scored, own.accuracy) == (known, pytest.approx(right / known))
