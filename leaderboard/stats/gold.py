@@ -120,15 +120,21 @@ class Judged:
         found = np.where(is_scored(self.used), points(self.used, self.gold, self.rule), lost)
         return np.where(self.used == NOT_ASKED, np.nan, found)
 
-    @cached_property
-    def right_in_both(self) -> FloatArray:
-        """1 where both verdicts are the gold label, else 0; NaN where a reply does not count."""
-        counts = ~np.isnan(self.credits).any(axis=0)
-        return np.where(counts, (self.used == self.gold).all(axis=0), np.nan)
+    @property
+    def asked(self) -> BoolArray:
+        return np.asarray(self.verdicts != NOT_ASKED)
+
+    def right_throughout(self, orders: BoolArray) -> FloatArray:
+        """1 where all verdicts in these ``orders`` (orders, instances) are the gold label, else 0.
+
+        NaN where one of them does not count, or there is none.
+        """
+        lost = (np.isnan(self.credits) & orders).any(axis=0) | ~orders.any(axis=0)
+        return np.where(lost, np.nan, ((self.used == self.gold) | ~orders).all(axis=0))
 
     def figures(self) -> GoldFigures:
         given = self.verdicts
-        asked, scored = given != NOT_ASKED, is_scored(given)
+        asked, scored = self.asked, is_scored(given)
         unscored, tied = asked & ~scored, given == TIE
         told = is_scored(self.used)
         certain = float(points(given, self.gold, self.rule)[scored].sum())
@@ -149,7 +155,7 @@ class Judged:
             accuracy_bounds=(ends[0] / int(asked.sum()), ends[1] / int(asked.sum())) if asked.any() else None,
             agreement=self._agreement(told),
             alpha=None if self.pointwise else nominal_alpha(counted(self.used[:, told.all(axis=0)])),
-            both_right=mean_of(self.right_in_both),
+            both_right=mean_of(self.right_throughout(np.ones_like(asked))),
             hedging=_share(tied, asked),
             unscored=_share(unscored, asked),
             first=_share(given == np.array([[FIRST], [SECOND]]), scored & ~tied),

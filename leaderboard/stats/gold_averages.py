@@ -100,8 +100,8 @@ def _of_subset(
 class Difference(Result):
     """How much more accurate a judge is than its base on the mean of ``subsets``.
 
-    ``p`` is of Student's t; ``only_base`` and ``only_judge`` count instances that one alone has right in both
-    orders, ``mcnemar`` is the exact test of these. Adjusted p-values are Holm's.
+    ``p`` is of Student's t. ``only_base`` and ``only_judge`` count instances that one alone has right in
+    every order in which both were asked, ``mcnemar`` is their exact test. Adjusted p-values are Holm's.
     """
 
     subsets: tuple[int, ...]
@@ -132,7 +132,9 @@ def difference(
             reach = student_reach(freedom + 1, level) * error
             low, high = max(-1.0, value - reach), min(1.0, value + reach)
             p = float(2.0 * stdtr(freedom, -abs(value) / error))
-    leads = [of_judge[subset].right_in_both - of_base[subset].right_in_both for subset in shared]
+    pairs = [(of_base[subset], of_judge[subset]) for subset in shared]
+    both = [(one, other, one.asked & other.asked) for one, other in pairs]
+    leads = [other.right_throughout(asked) - one.right_throughout(asked) for one, other, asked in both]
     only_base, only_judge = (sum(int((lead == sign).sum()) for lead in leads) for sign in (-1, 1))
     exact = float(mcnemar(np.array([only_base]), np.array([only_judge]))[0])
     return Difference(tuple(shared), value, low, high, p, p, only_base, only_judge, exact, exact)

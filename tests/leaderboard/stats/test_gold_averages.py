@@ -47,6 +47,12 @@ def test_a_mean_without_one_of_its_subsets_is_undefined():
     assert accuracies([], 50, 1) == []
 
 
+def test_judges_do_not_change_each_others_intervals():
+    own, other = judge([2, 2, 1, 0], [2, 0]), judge([0, 0, 1, 2], [1, 1])
+    alone, beside = accuracies([own], 20, 1)[0], accuracies([other, own], 20, 1)[1]
+    assert (alone.samples == beside.samples).all()
+
+
 def test_the_bootstrap_has_the_variance_of_instances():
     """Against the exact variance of a mean drawn with replacement, and independent subsets."""
     rng = np.random.default_rng(5)
@@ -82,6 +88,15 @@ def test_difference_by_hand():
     assert (back.difference, back.low, back.high) == (-found.difference, -found.high, -found.low)
     same = difference(one, one, base, base, 95)
     assert (same.difference, same.low, same.p, same.mcnemar) == (0, None, None, 1)
+
+
+def test_mcnemar_takes_the_orders_in_which_both_were_asked():
+    """In the stored order, the swapped one, both; the last was asked in different orders."""
+    gold, gap = np.ones(4, dtype=int), NOT_ASKED
+    base = [Judged(gold, np.array([[1, gap, 1, 1], [gap, -1, 1, gap]]))]
+    other = [Judged(gold, np.array([[-1, -1, 1, gap], [1, 1, -1, 1]]))]
+    found = difference(*accuracies([base, other], 50, 1), base, other, 95)
+    assert (found.only_base, found.only_judge) == (2, 1)
 
 
 def test_differences_are_paired():

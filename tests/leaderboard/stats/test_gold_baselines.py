@@ -1,12 +1,8 @@
-import json
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from leaderboard.stats.gold import NOT_ASKED, Judged, Rule
 from leaderboard.stats.gold_baselines import BASELINES, among_people, baseline, chance, majority
@@ -76,31 +72,3 @@ def test_majority():
 def test_of_nobody():
     found = among_people(np.empty((0, 3), dtype=int), Rule(), np.ones(3, dtype=int))
     assert (found.n, found.people, found.accuracy, found.agreement, found.alpha) == (0, 0, None, None, None)
-
-
-def test_pandalm(judge_data):
-    """Kappas between people and the accuracy of GPT-3.5, counted from the files in plain Python."""
-    folder = judge_data / "pandalm"
-    rows = json.loads((folder / "testset-v1.rows-0-499.json").read_text())
-    judge = json.loads((folder / "gpt-3.5-turbo-testset-v1.rows-0-499.json").read_text())
-    said = [[row[f"annotator{number}"] for row in rows] for number in (1, 2, 3)]
-    sides = {0: 0, 1: 1, 2: -1}
-    arrays = np.array([[sides[value] for value in each] for each in said])
-    found = among_people(arrays, Rule())
-    for (one, other, n, kappa), (mine, theirs) in zip(found.kappas, combinations(said, 2), strict=True):
-        table = np.zeros((3, 3))
-        for pair in zip(mine, theirs, strict=True):
-            table[pair] += 1
-        assert kappa == pytest.approx(cohens_kappa(table, return_results=False))
-        assert (n, one < other) == (500, True)
-    alike = sum(a == b for mine, theirs in combinations(said, 2) for a, b in zip(mine, theirs, strict=True))
-    assert found.agreement == pytest.approx(alike / 1500)
-    modes = [max(set(each), key=each.count) if len(set(each)) < 3 else 0 for each in zip(*said, strict=True)]
-    gold = majority(np.stack([(arrays == value).sum(axis=0) for value in (1, 0, -1)], axis=1))
-    assert gold.tolist() == [sides[mode] for mode in modes]
-    replies = {"0": 0, "1": 1, "2": -1}
-    read = np.array([replies.get(str(row["gpt_result"]), 8) for row in judge])
-    own = Judged(gold, np.stack([read, np.full(500, NOT_ASKED)]), Rule(ties="tie")).figures()
-    right = sum(str(row["gpt_result"]) == str(mode) for row, mode in zip(judge, modes, strict=True))
-    known = sum(str(row["gpt_result"]) in replies for row in judge)
-    assert (own.scored, own.accuracy) == (known, pytest.approx(right / known))

@@ -1,0 +1,184 @@
+"""How often each judge is right, as ``meta_evaluate`` prints it and pages show it.
+
+Numbers are fractions, None where undefined. A summary of a judge or a baseline has ``subsets`` (the fields of
+GoldFigures, and the interval of accuracy), ``groups`` of subsets and ``average``: unweighted means of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+
+from arena.models import Study
+from arena.people.rater_data import pseudonym
+from leaderboard.snapshots.reading import Opinions
+from leaderboard.stats.gold import Judged, mean_of
+from leaderboard.stats.gold_averages import groups
+from leaderboard.stats.gold_baselines import BASELINES, among_people, chance
+from leaderboard.stats.plain_values import rounded
+from leaderboard.trust.matrix import matrix
+from leaderboard.trust.reading import LABELS, NO_GOLD, as_shown, of_people, people_of
+from leaderboard.trust.trial import Asked, Trial
+
+_MEANS: Final = (
+    "agreement",
+    "alpha",
+    "both_right",
+    "hedging",
+    "unscored",
+    "kappa",
+    "first",
+    "longer",
+    "people",
+)
+
+
+def trust(study: Study, read: Opinions, asked: Asked) -> dict[str, Any]:
+    """All figures, for JSON. Raises NothingToJudgeError."""
+    trial = Trial.of(study, read, asked)
+    judges = [
+        {
+            "judge": slug,
+            "label": choice.label,
+            "simulated": choice.simulated,
+            "model": model,
+            "protocol": protocol,
+            **_summary(trial, number),
+        }
+        for number, (slug, choice, model, protocol) in enumerate(
+            zip(trial.slugs, trial.choices, trial.models, trial.protocols, strict=True)
+        )
+    ]
+    wanted = asked.matrix or asked.base
+    return {
+        "study": study.slug,
+        "parameters": _parameters(trial),
+        "judges": judges,
+        "baselines": list(_baselines(trial)),
+        "lead": _lead(trial),
+        "matrix": matrix(trial) if wanted else None,
+    }
+
+
+def _parameters(trial: Trial) -> dict[str, Any]:
+    asked, own = trial.asked, trial.instances
+    return {
+        "gold": asked.gold.source,
+        **({} if asked.gold.source == LABELS else {"least": asked.gold.least}),
+        **asdict(asked.rule),
+        "base": asked.base or None,
+        "level": asked.level,
+        "rounds": asked.rounds,
+        "instances": len(own.pair),
+        "ties_left_out": own.tied,
+        "too_few_people": own.too_few,
+        "subsets": {name: len(gold) for name, gold in zip(own.subsets, trial.golds, strict=True)},
+        "not_asked": list(own.not_asked),
+        "groups": {name: trial.names(subsets) for name, subsets in groups(own.subsets).items()},
+    }
+
+
+def _parts(
+    trial: Trial, found: Sequence[Mapping[str, Any]], mean: Callable[[Sequence[int]], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Figures by subset and their means."""
+    names = trial.instances.subsets
+    return {
+        "subsets": dict(zip(names, found, strict=True)),
+        "groups": {name: mean(subsets) for name, subsets in groups(names).items()},
+        "average": mean(range(len(names))),
+    }
+
+
+def _mean(found: Iterable[Mapping[str, Any]], name: str) -> float | None:
+    values = [each[name] for each in found]
+    return None if None in values else rounded(sum(values) / len(values))
+
+
+def _summary(trial: Trial, number: int) -> dict[str, Any]:
+    """Of a judge, or of one of BASELINES after them."""
+
+    def accuracy(subsets: Sequence[int]) -> dict[str, Any]:
+        found = trial.accuracies[number].mean(subsets, trial.asked.level).as_dict()
+        return {"accuracy": found["value"], "low": found["low"], "high": found["high"]}
+
+    found = [
+        own.figures().as_dict() | accuracy([subset]) | _leanings(trial, own, subset)
+        for subset, own in enumerate(trial.judged[number])
+    ]
+
+    def mean(subsets: Sequence[int]) -> dict[str, Any]:
+        return accuracy(subsets) | {
+            name: _mean([found[subset] for subset in subsets], name) for name in _MEANS
+        }
+
+    return _parts(trial, found, mean)
+
+
+def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Any]:
+    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people."""
+    longer, held = trial.longer[subset], trial.held[subset]
+    sided = (np.abs(own.verdicts) == 1) & (np.abs(longer) == 1)
+    known = held != NO_GOLD
+    beside = Judged(held[known], own.verdicts[:, known], own.rule, own.pointwise, own.stream)
+    return {
+        "longer": rounded(mean_of((own.verdicts == longer)[sided].astype(np.float64))),
+        "people": rounded(mean_of(beside.credits)),
+    }
+
+
+def _baselines(trial: Trial) -> Iterator[dict[str, Any]]:
+    for number, name in enumerate(BASELINES, start=len(trial.choices)):
+        yield {"baseline": name, **_summary(trial, number)}
+
+    def by_lot(subsets: Sequence[int]) -> dict[str, Any]:
+        golds = [trial.golds[subset] for subset in subsets]
+        return chance(golds, trial.asked.rule, trial.asked.level).as_dict()
+
+    alone = [by_lot([subset]) for subset in range(len(trial.golds))]
+    yield {"baseline": "random", **_parts(trial, alone, by_lot)}
+    if trial.read.people:
+        yield {"baseline": "people", **_people(trial)}
+
+
+def _people(trial: Trial) -> dict[str, Any]:
+    """People against each other, named by pseudonyms."""
+    source, read = trial.asked.gold.source, trial.read
+    ids, found = people_of(read, source), []
+    for pairs, gold in zip(trial.instances.comparable, trial.golds, strict=True):
+        verdicts, people = of_people(read, ids, pairs)
+        said = as_shown(read, ids, pairs, verdicts)
+        held = as_shown(read, ids, pairs, gold) if source == LABELS else None
+        named = [pseudonym(trial.study, pk) for pk in people]
+        figures = among_people(said, trial.asked.rule, held).as_dict()
+        figures["kappas"] = [
+            {"one": named[one], "other": named[other], "n": n, "kappa": kappa}
+            for one, other, n, kappa in figures["kappas"]
+        ]
+        found.append(figures)
+    means = "accuracy", "agreement", "alpha"
+    return _parts(
+        trial, found, lambda subsets: {name: _mean([found[each] for each in subsets], name) for name in means}
+    )
+
+
+def _lead(trial: Trial) -> dict[str, Any] | None:
+    """The most accurate judge, and its lead over the next and over the best baseline; None without one."""
+    if not trial.ranking:
+        return None
+    best, *others = trial.ranking
+    judges = len(trial.choices)
+    beside = trial.averages[judges:]
+    found: dict[str, Any] = {"judge": trial.slugs[best], "accuracy": rounded(float(trial.averages[best]))}
+    if others:
+        lead = trial.named(trial.difference(others[0], best))
+        found["next"] = {"judge": trial.slugs[others[0]], **lead}
+    known = np.flatnonzero(~np.isnan(beside))
+    if len(known):
+        strongest = int(known[np.argmax(beside[known])])
+        lead = trial.named(trial.difference(judges + strongest, best))
+        found["baseline"] = {"baseline": BASELINES[strongest], **lead}
+    return found

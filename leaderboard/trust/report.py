@@ -1,0 +1,147 @@
+"""How often judges are right, as JSON and as text for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import aligned, printable
+
+NONE: Final = "–"
+
+_COLUMNS: Final = (
+    ("agrees", "agreement"),
+    ("alpha", "alpha"),
+    ("right twice", "both_right"),
+    ("ties", "hedging"),
+    ("not rated", "unscored"),
+    ("kappa", "kappa"),
+    ("first", "first"),
+)
+
+
+def as_json(found: Content) -> str:
+    """Indented JSON; the keys are those of docs/trust.md."""
+    return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def as_text(found: Content) -> str:
+    used = found["parameters"]
+    parts = [_about(found)]
+    for name in (*used["subsets"], *used["groups"], None):
+        rows = [*_rows(found, name)]
+        if name is None and len(used["subsets"]) == 1:
+            continue
+        header = ("", "right", "interval", *(title for title, _ in _COLUMNS), "ratings")
+        title = "Mean of the subsets" if name is None else printable(name)
+        parts.append(f"{title}, percent; alpha and kappa.\n" + "\n".join(aligned([header, *rows], {""})))
+    if found["lead"]:
+        parts.append(_lead(found["lead"]))
+    if found["matrix"]:
+        parts += _matrix(found["matrix"], [*used["subsets"]])
+    return "\n\n".join(parts)
+
+
+def _about(found: Content) -> str:
+    used = found["parameters"]
+    gold = (
+        used["gold"]
+        if used["gold"] == "labels"
+        else f"the majority of {used['gold']}, {used['least']} or more"
+    )
+    left = f", {used['ties_left_out']} ties left out" if used["ties_left_out"] else ""
+    few = f", {used['too_few_people']} rated by too few left out" if used["too_few_people"] else ""
+    rule = f"as published by {used['as_published']}" if used["as_published"] else f"ties {used['ties']}"
+    how = rule if used["as_published"] else f"not rated: {used['unscored']}; {rule}"
+    apart = (
+        f" No judge was asked about {printable(', '.join(used['not_asked']))}." if used["not_asked"] else ""
+    )
+    simulated = any(each["simulated"] for each in found["judges"])
+    return (
+        f"{found['study']}: {used['instances']:,} pairs with a right answer by {gold}{left}{few}; {how}. "
+        f"Intervals of {used['level']:g}% over pairs; {used['rounds']} resamples, seed {used['seed']}."
+        f"{apart}{' Some judges are simulated.' if simulated else ''}"
+    )
+
+
+def _rows(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
+    for each in (*found["judges"], *found["baselines"]):
+        own = each["average"] if name is None else each["subsets"].get(name) or each["groups"][name]
+        scored = f"{own['scored']} of {own['asked']}" if "scored" in own else ""
+        yield (
+            printable(each.get("judge") or each["baseline"]),
+            _percent(own["accuracy"]),
+            _between(own),
+            *(_number(own.get(key), key) for _, key in _COLUMNS),
+            scored,
+        )
+
+
+def _number(value: float | None, key: str) -> str:
+    if key not in ("alpha", "kappa"):
+        return _percent(value)
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:.1f}"
+
+
+def _between(own: Mapping[str, Any]) -> str:
+    if own.get("low") is None:
+        return ""
+    return f"{_percent(own['low'])} to {_percent(own['high'])}"
+
+
+def _points(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:+.1f}"
+
+
+def _lead(lead: Content) -> str:
+    sentences = [f"{printable(lead['judge'])} is right most often: {_percent(lead['accuracy'])}%."]
+    for other in (lead.get("next"), lead.get("baseline")):
+        if other:
+            name = printable(other.get("judge") or f"the rule “{other['baseline']}”")
+            sentences.append(f"Against {name}: {_difference(other)}.")
+    return " ".join(sentences)
+
+
+def _difference(found: Mapping[str, Any]) -> str:
+    ends = "" if found["low"] is None else f" ({_points(found['low'])} to {_points(found['high'])})"
+    counts = f"alone right in both orders {found['only_judge']} to {found['only_base']}"
+    return f"{_points(found['difference'])} points{ends}; {counts}, {_p('McNemar p', found['mcnemar'])}"
+
+
+def _p(name: str, value: float) -> str:
+    return f"{name} < 0.0001" if value < 1e-4 else f"{name} {value:.2g}"
+
+
+def _matrix(matrix: Content, subsets: Sequence[str]) -> Iterator[str]:
+    def table(title: str, first: str, rows: Mapping[str, Any], form: Any) -> str:
+        lines = [
+            (printable(name), *(form(row["subsets"][subset]) for subset in subsets), form(row["average"]))
+            for name, row in rows.items()
+        ]
+        return f"{title}\n" + "\n".join(aligned([(first, *subsets, "mean"), *lines], {first}))
+
+    if matrix["base"]:
+        yield table(f"Best gain over {matrix['base']}, in points.", "model", matrix["gain"], _points)
+    yield table("Best of each protocol, percent.", "protocol", matrix["optimum"], _percent)
+    yield table("Mean of each protocol, percent.", "protocol", matrix["averages"]["protocols"], _percent)
+    yield table("Mean of each model, percent.", "model", matrix["averages"]["models"], _percent)
+    header = ("", "n", "Spearman", "Kendall")
+    rows = [
+        (
+            printable(f"{each['one']} and {each['other']}, over {each['over']}"),
+            str(each["n"]),
+            _number(each["spearman"], "alpha"),
+            _number(each["kendall"], "alpha"),
+        )
+        for each in matrix["correlations"]
+    ]
+    yield "Rank correlations.\n" + "\n".join(aligned([header, *rows], {""}))
+    for each in matrix["differences"]:
+        holm = _p("by Holm", each["mcnemar_adjusted"])
+        yield f"{printable(each['judge'])} against {printable(each['base'])}: {_difference(each)}, {holm}."

@@ -1,0 +1,140 @@
+"""The judges of a study on its pairs with a right answer, and what needs no judge beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from arena.models import Study
+from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
+from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.gold import Judged, Rule
+from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference
+from leaderboard.stats.gold_baselines import BASELINES, baseline
+from leaderboard.stats.gold_matrix import mean_of_known
+from leaderboard.trust.reading import PEOPLE, Gold, Instances, held_by, instances, judges_of, verdicts_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to compute: judges by slug (all if empty), the base judge, and how to count."""
+
+    judges: tuple[str, ...] = ()
+    base: str = ""
+    gold: Gold = field(default_factory=Gold)
+    rule: Rule = field(default_factory=Rule)
+    matrix: bool = False
+    level: float = 95.0
+    rounds: int = ROUNDS
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Judges on instances with a right answer; ``facts`` by selector. Arrays follow ``choices``."""
+
+    study: Study
+    read: Opinions
+    asked: Asked
+    instances: Instances
+    choices: tuple[Choice, ...]
+    facts: Mapping[str, JudgeFacts]
+
+    @classmethod
+    def of(cls, study: Study, read: Opinions, asked: Asked) -> Trial:
+        """Raises NothingToJudgeError."""
+        choices = judges_of(read, asked.judges)
+        if asked.base:
+            choices = list(dict.fromkeys((*choices, *judges_of(read, (asked.base,)))))
+        facts = facts_of_judges(study, [each.selector for each in choices], timezone.now())
+        answered = read.by(frozenset().union(*(each.ids for each in choices))).rows["pair"]
+        found = instances(study, read, asked.gold).asked(answered)
+        return cls(study, read, asked, found, tuple(choices), facts)
+
+    @cached_property
+    def slugs(self) -> tuple[str, ...]:
+        return tuple(choice.selector.partition(":")[2] for choice in self.choices)
+
+    @cached_property
+    def models(self) -> tuple[str | None, ...]:
+        return tuple((self._facts(choice).model or None) for choice in self.choices)
+
+    @cached_property
+    def protocols(self) -> tuple[str | None, ...]:
+        return tuple((self._facts(choice).protocol_name or None) for choice in self.choices)
+
+    def _facts(self, choice: Choice) -> JudgeFacts:
+        return self.facts.get(choice.selector, JudgeFacts("", ""))
+
+    @cached_property
+    def judged(self) -> list[list[Judged]]:
+        """By judge and subset; after the judges BASELINES."""
+        pairs = self.instances.pair
+        own = [
+            self._by_subset(verdicts_of(self.read, choice, pairs), number, self._facts(choice).order_free)
+            for number, choice in enumerate(self.choices)
+        ]
+        return own + [self._by_subset(baseline(name, self.instances.longer)) for name in BASELINES]
+
+    def _by_subset(self, verdicts: IntArray, number: int = 0, pointwise: bool = False) -> list[Judged]:
+        parts = zip(self.golds, self.instances.split(verdicts), strict=True)
+        return [
+            Judged(gold, said, self.asked.rule, pointwise, stream=number * len(self.golds) + subset)
+            for subset, (gold, said) in enumerate(parts)
+        ]
+
+    @cached_property
+    def golds(self) -> list[IntArray]:
+        return self.instances.split(self.instances.gold)
+
+    @cached_property
+    def longer(self) -> list[IntArray]:
+        return self.instances.split(self.instances.longer)
+
+    @cached_property
+    def held(self) -> list[IntArray]:
+        """The side that a majority of people takes on each instance, NO_GOLD without one."""
+        gold = replace(self.asked.gold, source=PEOPLE)
+        labels, _, _ = held_by(self.read, gold, self.instances.pair)
+        return self.instances.split(labels)
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """What each judge earns on each instance (judges, instances); NaN where nothing counts."""
+        found = np.full((len(self.choices), len(self.instances.pair)), np.nan)
+        for row, own in zip(found, self.judged, strict=False):
+            for subset, part in enumerate(own):
+                row[self.instances.subset == subset] = mean_of_known(part.credits, 0)
+        return found
+
+    @cached_property
+    def accuracies(self) -> list[Accuracies]:
+        return accuracies(self.judged, self.asked.rounds, self.asked.rule.seed)
+
+    @cached_property
+    def averages(self) -> FloatArray:
+        """The averaged accuracy of each judge, then of BASELINES; NaN where undefined."""
+        return np.array([each.estimate.mean() for each in self.accuracies])
+
+    @cached_property
+    def ranking(self) -> list[int]:
+        """The judges whose average is known, the most accurate first."""
+        own = self.averages[: len(self.choices)]
+        return [judge for judge in np.argsort(-own, kind="stable").tolist() if not np.isnan(own[judge])]
+
+    def difference(self, base: int, judge: int) -> Difference:
+        known, judged = self.accuracies, self.judged
+        return difference(known[base], known[judge], judged[base], judged[judge], self.asked.level)
+
+    def names(self, subsets: Iterable[int]) -> list[str]:
+        return [self.instances.subsets[subset] for subset in subsets]
+
+    def named(self, found: Difference) -> dict[str, Any]:
+        """A difference for JSON."""
+        return found.as_dict() | {"subsets": self.names(found.subsets)}

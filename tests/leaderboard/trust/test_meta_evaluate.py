@@ -1,0 +1,269 @@
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from arena.models import RaterGroup
+from tests import factories
+from tests.leaderboard.trust.studies import Judging
+
+pytestmark = pytest.mark.django_db
+
+
+def run(study, *options):
+    out = StringIO()
+    call_command("meta_evaluate", study.slug, *options, "--rounds=50", stdout=out)
+    return out.getvalue()
+
+
+def found(study, *options):
+    return json.loads(run(study, *options, "--format=json"))
+
+
+def judge_named(content, slug):
+    return next(each for each in content["judges"] if each["judge"] == slug)
+
+
+def baselines(content):
+    return {each["baseline"]: each for each in content["baselines"]}
+
+
+@pytest.fixture
+def made():
+    """Four pairs in two subsets: right are 1 2 and 1 2."""
+    made = Judging()
+    for gold, subset in (("first", "plain"), ("second", "plain"), ("first", "hard"), ("second", "hard")):
+        made.pair(gold, subset)
+    made.judge("good", "121=", "122 ", model="M", protocol="vanilla")
+    made.judge("poor", "1111", "122?", model="M", protocol="cot")
+    return made
+
+
+def test_figures_by_hand(made):
+    content = found(made.study)
+    assert content["study"] == made.study.slug
+    good = judge_named(content, "good")
+    assert (good["model"], good["protocol"]) == ("M", "vanilla")
+    assert good["subsets"]["plain"]["accuracy"] == 1
+    assert {
+        "n": 2,
+        "asked": 3,
+        "scored": 3,
+        "both": 1,
+        "accuracy": 0.5,
+        "accuracy_bounds": [0.5, 0.5],
+        "agreement": 0,
+        "both_right": 0,
+        "hedging": pytest.approx(1 / 3, abs=1e-6),
+        "unscored": 0,
+    }.items() <= good["subsets"]["hard"].items()
+    assert good["average"]["accuracy"] == 0.75
+    poor = judge_named(content, "poor")["subsets"]["hard"]
+    # 1 and nothing right of three; the unscored one is left out.
+    assert (poor["asked"], poor["scored"], poor["unscored"]) == (4, 3, 0.25)
+    assert poor["accuracy"] == pytest.approx(1 / 3, abs=1e-6)
+    assert content["lead"]["judge"] == "good"
+    assert content["lead"]["next"]["judge"] == "poor"
+    assert content["matrix"] is None
+
+
+def test_the_keys_are_those_of_the_document(made):
+    content = found(made.study, "--matrix")
+    assert set(content) == {"study", "parameters", "judges", "baselines", "lead", "matrix"}
+    wanted = {
+        *("n", "asked", "scored", "accuracy", "low", "high", "accuracy_bounds", "agreement", "alpha"),
+        *("both_right", "hedging", "unscored", "kappa", "first", "both", "confusion", "longer", "people"),
+    }
+    for judge in content["judges"]:
+        assert set(judge["subsets"]["plain"]) == wanted
+        assert {"groups", "average"} < set(judge)
+    assert {"cells", "gain", "optimum", "averages", "correlations", "differences"} < set(content["matrix"])
+
+
+@pytest.mark.parametrize(
+    ("option", "accuracy"),
+    [("--unscored=wrong", 1 / 4), ("--ties=tie", 1 / 3), ("--as-published=llmbar", 1 / 4)],
+)
+def test_rules(made, option, accuracy):
+    poor = judge_named(found(made.study, option), "poor")
+    assert poor["subsets"]["hard"]["accuracy"] == pytest.approx(accuracy, abs=1e-6)
+
+
+def test_baselines_need_no_judge(made):
+    made.pair("first", "plain", "same", "size")
+    content = found(made.study, "--judges=good")
+    assert [each["judge"] for each in content["judges"]] == ["good"]
+    own = baselines(content)
+    assert set(own) == {"always first", "always second", "longer", "shorter", "constant", "random"}
+    assert own["longer"]["subsets"]["plain"]["accuracy"] == 0.5
+    assert own["constant"]["subsets"]["plain"]["accuracy"] == pytest.approx(2 / 3, abs=1e-6)
+    assert own["random"]["average"]["accuracy"] == 0.5
+
+
+def test_subsets_without_an_answer_are_left_out_of_means(made):
+    made.pair("first", "later")
+    content = found(made.study)
+    assert content["parameters"]["not_asked"] == ["later"]
+    assert judge_named(content, "good")["average"]["accuracy"] == 0.75
+    assert "No judge was asked about later." in run(made.study)
+    made.judge("new", "    1", "    1")
+    assert judge_named(found(made.study), "good")["average"]["accuracy"] is None
+    assert found(made.study, "--judges=good")["parameters"]["not_asked"] == ["later"]
+
+
+def test_an_order_free_judge_has_no_agreement(made):
+    made.judge("scorer", "1221", "1221", order_free=True)
+    own = judge_named(found(made.study), "scorer")
+    assert own["subsets"]["plain"]["agreement"] is None
+    assert own["average"]["alpha"] is None
+    published = judge_named(found(made.study, "--as-published=llmbar"), "scorer")
+    assert published["subsets"]["plain"]["agreement"] == 1
+
+
+def test_matrix_by_hand(made):
+    made.judge("other", "2222", "2222", model="N", protocol="vanilla")
+    matrix = found(made.study, "--matrix")["matrix"]
+    assert (matrix["models"], matrix["protocols"], matrix["base"]) == (
+        ["M", "N"],
+        ["vanilla", "cot"],
+        "vanilla",
+    )
+    assert matrix["gain"]["M"]["subsets"] == {"plain": -0.25, "hard": pytest.approx(-1 / 6, abs=1e-6)}
+    assert matrix["gain"]["N"] == {"subsets": {"plain": None, "hard": None}, "average": None}
+    assert matrix["optimum"]["vanilla"]["subsets"] == {"plain": 1, "hard": 0.5}
+    # The plain pairs: 1, 1 and 0 of three judges, the best first; 1, a half and 1.
+    plain = matrix["difficulty"]["plain"]
+    assert plain["counts"] == [0, 0, 0, 0, 0, 0, 1, 0, 1, 0]
+    assert (plain["strong"], plain["weak"], plain["strong_better"]) == (1, 0.5, 1)
+    (difference,) = matrix["differences"]
+    assert (difference["judge"], difference["base"]) == ("poor", "good")
+    assert difference["difference"] == pytest.approx((-0.25 - 1 / 6) / 2, abs=1e-6)
+    # The base of another model is compared with the judge that was named.
+    named = found(made.study, "--base=other")["matrix"]
+    assert [(each["judge"], each["base"]) for each in named["differences"]] == [
+        ("good", "other"),
+        ("poor", "good"),
+    ]
+
+
+def test_two_judges_in_one_cell(made):
+    """The first by name stands in the matrix, and is the base unless another is named."""
+    made.judge("late", "1211", "1211", model="M", protocol="vanilla")
+    matrix = found(made.study, "--matrix")["matrix"]
+    assert matrix["optimum"]["vanilla"]["subsets"]["hard"] == 0.5
+    assert [(each["judge"], each["base"]) for each in matrix["differences"]] == [
+        ("late", "good"),
+        ("poor", "good"),
+    ]
+    named = found(made.study, "--base=late")["matrix"]["differences"]
+    assert [(each["judge"], each["base"]) for each in named] == [("good", "late"), ("poor", "late")]
+
+
+def test_right_answers_by_people():
+    made = Judging()
+    for _ in range(5):
+        made.pair("")
+    # 1 by two of three; undecided; a majority of ties; rated by one alone; 2 by both
+    for verdicts in ("11=12", "12= 2", "2    "):
+        made.person(verdicts)
+    made.judge("good", "1   2", "1   1")
+    content = found(made.study, "--gold=people")
+    used = content["parameters"]
+    assert (used["instances"], used["ties_left_out"], used["too_few_people"]) == (2, 2, 1)
+    assert judge_named(content, "good")["average"]["accuracy"] == 0.75
+    assert judge_named(content, "good")["subsets"].keys() == {"all"}
+    (people,) = [each for each in content["baselines"] if each["baseline"] == "people"]
+    # By the majority of the others, where it has a side: 2 is wrong beside 1 1; 1 and 2 beside each other are
+    # both wrong; 2 and 2 are both right.
+    assert people["subsets"]["all"]["accuracy"] == 0.4
+    # On all four pairs that several rated two agree: 1 of 3, 0 of 1, 1 of 1, 1 of 1.
+    assert (people["subsets"]["all"]["n"], people["subsets"]["all"]["agreement"]) == (4, 0.5)
+    three = found(made.study, "--gold=people", "--least=3")["parameters"]
+    assert (three["instances"], three["too_few_people"]) == (1, 4)
+
+
+def test_right_answers_by_a_group(made):
+    group = RaterGroup.objects.create(slug="experts", name="Experts")
+    for verdicts in ("2222", "2222"):
+        made.person(verdicts).groups.add(group)
+    made.person("1111")
+    content = found(made.study, "--gold=group:experts")
+    assert judge_named(content, "good")["subsets"]["plain"]["accuracy"] == 0.5
+    assert content["parameters"]["gold"] == "group:experts"
+
+
+def test_people_beside_labels(made):
+    made.person("1211")
+    made.person("12 2")
+    content = found(made.study)
+    people = baselines(content)["people"]["subsets"]
+    assert (people["plain"]["accuracy"], people["plain"]["agreement"]) == (1, 1)
+    # One pair of the two has two people, one of whom is right.
+    assert (people["hard"]["n"], people["hard"]["accuracy"]) == (1, 0.5)
+    assert judge_named(content, "good")["subsets"]["plain"]["people"] == 1
+    assert judge_named(content, "good")["subsets"]["hard"]["people"] is None
+
+
+def test_left_out_raters_repeats_and_training_do_not_count(made):
+    lost = made.judge("lost", "2222", "2222")
+    factories.make_comparison(pair=made.pairs[0], rater=lost, points=3, rating=1, repeat=1)
+    training = factories.make_training_pairs(made.study)
+    factories.make_comparison(pair=training[0], rater=lost, points=3, rating=1)
+    content = found(made.study)
+    assert content["parameters"]["instances"] == 4
+    assert judge_named(content, "lost")["subsets"]["plain"]["confusion"]["first"]["first"] == 0
+    made.study.memberships.create(rater=lost, left_out_at=made.study.created_at)
+    assert [each["judge"] for each in found(made.study)["judges"]] == ["good", "poor"]
+
+
+def test_text(made):
+    made.person("1211")
+    text = run(made.study, "--matrix", "--unscored=wrong")
+    assert "4 pairs with a right answer by labels; not rated: wrong; ties half." in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["good", "100.0"] in [line[:2] for line in lines]
+    assert "poor against good:" in text
+    assert "Mean of the subsets" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judges=nobody"], 'no judge "nobody" has rated in this study; judges that have: good, poor.'),
+        (["--base=nobody"], 'no judge "nobody" has rated in this study; judges that have: good, poor.'),
+        (["--gold=people"], 'nobody in "people" has rated in this study; it has: none.'),
+        (["--gold=group:x"], 'nobody in "group:x" has rated in this study; it has: none.'),
+        (["--gold=everybody"], "--gold is 'everybody'; choose labels, people or group:NAME."),
+        (["--gold=people", "--least=0"], "--least is 0; a majority needs at least 1."),
+        (["--unscored=lost"], "--unscored is 'lost'; it must be one of exclude, wrong, random."),
+        (["--as-published=reife"], "--as-published is 'reife'; it must be one of llmbar."),
+        (["--interval=100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
+        (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
+    ],
+)
+def test_bad_input_is_one_sentence(made, options, message):
+    with pytest.raises(CommandError) as error:
+        run(made.study, *options)
+    assert str(error.value).removeprefix(f"{made.study.slug}: ") == message
+
+
+def test_studies_without_anything_to_judge():
+    with pytest.raises(CommandError, match='No study is named "nothing"'):
+        call_command("meta_evaluate", "nothing")
+    made = Judging()
+    made.pair("")
+    with pytest.raises(CommandError, match=r"no judge has rated in this study\."):
+        run(made.study)
+    good = made.judge("good", "1", "1")
+    with pytest.raises(CommandError, match=r"no pair of this study has a right answer \(gold label\)\."):
+        run(made.study)
+    made.person("=")
+    made.person("=")
+    with pytest.raises(
+        CommandError, match="on no pair of this study a majority of at least 2 of people takes a side"
+    ):
+        run(made.study, "--gold=people")
+    made.pair("first")
+    with pytest.raises(CommandError, match=r"these judges have rated no pair with a right answer\."):
+        run(made.study, f"--judges={good.slug}")
