@@ -29,6 +29,7 @@ from leaderboard.releases.page import releases_now
 from leaderboard.results import page as results_page
 from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
+from leaderboard.trust import page as trust_page
 
 
 def on_request(module: str, name: str) -> Callable[..., HttpResponseBase]:
@@ -53,6 +54,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
+    *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, judges_page.runs_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

@@ -82,6 +82,7 @@ class SnapshotSlice(Immutable):
         AGREEMENT = "agreement", "Agreement with other raters, and among these"
         LENGTH = "length", "Effect of length"
         DATA = "data", "Lengths of the texts"
+        TRUST = "trust", "How often judges are right"
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="slices")
     kind = models.CharField(max_length=20, choices=Kind)

@@ -41,6 +41,7 @@ from leaderboard.snapshots.settings import (
     parse_for_judges,
     parse_for_pair,
     parse_for_plan,
+    parse_for_trust,
     parse_for_two,
 )
 from leaderboard.snapshots.study_lock import Hold
@@ -49,6 +50,7 @@ from leaderboard.standings.content import TIES, digest, matrix_table, published,
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
+from leaderboard.trust.content import trust_table
 
 logger = logging.getLogger(__name__)
 
@@ -61,12 +63,14 @@ _PARSERS: Final = {
     Scope.PLAN: parse_for_plan,
     Scope.ANCHORED: parse_for_anchoring,
     Scope.HEAD_TO_HEAD: parse_for_pair,
+    Scope.TRUST: parse_for_trust,
 }
 _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
     Scope.TWO: two_table,
     Scope.PLAN: plan_table,
     Scope.ANCHORED: anchored_table,
     Scope.HEAD_TO_HEAD: head_to_head_table,
+    Scope.TRUST: trust_table,
 }
 
 

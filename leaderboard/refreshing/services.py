@@ -26,10 +26,12 @@ from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.reading import Opinions, opinions
+from leaderboard.snapshots.settings import SEALED, TrustSetting
 from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.trust.content import known_table, labelled
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +88,11 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     method = Method(rounds=ROUNDS, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
     read = opinions(study)
-    found = [SnapshotSlice(**vars(table)) for table in tables.tables(read, method, known, texts(study))]
+    right = labelled(study, read)
+    made = list(tables.tables(read, method, known, texts(study), right))
+    if right is not None and not study.is_closed:
+        made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
+    found = [SnapshotSlice(**vars(table)) for table in made]
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     revision, comparisons, last = read.mark
     snapshot = Snapshot(
@@ -103,6 +109,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "form": FORM,
             "own_family": own_families(study, read, method.interval),
             "stopping": rule_of(study, read, method),
+            "labelled": right is not None,
             "people": [each.selector for each in single_people(study, read)],
             "at_random": _by_raters(read, columns.at_random(study)),
             "expected": _by_raters(read, columns.expected(study)["id"]),

@@ -15,9 +15,12 @@ from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.settings import TrustSetting
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.standings.content import rankings
 from leaderboard.stats import Method
+from leaderboard.trust.content import known_table
+from leaderboard.trust.trial import Known
 
 
 def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, Any]:
@@ -67,12 +70,16 @@ def _used(own: Opinions) -> dict[str, Any]:
 
 
 def tables(
-    opinions: Opinions, method: Method, known: Mapping[str, str], texts: Texts | None = None
+    opinions: Opinions,
+    method: Method,
+    known: Mapping[str, str],
+    texts: Texts | None = None,
+    labelled: Known | None = None,
 ) -> Iterator[Table]:
     """Every table of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
     ``known`` holds payloads of earlier standings by digest of their inputs. Without ``texts`` there are no
-    lengths. Neither tables nor order depend on ``method.threads``.
+    lengths, and without ``labelled`` no judge is held against right answers. Neither tables nor order depend on ``method.threads``.
     """
     computed = dict(known)
     together = method.threads or 1
@@ -89,6 +96,9 @@ def tables(
         try:
             agreeing = pool.submit(lambda: list(agreement(opinions, alone)))
             sizes = pool.submit(data, opinions, texts) if texts else None
+            judged = (
+                pool.submit(known_table, labelled, opinions, TrustSetting(""), alone) if labelled else None
+            )
             running = {part: pool.submit(made, part) for part in order}
             if sizes is not None:
                 yield Table("data", "", canonical(sizes.result()))
@@ -97,6 +107,8 @@ def tables(
             for part in twins:  # all of their standings are computed by now
                 yield from made(part)
             yield from agreeing.result()
+            if judged is not None:
+                yield judged.result()
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -13,6 +13,7 @@ from arena.models import Comparison, Contestant, Rater
 from leaderboard.files import published, selection
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.visible_lengths import visible_lengths
 from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
 
@@ -216,6 +217,7 @@ DEPENDS = {
     "correlation": ("raters",),
     "agreement": ("raters",),
     "data": (),
+    "trust": (),
 }
 """What the tables of each kind are stored for."""
 
@@ -230,6 +232,8 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     }
     asked = wanted.dict(exclude_none=True)
     place = {name: asked.get(name, usual[name]) if name in DEPENDS[kind] else "" for name in usual}
+    if kind == SnapshotSlice.Kind.TRUST and not snapshot.study.is_closed:
+        place["method"] = SEALED
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)

@@ -41,6 +41,9 @@ class Scope(StrEnum):
     HEAD_TO_HEAD = "compare/"
     """Two contestants against each other; a PairSetting names them."""
 
+    TRUST = "trust/"
+    """How often judges are right; the setting is a TrustSetting."""
+
     @property
     def has_every_category(self) -> bool:
         return self in (Scope.CATEGORIES, Scope.RATERS, Scope.JUDGES)
@@ -62,6 +65,16 @@ POWERS: Final = ("50", "80", "90", "95")
 
 OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 """The switches that a plan takes."""
+
+OF_TRUST: Final[Mapping[str, tuple[str, ...]]] = {
+    "unscored": ("exclude", "wrong", "random"),
+    "ties": ("half", "tie"),
+    "published": ("", "llmbar"),
+}
+"""How judges are held against right answers: RULES of leaderboard.stats.gold, the usual one first."""
+
+SEALED: Final = "sealed"
+"""Method of the table of right answers that everybody may see while people rate."""
 
 OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
 """The switches that a ranking anchored on people takes."""
@@ -189,6 +202,24 @@ class PlanSetting(PairSetting):
     """What a plan is for; the first two where no contestants are named, and the power in percent."""
 
     power: str = "80"
+
+
+@dataclass(frozen=True)
+class TrustSetting(Setting):
+    """How to hold judges against right answers, as leaderboard.trust.trial.Asked says.
+
+    ``base`` is the slug of a judge, ``sealed`` is SEALED for what everybody may see while people rate.
+    """
+
+    ties: str = "half"
+    unscored: str = "exclude"
+    base: str = ""
+    gold: str = "labels"
+    published: str = ""
+    sealed: str = ""
+
+    def is_stored(self, categories: Sequence[str]) -> bool:
+        return self in (TrustSetting(""), TrustSetting("", sealed=SEALED))
 
 
 _USUAL: Final[Mapping[str, str]] = {
@@ -647,6 +678,33 @@ def parse_for_anchoring(wanted: Mapping[str, str], counts: Counts) -> Setting | 
         return None
     asked = {name: wanted[name] for name in OF_ANCHORING if name in wanted}
     return parse(asked | {"raters": _one_of("raters", wanted.get("raters") or judges[0], judges)}, counts)
+
+
+def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:
+    """How to hold judges against right answers. Raises UnknownSettingError."""
+    given = {name: _one_of(name, wanted.get(name) or known[0], known) for name, known in OF_TRUST.items()}
+    sealed = wanted.get("sealed", "")
+    gold = gold_sources(counts, sealed=bool(sealed))
+    return TrustSetting(
+        "",
+        **given,
+        base=_one_of("base", wanted.get("base", "").removeprefix("judge:"), ("", *judges_of(counts))),
+        gold=_one_of("gold", wanted.get("gold") or gold[0], gold),
+        level=_level(wanted.get("level") or _USUAL["level"]),
+        sealed=sealed,
+    )
+
+
+def judges_of(counts: Counts) -> dict[str, str]:
+    """The names of judges by slug."""
+    kinds = {each["selector"].partition(":")[::2]: each["label"] for each in counts["raters"]}
+    return {slug: label for (kind, slug), label in kinds.items() if kind == "judge"}
+
+
+def gold_sources(counts: Counts, *, sealed: bool) -> list[str]:
+    """Where right answers can come from: labels, or who rated; labels alone while people rate."""
+    others = [] if sealed else [each["selector"] for each in counts["raters"]]
+    return ["labels", *(each for each in others if each == "people" or each.startswith("group:"))]
 
 
 def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:

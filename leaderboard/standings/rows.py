@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, floor, log10
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
@@ -363,11 +363,27 @@ class TableQuery:
 _USUAL_KEYS: Final = tuple(column.key for column in USUAL)
 
 
+class Headed(Protocol):
+    """What of a column its head shows."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def help(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Heading:
     """A head whose link sorts by its column; ``sorted`` is that of aria-sort."""
 
-    column: Column
+    column: Headed
     address: str
     sorted: str
 

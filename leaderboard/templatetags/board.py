@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
 from arena.texts import markdown
+from leaderboard.models import Snapshot
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
 from leaderboard.pages.wording import probability
 
@@ -18,11 +19,12 @@ register = template.Library()
 
 register.filter("summary", markdown.summary)
 
-TABS: Final = (
+TABS: Final[tuple[tuple[str, str], ...]] = (
     ("study", "Leaderboard"),
     ("study-categories", "Categories"),
     ("study-raters", "Raters"),
     ("study-agreement", "Agreement"),
+    ("study-trust", "Judge accuracy"),
     ("study-comparisons", "Pairs"),
     ("study-data", "Data"),
     ("study-results", "Download and cite"),
@@ -103,4 +105,7 @@ def study_tabs(context: Context, study: Study) -> dict[str, Any]:
     page, match = context.get("page"), getattr(context.get("request"), "resolver_match", None)
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)
-    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in TABS]}
+    snapshot = context.get("snapshot") or Snapshot.objects.newest(study)
+    judged = shown == "study-trust" or (snapshot and snapshot.counts.get("labelled"))
+    tabs = [each for each in TABS if judged or each[0] != "study-trust"]
+    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in tabs]}

@@ -13,15 +13,26 @@ from typing import Any, Final
 import numpy as np
 
 from arena.models import Study
-from arena.people.rater_data import pseudonym
+from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.stats.gold import Judged, mean_of
+from leaderboard.snapshots.settings import TrustSetting
+from leaderboard.stats import Method
+from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.stats.gold import Judged, Rule, mean_of
 from leaderboard.stats.gold_averages import groups
 from leaderboard.stats.gold_baselines import BASELINES, among_people, chance
 from leaderboard.stats.plain_values import rounded
 from leaderboard.trust.matrix import matrix
-from leaderboard.trust.reading import LABELS, NO_GOLD, as_shown, of_people, people_of
-from leaderboard.trust.trial import Asked, Trial
+from leaderboard.trust.reading import (
+    LABELS,
+    NO_GOLD,
+    Gold,
+    NothingToJudgeError,
+    as_shown,
+    of_people,
+    people_of,
+)
+from leaderboard.trust.trial import Asked, Known, Trial
 
 _MEANS: Final = (
     "agreement",
@@ -36,9 +47,9 @@ _MEANS: Final = (
 )
 
 
-def trust(study: Study, read: Opinions, asked: Asked) -> dict[str, Any]:
+def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
     """All figures, for JSON. Raises NothingToJudgeError."""
-    trial = Trial.of(study, read, asked)
+    trial = Trial.of(known, read, asked)
     judges = [
         {
             "judge": slug,
@@ -54,13 +65,53 @@ def trust(study: Study, read: Opinions, asked: Asked) -> dict[str, Any]:
     ]
     wanted = asked.matrix or asked.base
     return {
-        "study": study.slug,
+        "study": known.study,
         "parameters": _parameters(trial),
         "judges": judges,
-        "baselines": list(_baselines(trial)),
+        "baselines": [] if asked.sealed else list(_baselines(trial)),
         "lead": _lead(trial),
         "matrix": matrix(trial) if wanted else None,
     }
+
+
+def trust_table(study: Study, read: Opinions, setting: TrustSetting, method: Method) -> Table:
+    """The table of a page. Its key ``nothing`` says why it is empty."""
+    try:
+        return known_table(Known.of(study, read, Gold(setting.gold)), read, setting, method)
+    except NothingToJudgeError as error:
+        return _table({"nothing": str(error)}, setting)
+
+
+def known_table(known: Known, read: Opinions, setting: TrustSetting, method: Method) -> Table:
+    """The same; a judge must have rated a pair with a right answer."""
+    asked = Asked(
+        base=setting.base,
+        gold=Gold(setting.gold),
+        rule=Rule(setting.unscored, setting.ties, setting.published or None, method.seed),
+        matrix=True,
+        level=method.interval,
+        rounds=method.rounds or ROUNDS,
+        sealed=bool(setting.sealed),
+    )
+    try:
+        content = trust(known, read, asked)
+    except NothingToJudgeError as error:
+        content = {"nothing": str(error)}
+    return _table(content, setting)
+
+
+def _table(content: Mapping[str, Any], setting: TrustSetting) -> Table:
+    return Table("trust", "", canonical(content), method=setting.sealed)
+
+
+def labelled(study: Study, read: Opinions) -> Known | None:
+    """What a study knows of right answers by labels; None without any, or without a judge."""
+    if not any(each.selector.startswith("judge:") for each in read.raters):
+        return None
+    try:
+        return Known.of(study, read, Gold())
+    except NothingToJudgeError:
+        return None
 
 
 def _parameters(trial: Trial) -> dict[str, Any]:
@@ -69,6 +120,7 @@ def _parameters(trial: Trial) -> dict[str, Any]:
         "gold": asked.gold.source,
         **({} if asked.gold.source == LABELS else {"least": asked.gold.least}),
         **asdict(asked.rule),
+        "sealed": asked.sealed,
         "base": asked.base or None,
         "level": asked.level,
         "rounds": asked.rounds,
@@ -126,7 +178,7 @@ def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Any]:
     beside = Judged(held[known], own.verdicts[:, known], own.rule, own.pointwise, own.stream)
     return {
         "longer": rounded(mean_of((own.verdicts == longer)[sided].astype(np.float64))),
-        "people": rounded(mean_of(beside.credits)),
+        "people": None if trial.asked.sealed else rounded(mean_of(beside.credits)),
     }
 
 
@@ -152,7 +204,7 @@ def _people(trial: Trial) -> dict[str, Any]:
         verdicts, people = of_people(read, ids, pairs)
         said = as_shown(read, ids, pairs, verdicts)
         held = as_shown(read, ids, pairs, gold) if source == LABELS else None
-        named = [pseudonym(trial.study, pk) for pk in people]
+        named = [trial.known.names[pk] for pk in people]
         figures = among_people(said, trial.asked.rule, held).as_dict()
         figures["kappas"] = [
             {"one": named[one], "other": named[other], "n": n, "kappa": kappa}
@@ -177,7 +229,7 @@ def _lead(trial: Trial) -> dict[str, Any] | None:
         lead = trial.named(trial.difference(others[0], best))
         found["next"] = {"judge": trial.slugs[others[0]], **lead}
     known = np.flatnonzero(~np.isnan(beside))
-    if len(known):
+    if len(known) and not trial.asked.sealed:
         strongest = int(known[np.argmax(beside[known])])
         lead = trial.named(trial.difference(judges + strongest, best))
         found["baseline"] = {"baseline": BASELINES[strongest], **lead}

@@ -69,17 +69,29 @@ class Instances:
         kept = np.unique(self.subset[np.isin(self.pair, pairs)])
         if not len(kept):
             raise NothingToJudgeError("these judges have rated no pair with a right answer")
-        own = np.isin(self.subset, kept)
+        left_out = tuple(name for number, name in enumerate(self.subsets) if number not in kept)
+        return replace(self._only(kept), not_asked=left_out)
+
+    def _only(self, subsets: IntArray) -> Instances:
+        own = np.isin(self.subset, subsets)
         return replace(
             self,
             pair=self.pair[own],
             gold=self.gold[own],
-            subset=np.searchsorted(kept, self.subset[own]),
+            subset=np.searchsorted(subsets, self.subset[own]),
             longer=self.longer[own],
-            subsets=tuple(self.subsets[number] for number in kept),
-            comparable=tuple(self.comparable[number] for number in kept),
-            not_asked=tuple(name for number, name in enumerate(self.subsets) if number not in kept),
+            subsets=tuple(self.subsets[number] for number in subsets),
+            comparable=tuple(self.comparable[number] for number in subsets),
         )
+
+    def with_at_least(self, fewest: int) -> Instances:
+        """The subsets of so many pairs or more. Raises NothingToJudgeError without any."""
+        large = np.flatnonzero(np.bincount(self.subset) >= fewest)
+        if not len(large):
+            raise NothingToJudgeError(
+                f"no subset has {fewest} pairs with a right answer; until the study closes, fewer stay hidden"
+            )
+        return self._only(large)
 
 
 def instances(study: Study, read: Opinions, gold: Gold) -> Instances:
@@ -200,7 +212,8 @@ def as_shown(read: Opinions, ids: frozenset[int], pairs: IntArray, verdicts: Int
 def _place(said: IntArray, rows: npt.NDArray[Any], pairs: IntArray) -> None:
     rows = rows[np.isin(rows["pair"], pairs) & (rows["reason"] != IDENTICAL.encode())]
     pair, first = np.unique(rows["pair"], return_index=True)
+    order = np.argsort(pairs)
     own = rows[first]
     lean = np.sign(own["points"].astype(np.int64) + 1 - 2 * own["rating"])
     turned = np.where(own["swapped"], -lean, lean)
-    said[np.searchsorted(pairs, pair)] = np.where(own["rating"] > 0, turned, UNSCORED)
+    said[order[np.searchsorted(pairs, pair, sorter=order)]] = np.where(own["rating"] > 0, turned, UNSCORED)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from django.utils import timezone
 
 from arena.models import Study
+from arena.people.rater_data import pseudonym
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats.bootstrap import ROUNDS
@@ -21,10 +22,16 @@ from leaderboard.stats.gold_baselines import BASELINES, baseline
 from leaderboard.stats.gold_matrix import mean_of_known
 from leaderboard.trust.reading import PEOPLE, Gold, Instances, held_by, instances, judges_of, verdicts_of
 
+FEWEST_SEALED: Final = 10
+
 
 @dataclass(frozen=True)
 class Asked:
-    """What to compute: judges by slug (all if empty), the base judge, and how to count."""
+    """What to compute: judges by slug (all if empty), the base judge, and how to count.
+
+    ``sealed``: only what raters may see before a study closes, which is judges alone, on subsets of
+    FEWEST_SEALED pairs or more.
+    """
 
     judges: tuple[str, ...] = ()
     base: str = ""
@@ -33,29 +40,47 @@ class Asked:
     matrix: bool = False
     level: float = 95.0
     rounds: int = ROUNDS
+    sealed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What ratings do not tell: right answers, facts of judges by selector, pseudonyms of people by id."""
+
+    study: str
+    instances: Instances
+    facts: Mapping[str, JudgeFacts]
+    names: Mapping[int, str]
+
+    @classmethod
+    def of(cls, study: Study, read: Opinions, gold: Gold) -> Known:
+        """Raises NothingToJudgeError where no pair has a right answer."""
+        facts = facts_of_judges(study, [each.selector for each in read.raters], timezone.now())
+        names = {pk: pseudonym(study, pk) for pk in sorted(read.people)}
+        return cls(study.slug, instances(study, read, gold), facts, names)
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Judges on instances with a right answer; ``facts`` by selector. Arrays follow ``choices``."""
+    """Judges on instances with a right answer. Arrays follow ``choices``."""
 
-    study: Study
+    known: Known
     read: Opinions
     asked: Asked
     instances: Instances
     choices: tuple[Choice, ...]
-    facts: Mapping[str, JudgeFacts]
 
     @classmethod
-    def of(cls, study: Study, read: Opinions, asked: Asked) -> Trial:
+    def of(cls, known: Known, read: Opinions, asked: Asked) -> Trial:
         """Raises NothingToJudgeError."""
         choices = judges_of(read, asked.judges)
         if asked.base:
             choices = list(dict.fromkeys((*choices, *judges_of(read, (asked.base,)))))
-        facts = facts_of_judges(study, [each.selector for each in choices], timezone.now())
         answered = read.by(frozenset().union(*(each.ids for each in choices))).rows["pair"]
-        found = instances(study, read, asked.gold).asked(answered)
-        return cls(study, read, asked, found, tuple(choices), facts)
+        found = known.instances.asked(answered)
+        if asked.sealed:
+            found = found.with_at_least(FEWEST_SEALED)
+        return cls(known, read, asked, found, tuple(choices))
 
     @cached_property
     def slugs(self) -> tuple[str, ...]:
@@ -70,7 +95,7 @@ class Trial:
         return tuple((self._facts(choice).protocol_name or None) for choice in self.choices)
 
     def _facts(self, choice: Choice) -> JudgeFacts:
-        return self.facts.get(choice.selector, JudgeFacts("", ""))
+        return self.known.facts.get(choice.selector, JudgeFacts("", ""))
 
     @cached_property
     def judged(self) -> list[list[Judged]]:

@@ -11,7 +11,7 @@ from leaderboard.terminal.options import FORMATS, add_bootstrap_options, choice,
 from leaderboard.trust.content import trust
 from leaderboard.trust.reading import LABELS, PEOPLE, Gold, NothingToJudgeError
 from leaderboard.trust.report import as_json, as_text
-from leaderboard.trust.trial import Asked
+from leaderboard.trust.trial import Asked, Known
 
 
 class Command(BaseCommand):
@@ -56,8 +56,9 @@ class Command(BaseCommand):
         form = choice(options, "format", FORMATS)
         asked = _asked(options)
         study = study_named(options["study"])
+        read = opinions(study)
         try:
-            found = trust(study, opinions(study), asked)
+            found = trust(Known.of(study, read, asked.gold), read, asked)
         except NothingToJudgeError as error:
             raise CommandError(f"{study.slug}: {error}.") from error
         except ParameterError as error:

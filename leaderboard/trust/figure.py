@@ -1,0 +1,155 @@
+"""Figures of how often judges are right."""
+
+from collections.abc import Sequence
+
+from leaderboard.pages.figure import (
+    SERIES,
+    Figure,
+    bars,
+    by_row,
+    dashed,
+    dots,
+    full,
+    heat_map,
+    label,
+    layout,
+    legend,
+    legend_name,
+    matrix_layout,
+    names_axis,
+    numbered,
+    numbers_for_names,
+    series_look,
+    title,
+)
+from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.snapshots.canonical import Content
+from leaderboard.trust.table import CellOf, Model, Row, bins
+
+_ROOM = 3.0
+"""Percentage points around the points of a scatter."""
+
+
+def accuracies(found: Sequence[Row]) -> Figure:
+    """Each judge and baseline in a row of its own."""
+    known = [(row, row.share) for row in found if row.share is not None]
+    figure = by_row(
+        [row.name for row, _ in known],
+        [(100 * share, _percent(row.number("low")), _percent(row.number("high"))) for row, share in known],
+        [
+            f"{full(row.name)}<br>{percent(share)} {percent_range(row.number('low'), row.number('high'))}"
+            for row, share in known
+        ],
+        "Right (%)",
+    )
+    (trace,) = figure["data"]
+    trace["marker"] = {"size": 8, "color": [SERIES[0] if row.is_judge else "--muted" for row, _ in known]}
+    return figure
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def matrix(
+    models: Sequence[str], protocols: Sequence[str], base: str | None, found: Sequence[CellOf]
+) -> Figure:
+    """Accuracy by model and protocol; a star marks a sure difference from the base, which stands first."""
+    by_place = {(each.model, each.protocol): each for each in found}
+    grid = [[by_place.get((model, protocol)) for protocol in protocols] for model in models]
+    trace = heat_map(
+        [[_percent(each.accuracy) if each else None for each in row] for row in grid],
+        text=[[_written(each) for each in row] for row in grid],
+        hovertext=[[_told(each) for each in row] for row in grid],
+        hovertemplate="%{hovertext}<extra></extra>",
+        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        zmid=50,
+        **numbered("") | {"texttemplate": "%{text}"},
+    )
+    columns = [f"{protocol} (base)" if protocol == base else protocol for protocol in protocols]
+    drawn_on = matrix_layout(names_axis(columns), names_axis(models))
+    narrow = numbers_for_names(columns)
+    numbers = narrow["xaxis"] | {"title": title("Protocols by number, in the order of the data table")}
+    return {"data": [trace], "layout": drawn_on, "narrow": {"xaxis": numbers}}
+
+
+def _written(each: CellOf | None) -> str:
+    if each is None or each.accuracy is None:
+        return ""
+    return f"{100 * each.accuracy:.1f}{'*' if each.is_sure else ''}"
+
+
+def _told(each: CellOf | None) -> str:
+    if each is None or each.accuracy is None:
+        return ""
+    own = f"{full(each.model)}, {full(each.protocol)}<br>{percent(each.accuracy)}"
+    apart = each.difference
+    if apart is None or apart["difference"] is None:
+        return own
+    holm = "" if apart["p_adjusted"] is None else f", p {apart['p_adjusted']:.3f} by Holm"
+    points = f"{100 * apart['difference']:+.1f}".replace("-", "−")
+    return f"{own}<br>{points} points beside {full(apart['base'])}{holm}"
+
+
+def base_and_average(found: Sequence[Model]) -> Figure:
+    """A model above the line gains from other protocols than the base."""
+    ends = [100 * value for each in found for value in (each.base, each.average)]
+    low, high = max(0.0, min(ends) - _ROOM), min(100.0, max(ends) + _ROOM)
+    trace = dots(
+        {"color": SERIES[0], "size": 9},
+        x=[100 * each.base for each in found],
+        y=[100 * each.average for each in found],
+        text=[
+            f"{full(each.name)}<br>base {percent(each.base)}, average {percent(each.average)}"
+            for each in found
+        ],
+    )
+    names = [
+        {
+            "x": 100 * each.base,
+            "y": 100 * each.average,
+            "text": label(each.name),
+            "showarrow": False,
+            "yshift": 14,
+        }
+        for each in found
+    ]
+    axis = {"range": [low, high], "zeroline": False}
+    drawn_on = layout(
+        xaxis=axis | {"title": title("Right by the base protocol (%)")},
+        yaxis=axis | {"title": title("Average over protocols (%)")},
+        shapes=[dashed(x0=low, y0=low, x1=high, y1=high)],
+        annotations=names,
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 20, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def difficulty(content: Content) -> Figure:
+    """How many pairs which share of judges gets right."""
+    found = content["matrix"]["difficulty"]
+    traces = []
+    for number, (name, own) in enumerate(found.items()):
+        colour, _ = series_look(number)
+        traces.append(
+            bars(
+                legend_name(name),
+                {"color": colour},
+                x=list(range(len(own["counts"]))),
+                y=own["counts"],
+                text=[
+                    f"{full(name)}<br>{counted(n, 'pair')} that {bin} of ratings get right"
+                    for bin, n in zip(bins(own), own["counts"], strict=True)
+                ],
+            )
+        )
+    names = bins(next(iter(found.values())))
+    drawn_on = layout(
+        xaxis=names_axis(names) | {"title": title("Judges’ ratings that are right"), "showgrid": False},
+        yaxis={"title": title("Pairs"), "zeroline": False},
+        barmode="stack",
+        **legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}

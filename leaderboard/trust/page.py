@@ -1,0 +1,381 @@
+"""The page of how often each judge is right, on pairs whose right answer is known."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self
+from urllib.parse import urlencode
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+
+from arena.models import Study
+from arena.people.permissions import can_operate
+from leaderboard.models import Snapshot
+from leaderboard.pages.figure import MOST_ON_A_PHONE
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
+from leaderboard.pages.switches import Option, Switch
+from leaderboard.rater_kinds.judge_facts import facts_of_judges
+from leaderboard.rater_kinds.page import labels, one_of
+from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.settings import (
+    DECLARED,
+    OF_TRUST,
+    SEALED,
+    Scope,
+    TrustSetting,
+    gold_sources,
+    judges_of,
+    level_choices,
+    parse_for_trust,
+)
+from leaderboard.snapshots.stored import Stored
+from leaderboard.standings.rows import EVERY_COLUMN, Axis, Heading, TableQuery
+from leaderboard.trust import figure, table
+from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
+
+_PER: Final = 1000
+_UNASKED: Final = TableQuery()
+_SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
+    "unscored": (
+        "Replies without a rating",
+        "Left out, counted as wrong, or given a side by lot.",
+        {"exclude": "Left out", "wrong": "Wrong", "random": "By lot"},
+    ),
+    "ties": (
+        "Ties",
+        "A tie beside a side is half right, or wrong.",
+        {"half": "Half right", "tie": "Wrong"},
+    ),
+    "published": (
+        "Count as",
+        "As LLMBar’s own tables count. This overrides the two rules above.",
+        {"": "Here", "llmbar": "LLMBar"},
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustPage(Page):
+    """``part``: the subset or group that the table is about, empty for all; ``content`` None until computed.
+
+    ``operator``: whether the reader may see everything while the study is open.
+    """
+
+    setting: TrustSetting
+    content: Content | None
+    part: str = ""
+    asked: TableQuery = _UNASKED
+    operator: bool = False
+
+    template: ClassVar[str] = "leaderboard/trust.html"
+    tab: ClassVar[str] = "study-trust"
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
+        """The page an address asks for. Raises UnknownSettingError."""
+        sealed = "" if operator or study.is_closed else SEALED
+        own = {name: wanted[name] for name in (*OF_TRUST, "base", "gold", "level") if name in wanted}
+        setting = parse_for_trust(own | {"sealed": sealed}, snapshot.counts)
+        content, pending = _content(snapshot, setting)
+        there = content is not None and "nothing" not in content
+        part = one_of(wanted, "subset", table.parts(content) if there and content else (), "")
+        asked = TableQuery.of({name: wanted.get(name, "") for name in ("sort", "columns")})
+        usual = (column.key for column in (NAME, ACCURACY, *USUAL))
+        if wanted.get("columns") != EVERY_COLUMN and asked.sort.removeprefix("-") in usual:
+            asked = replace(asked, columns="")
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse("study-trust", args=[study.slug]),
+            query=_ending(setting, part),
+            pending=pending,
+            setting=setting,
+            content=content,
+            part=part,
+            asked=asked,
+            operator=operator,
+        )
+
+    @classmethod
+    def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
+        """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
+        snapshot = Snapshot.objects.newest(study)
+        if snapshot is None:
+            raise NoNumbersError("This study has no numbers yet.")
+        return cls.read(study, snapshot, wanted, operator=operator)
+
+    @property
+    def nothing(self) -> str:
+        """Why there is nothing to show, or empty."""
+        reason: str = (self.content or {}).get("nothing", "")
+        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
+
+    @property
+    def without_gold(self) -> bool:
+        return not self.snapshot.counts.get("labelled") and self.setting.gold == TrustSetting.gold
+
+    @property
+    def found(self) -> Content | None:
+        """The content; None while it is computed and where there is nothing to show."""
+        return None if self.nothing else self.content
+
+    def answer(self) -> dict[str, Any]:
+        """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""
+        if self.pending is not None:
+            raise NotReadyError(self.pending)
+        if self.found is None:
+            raise NoNumbersError(self.nothing)
+        return {
+            **self.found,
+            "created_at": self.snapshot.created_at,
+            "watermark": self.snapshot.watermark,
+            "simulated": self.simulated,
+        }
+
+    @property
+    def verdict(self) -> str:
+        return table.verdict(self.found) if self.found else ""
+
+    @property
+    def notices(self) -> list[str]:
+        return list(table.notes(self.found)) if self.found else []
+
+    @property
+    def level(self) -> float:
+        """Of the intervals, in percent."""
+        return float(self.setting.level)
+
+    @property
+    def setting_words(self) -> str:
+        return self.method_words
+
+    @property
+    def method_words(self) -> str:
+        """What *Settings* are set to, in words."""
+        words = [
+            f"{options[getattr(self.setting, name)].lower()} ({label.lower()})"
+            for name, (label, _, options) in _SWITCHES.items()
+            if getattr(self.setting, name) != getattr(TrustSetting, name)
+        ]
+        if self.setting.gold != TrustSetting.gold:
+            words.append(f"right answers by {self._sources[self.setting.gold]}")
+        if self.setting.base:
+            words.append(f"base {judges_of(self.snapshot.counts)[self.setting.base]}")
+        if self.setting.level != TrustSetting.level:
+            words.append(f"{self.setting.level}% intervals")
+        return ", ".join(words) or "as usual"
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        named = {"labels": "Gold labels", **labels(self.snapshot)}
+        sealed = bool(self.setting.sealed)
+        return {source: named[source] for source in gold_sources(self.snapshot.counts, sealed=sealed)}
+
+    @property
+    def switches(self) -> list[Switch]:
+        """The part of the pairs, and what changes the numbers."""
+        named = [("", "All"), *((name, name) for name in table.parts(self.found))] if self.found else []
+        options = tuple(
+            Option(text, _ending(self.setting, name) or "?", name == self.part, None, name)
+            for name, text in named
+        )
+        kept = tuple(self.setting.parts().items())
+        shown = [Switch("subset", "Pairs of", options, field="subset", kept=kept)] if len(options) > 1 else []
+        return shown + self.rare_switches
+
+    @cached_property
+    def rare_switches(self) -> list[Switch]:
+        found = [self._rare("gold", "Right answers", "Where they come from.", self._sources)]
+        found += [self._rare(name, *declared) for name, declared in _SWITCHES.items()]
+        bases = {"": "Vanilla or base", **judges_of(self.snapshot.counts)}
+        found.append(self._rare("base", "Base judge", "What others are compared with below.", bases))
+        levels = {each.value: each.text for each in level_choices(self.setting.level)}
+        found.append(self._rare("level", DECLARED["level"].label, DECLARED["level"].meaning, levels))
+        return [switch for switch in found if len(switch.options) > 1]
+
+    def _rare(self, name: str, label: str, meaning: str, values: Mapping[str, str]) -> Switch:
+        now = getattr(self.setting, name)
+        options = tuple(
+            Option(text, self._changed(name, value), value == now, None, value)
+            for value, text in values.items()
+        )
+        kept = {key: value for key, value in self._kept.items() if key != name}
+        return Switch(name, label, options, "more", name, tuple(kept.items()), meaning)
+
+    @property
+    def _kept(self) -> dict[str, str]:
+        return _parts(self.setting, self.part)
+
+    def _changed(self, name: str, value: str) -> str:
+        return _ending(replace(self.setting, **{name: value}), self.part) or "?"
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Judges and baselines in the order asked for."""
+        if self.found is None:
+            return []
+        prices, seconds = self._costs() if self.asked.columns else ({}, {})
+        found = table.rows(self.found, self.part, prices, seconds)
+        column, falling = self._sorting(found)
+        return table.ordered(found, column, falling=falling)
+
+    def _costs(self) -> tuple[dict[str, Price], dict[str, float]]:
+        """Price and seconds of a thousand pairs by slug: as a file says, or, for operators, of calls."""
+        slugs = {f"judge:{each['judge']}": each for each in (self.found or {})["judges"]}
+        prices: dict[str, Price] = {}
+        seconds: dict[str, float] = {}
+        for selector, facts in facts_of_judges(self.study, slugs, timezone.now()).items():
+            slug = slugs[selector]["judge"]
+            if "thousand_pairs" in facts.prices:
+                currency = facts.prices.get("currency", "")
+                prices[slug] = float(facts.prices["thousand_pairs"]), str(currency)
+            if facts.seconds is not None:
+                own = table.figures_of(slugs[selector])
+                seconds[slug] = _PER * facts.seconds * (2 if own.get("both") else 1)
+        if self.operator:
+            # Operators alone see what calls cost: the estimates load SciPy, which no other page needs.
+            from leaderboard.judges.spending import spending_of
+
+            raters = {"raters": [{"selector": selector} for selector in slugs]}
+            for selector, spent in spending_of(self.study, raters, self.level).items():
+                slug = slugs[selector]["judge"]
+                if spent and spent["cost"] is not None:
+                    prices[slug] = spent["cost"], spent["currency"] or ""
+                if spent and spent["seconds"] is not None:
+                    seconds[slug] = spent["seconds"]
+        return prices, seconds
+
+    @property
+    def columns(self) -> list[Column]:
+        """Those behind the interval."""
+        if not self.asked.columns or self.found is None:
+            return list(USUAL)
+        return [*USUAL, *table.further(self.rows, list(self.found["parameters"]["subsets"]))]
+
+    def _sorting(self, found: list[Row]) -> tuple[Column, bool]:
+        """The column sorted by (accuracy for an unknown name) and whether the largest comes first."""
+        key, other_way = self.asked.sort.removeprefix("-"), self.asked.sort.startswith("-")
+        subsets = list((self.found or {})["parameters"]["subsets"])
+        known = (NAME, ACCURACY, *USUAL, *table.further(found, subsets))
+        column = next((each for each in known if each.key == key), ACCURACY)
+        return column, column.falling != (other_way and column.key == key)
+
+    @property
+    def first_headings(self) -> list[Heading]:
+        return [self._heading(column) for column in (NAME, ACCURACY)]
+
+    @property
+    def headings(self) -> list[Heading]:
+        return [self._heading(column) for column in self.columns]
+
+    def _heading(self, column: Column) -> Heading:
+        sorted_by, falling = self._sorting(self.rows)
+        here = column.key == sorted_by.key
+        turned = here and falling == column.falling
+        sort = f"-{column.key}" if turned else "" if column.key == ACCURACY.key else column.key
+        address = replace(self.asked, sort=sort).query(self.query) or "?"
+        return Heading(column, address, ("descending" if falling else "ascending") if here else "")
+
+    @property
+    def columns_query(self) -> str:
+        """The address with all columns, or with the usual ones where all are shown."""
+        columns = "" if self.asked.columns else EVERY_COLUMN
+        return replace(self.asked, sort="", columns=columns).query(self.query) or "?"
+
+    @cached_property
+    def axis(self) -> Axis | None:
+        """Percent."""
+        shares = (row.number(name) for row in self.rows for name in ("low", "accuracy", "high"))
+        return Axis.around(100 * share for share in shares if share is not None)
+
+    @property
+    def axis_drawing(self) -> SafeString:
+        return mark_safe(self.axis.heading()) if self.axis else mark_safe("")  # noqa: S308 - numbers alone
+
+    def _panels(self) -> Iterator[Panel]:
+        content = self.found
+        if content is None:
+            return
+        yield self.make_panel(
+            "judges",
+            "How often each judge is right",
+            f"Bars are {self.level:g}% intervals for other pairs of this kind.",
+            lambda: table.judges_table(content),
+            draw=lambda: figure.accuracies(self.rows),
+            height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),
+        )
+        yield from self._matrix(content)
+        found = content["matrix"]["difficulty"]
+        if len(content["judges"]) > 1 and any(own["n"] for own in found.values()):
+            yield self.make_panel(
+                "difficulty",
+                "How hard the pairs are",
+                "How many pairs which share of all judges’ ratings gets right.",
+                table.difficulty_table(content),
+                draw=lambda: figure.difficulty(content),
+                height=20,
+            )
+
+    def _matrix(self, content: Content) -> Iterator[Panel]:
+        cells, base = table.cells(content, self.part), content["matrix"]["base"]
+        names, protocols = content["matrix"]["models"], table.protocols(content)
+        if len(cells) > 1:
+            stars = " A star marks a difference from the base that is more than noise (p < .05, Holm)."
+            yield self.make_panel(
+                "matrix",
+                "Models and protocols",
+                f"Right, in percent{f', {self.part}' if self.part else ''}."
+                + (stars if any(cell.difference for cell in cells) else ""),
+                table.matrix_table(cells),
+                draw=lambda: figure.matrix(names, protocols, base, cells),
+                height=step(len(names) * 2 + 9),
+                width="large" if len(protocols) > MOST_ON_A_PHONE else "",
+            )
+        found = table.models(content)
+        if len(found) > 1:
+            yield self.make_panel(
+                "base",
+                "Does the base predict the average?",
+                f"Each dot is a model: right by {base}, and on average over its protocols.",
+                table.models_table(found),
+                draw=lambda: figure.base_and_average(found),
+                height=20,
+            )
+
+
+def _parts(setting: TrustSetting, part: str) -> dict[str, str]:
+    """What of a setting an address says."""
+    return {
+        name: value
+        for name, value in (setting.parts() | {"subset": part}).items()
+        if value and name not in ("sealed", "raters")
+    }
+
+
+def _ending(setting: TrustSetting, part: str) -> str:
+    found = urlencode(_parts(setting, part))
+    return f"?{found}" if found else ""
+
+
+def _content(snapshot: Snapshot, setting: TrustSetting) -> tuple[Content | None, Any]:
+    """What a setting shows, and whether it is still to be computed."""
+    if not judges_of(snapshot.counts):
+        return {"nothing": "no judge has rated in this study"}, None
+    if setting.gold == TrustSetting.gold and not snapshot.counts.get("labelled"):
+        return {"nothing": "no pair of this study has a right answer"}, None
+    if setting.is_stored(()):
+        stored = Stored.read(snapshot, Q(kind="trust", method=setting.sealed))
+        if content := stored.get("trust", "", method=setting.sealed):
+            return content, None
+    found = find(snapshot, setting, Scope.TRUST)
+    return found.stored.get("trust", "", method=setting.sealed), found.pending
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TrustPage:
+    operator = can_operate(request.user, study)
+    return TrustPage.read(study, snapshot, request.GET, operator=operator)

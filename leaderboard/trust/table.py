@@ -1,0 +1,465 @@
+"""How often judges are right, in words and tables."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.wording import counted, enumerated, percent, percent_range
+from leaderboard.snapshots.canonical import Content
+
+NONE: Final = "–"
+BASELINES: Final = {
+    "always first": "Always the answer shown first",
+    "always second": "Always the answer shown second",
+    "longer": "Always the longer answer",
+    "shorter": "Always the shorter answer",
+    "constant": "Always the answer stored first",
+    "random": "By lot",
+    "people": "One person, by the others",
+}
+LEAST_SURE: Final = 0.05
+
+
+def verdict(content: Content) -> str:
+    """Which judge is right how often; whether that is more than the next, a baseline and people."""
+    lead = content["lead"]
+    if lead is None:
+        return "No judge has rated enough of these pairs to say how often it is right."
+    names = {each["judge"]: each["label"] for each in content["judges"]}
+    best = next(each for each in content["judges"] if each["judge"] == lead["judge"])["average"]
+    ends = percent_range(best["low"], best["high"])
+    many = ", on the mean of subsets" if len(content["parameters"]["subsets"]) > 1 else ""
+    said = [
+        f"{names[lead['judge']]} is right in {percent(best['accuracy'])}{f' ({ends})' if ends else ''}{many}"
+    ]
+    if "next" in lead:
+        said.append(_lead(f"over {names[lead['next']['judge']]}", lead["next"]))
+    return ". ".join([*said, *_beside(content)]) + "."
+
+
+def _lead(over: str, found: Content) -> str:
+    if found["difference"] == 0:
+        return f"It has no lead {over}"
+    lead = f"Its lead of {_points(found['difference'])} points {over}"
+    if found["low"] is None:
+        return f"{lead} has no interval"
+    ends = f"({_points(found['low'])} to {_points(found['high'])})"
+    return f"{lead} is {'more than noise' if found['low'] > 0 else 'no more than noise may be'} {ends}"
+
+
+def _beside(content: Content) -> Iterator[str]:
+    """The best baseline, and people."""
+    averages = {each["baseline"]: each["average"] for each in content["baselines"]}
+    found = content["lead"].get("baseline")
+    if found is not None:
+        right = averages[found["baseline"]]["accuracy"]
+        name = BASELINES[found["baseline"]].lower()
+        beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
+        yield f"“{name}” would be right in {percent(right)}{beaten}"
+    people = averages.get("people", {})
+    if people.get("accuracy") is not None:
+        labels = content["parameters"]["gold"] == "labels"
+        yield f"A person is right in {percent(people['accuracy'])}{'' if labels else ', by the others'}"
+    if people.get("agreement") is not None:
+        yield f"Two people agree in {percent(people['agreement'])}"
+
+
+def _points(share: float | None) -> str:
+    return NONE if share is None else f"{100 * share:.1f}".replace("-", "−")
+
+
+Price = tuple[float, str]
+"""An amount and its currency."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A judge, or a baseline, in one part of the pairs; ``figures`` as in the content.
+
+    ``accuracies``: by subset. ``price`` and ``seconds``: of a thousand pairs.
+    """
+
+    name: str
+    figures: Content
+    slug: str = ""
+    about: str = ""
+    accuracies: Mapping[str, float | None] = field(default_factory=dict)
+    price: Price | None = None
+    seconds: float | None = None
+
+    @property
+    def is_judge(self) -> bool:
+        return bool(self.slug)
+
+    @property
+    def share(self) -> float | None:
+        """Accuracy."""
+        return self.number("accuracy")
+
+    def number(self, name: str) -> float | None:
+        value: float | None = self.figures.get(name)
+        return value
+
+
+def parts(content: Content) -> list[str]:
+    """What a row can be about: groups and subsets; none with a single subset."""
+    named = content["parameters"]
+    return [*named["groups"], *named["subsets"]] if len(named["subsets"]) > 1 else []
+
+
+def rows(
+    content: Content,
+    part: str = "",
+    prices: Mapping[str, Price] | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> list[Row]:
+    """Judges and baselines in a part, or in all together."""
+    return [
+        *(
+            Row(
+                each["label"],
+                figures_of(each, part),
+                each["judge"],
+                _about(each),
+                _accuracies(each),
+                (prices or {}).get(each["judge"]),
+                (seconds or {}).get(each["judge"]),
+            )
+            for each in content["judges"]
+        ),
+        *(
+            Row(BASELINES[each["baseline"]], figures_of(each, part), accuracies=_accuracies(each))
+            for each in content["baselines"]
+        ),
+    ]
+
+
+def _accuracies(entry: Content) -> dict[str, float | None]:
+    return {name: own.get("accuracy") for name, own in entry["subsets"].items()}
+
+
+def _about(judge: Content) -> str:
+    """Model and protocol, unless its name says them."""
+    told = [each for each in (judge["model"], judge["protocol"]) if each]
+    said = "-".join(told).casefold().replace("_", "-") in judge["label"].casefold().replace("_", "-")
+    return "" if said else ", ".join(told)
+
+
+_SUMS: Final = ("n", "asked", "scored", "both")
+
+
+def figures_of(entry: Content, part: str = "") -> dict[str, Any]:
+    """The figures of a part: of all subsets together where it is empty. Counts are added."""
+    subsets = entry["subsets"]
+    if part in subsets or len(subsets) == 1:
+        return dict(subsets.get(part) or next(iter(subsets.values())))
+    sums = {name: sum(own[name] for own in subsets.values() if name in own) for name in _SUMS}
+    if not part:
+        return {**sums, **entry["average"]}
+    return dict(entry["groups"].get(part, {}))
+
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name in addresses, heading, meaning, what it sorts by, and the text of its cells."""
+
+    key: str
+    label: str
+    help: str
+    value: Callable[[Row], Value]
+    text: Callable[[Row], str]
+    kind: str = "num"
+    falling: bool = True
+
+
+def _share(key: str, name: str, label: str, help: str) -> Column:
+    return Column(key, label, help, lambda row: row.number(name), lambda row: percent(row.number(name)))
+
+
+def _coefficient(name: str, label: str, help: str) -> Column:
+    def text(row: Row) -> str:
+        value = row.number(name)
+        return NONE if value is None else f"{value:.2f}".replace("-", "−")
+
+    return Column(name, label, help, lambda row: row.number(name), text)
+
+
+NAME: Final = Column(
+    "judge", "Judge", "Judges, and rules that need no judge.", lambda row: row.name, str, "name", False
+)
+ACCURACY: Final = _share("accuracy", "accuracy", "Right", "Share of ratings that have the right answer.")
+USUAL: Final = (
+    _share("agreement", "agreement", "Same in both orders", "How often the verdict stays when answers swap."),
+    _share("unscored", "unscored", "Not rated", "Replies without a rating."),
+)
+_FURTHER: Final = (
+    Column(
+        "n",
+        "Pairs",
+        "Pairs with a right answer.",
+        lambda row: row.number("n"),
+        lambda row: f"{row.figures['n']:,}" if "n" in row.figures else NONE,
+    ),
+    _coefficient("alpha", "Alpha", "Krippendorff’s alpha between the orders: 1 is the same every time."),
+    _share("both-right", "both_right", "Right in both orders", "Share of pairs."),
+    _coefficient("kappa", "Kappa", "Cohen’s kappa with the right answers: 0 is chance."),
+    _share("ties", "hedging", "Ties", "Replies that prefer neither answer."),
+    _share("first", "first", "Prefers the first", "Of ratings that take a side. 50% is no preference."),
+    _share("longer", "longer", "Prefers the longer", "Of ratings that take a side; see Always the longer."),
+    _share("people", "people", "As people", "How often it takes the side of most people."),
+    Column(
+        "price",
+        "Price per 1,000 pairs",
+        "As its file says, or of its calls.",
+        lambda row: row.price[0] if row.price else None,
+        lambda row: f"{row.price[0]:,.2f} {row.price[1]}".strip() if row.price else NONE,
+        "num nowrap",
+        False,
+    ),
+    Column(
+        "seconds",
+        "Seconds per 1,000 pairs",
+        "Added up over calls.",
+        lambda row: row.seconds,
+        lambda row: NONE if row.seconds is None else f"{row.seconds:,.0f}",
+        falling=False,
+    ),
+)
+
+
+def further(found: Sequence[Row], subsets: Sequence[str]) -> list[Column]:
+    """The columns on demand that hold anything."""
+    by_subset = [_accuracy_on(name) for name in subsets] if len(subsets) > 1 else []
+    return [
+        column
+        for column in (*by_subset, *_FURTHER)
+        if any(column.value(row) is not None for row in found if row.is_judge)
+    ]
+
+
+def _accuracy_on(subset: str) -> Column:
+    return Column(
+        f"on-{subset}",
+        subset,
+        "Share of ratings that have the right answer.",
+        lambda row: row.accuracies.get(subset),
+        lambda row: percent(row.accuracies.get(subset)),
+    )
+
+
+def ordered(found: Sequence[Row], column: Column, *, falling: bool) -> list[Row]:
+    """Rows without a value last either way."""
+
+    def key(row: Row) -> tuple[float, str]:
+        value = column.value(row)
+        return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
+
+    known = [row for row in found if column.value(row) is not None]
+    unknown = [row for row in found if column.value(row) is None]
+    return sorted(known, key=key, reverse=falling) + unknown
+
+
+_PLAIN: Final = ("n", "asked", "scored", "both")
+_SHARES: Final = ("agreement", "both_right", "hedging", "unscored", "first", "longer", "people")
+_NAMES: Final = {
+    "agreement": "Same in both orders",
+    "both_right": "Right in both orders",
+    "hedging": "Ties",
+    "unscored": "Not rated",
+    "first": "Prefers the first",
+    "longer": "Prefers the longer",
+    "people": "As people",
+    "n": "Pairs",
+    "asked": "Replies",
+    "scored": "Rated replies",
+    "both": "Pairs rated in both orders",
+}
+
+
+def judges_table(content: Content) -> DataTable:
+    """Every figure of every judge and baseline, by subset, group and in all."""
+    entries = [
+        (each.get("label") or BASELINES[each["baseline"]], each)
+        for each in (*content["judges"], *content["baselines"])
+    ]
+    found = [
+        {
+            "Judge": name,
+            "Model": each.get("model") or "",
+            "Protocol": each.get("protocol") or "",
+            "Pairs of": part or "All",
+            **_cells(figures_of(each, part)),
+        }
+        for (name, each), part in product(entries, ["", *parts(content)])
+    ]
+    return DataTable.of("How often each judge is right", found)
+
+
+def _cells(own: Mapping[str, Any]) -> dict[str, Cell]:
+    bounds = own.get("accuracy_bounds") or (None, None)
+    return {
+        "Right (%)": percent_cell(own.get("accuracy")),
+        "Right (%): low": percent_cell(own.get("low")),
+        "Right (%): high": percent_cell(own.get("high")),
+        "If all not rated were wrong (%)": percent_cell(bounds[0]),
+        "If all not rated were right (%)": percent_cell(bounds[1]),
+        **{f"{_NAMES[name]} (%)": percent_cell(own.get(name)) for name in _SHARES},
+        "Alpha": own.get("alpha"),
+        "Kappa": own.get("kappa"),
+        **{_NAMES[name]: own.get(name) for name in _PLAIN},
+    }
+
+
+@dataclass(frozen=True)
+class CellOf:
+    """A cell of the matrix; ``difference`` is to the base."""
+
+    judge: str
+    model: str
+    protocol: str
+    accuracy: float | None
+    difference: Content | None = None
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it differs from the base by Holm."""
+        p = self.difference["p_adjusted"] if self.difference else None
+        return p is not None and bool(p < LEAST_SURE)
+
+
+def cells(content: Content, part: str = "") -> list[CellOf]:
+    """The judges with a model and a protocol; differences are of all subsets together."""
+    matrix = content["matrix"]
+    apart = {each["judge"]: each for each in matrix["differences"]}
+    found: dict[tuple[str, str], CellOf] = {}
+    for each in matrix["cells"]:
+        if each["model"] and each["protocol"]:
+            accuracy = each["subsets"].get(part, each["average"])
+            difference = None if part in each["subsets"] else apart.get(each["judge"])
+            cell = CellOf(each["judge"], each["model"], each["protocol"], accuracy, difference)
+            found.setdefault((each["model"], each["protocol"]), cell)
+    return list(found.values())
+
+
+def protocols(content: Content) -> list[str]:
+    """The base first."""
+    base = content["matrix"]["base"]
+    return sorted(content["matrix"]["protocols"], key=lambda each: each != base)
+
+
+def matrix_table(found: Sequence[CellOf]) -> DataTable:
+    return DataTable.of(
+        "Models and protocols",
+        [
+            {
+                "Model": each.model,
+                "Protocol": each.protocol,
+                "Right (%)": percent_cell(each.accuracy),
+                "Base": (each.difference or {}).get("base", ""),
+                **_difference(each.difference or {}),
+            }
+            for each in found
+        ],
+    )
+
+
+def _difference(found: Content) -> dict[str, Cell]:
+    return {
+        "More than the base (points)": percent_cell(found.get("difference")),
+        "More than the base (points): low": percent_cell(found.get("low")),
+        "More than the base (points): high": percent_cell(found.get("high")),
+        "p (Holm)": found.get("p_adjusted"),
+        "Right in both orders, base alone": found.get("only_base"),
+        "Right in both orders, this alone": found.get("only_judge"),
+        "p (McNemar, Holm)": found.get("mcnemar_adjusted"),
+    }
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's accuracy by the base protocol, on average over protocols, and by its best other protocol."""
+
+    name: str
+    base: float
+    average: float
+    gain: float | None
+
+
+def models(content: Content) -> list[Model]:
+    """Those with a judge of the base protocol and others."""
+    matrix = content["matrix"]
+    base = {each["model"]: each["average"] for each in matrix["cells"] if each["protocol"] == matrix["base"]}
+    average, gain = matrix["averages"]["models"], matrix["gain"]
+    return [
+        Model(name, base[name], average[name]["average"], gain[name]["average"])
+        for name in matrix["models"]
+        if base.get(name) is not None
+        and average[name]["average"] is not None
+        and gain[name]["average"] is not None
+    ]
+
+
+def models_table(found: Sequence[Model]) -> DataTable:
+    return DataTable.of(
+        "Base and average",
+        [
+            {
+                "Model": each.name,
+                "Base (%)": percent_cell(each.base),
+                "Average over protocols (%)": percent_cell(each.average),
+                "Best other protocol, more than the base (points)": percent_cell(each.gain),
+            }
+            for each in found
+        ],
+    )
+
+
+def difficulty_table(content: Content) -> DataTable:
+    found = content["matrix"]["difficulty"]
+    return DataTable.of(
+        "Difficulty",
+        [
+            {
+                "Subset": name,
+                "Pairs": own["n"],
+                "Judges right on average (%)": percent_cell(own["mean"]),
+                "Better half of judges (%)": percent_cell(own["strong"]),
+                "Other half (%)": percent_cell(own["weak"]),
+                **dict(zip(bins(own), own["counts"], strict=True)),
+            }
+            for name, own in found.items()
+        ],
+    )
+
+
+def bins(own: Content) -> list[str]:
+    """The names of the bins of a histogram."""
+    n = len(own["counts"])
+    return [f"{100 * place // n}–{100 * (place + 1) // n}%" for place in range(n)]
+
+
+def notes(content: Content) -> Iterator[str]:
+    """What must be said beside the numbers."""
+    used = content["parameters"]
+    if used["sealed"]:
+        yield (
+            "Until the study closes, right answers stay hidden from raters: this page shows judges alone, on "
+            "subsets of 10 pairs or more."
+        )
+    few = [name for name, n in used["subsets"].items() if n < _FEW]
+    if few:
+        yield f"Fewer than {_FEW} pairs in {enumerated(few)}: take the numbers as a hint."
+    if used["ties_left_out"] or used["too_few_people"]:
+        tied, alone = used["ties_left_out"], used["too_few_people"]
+        yield (
+            f"People gave no right answer to {counted(tied + alone, 'pair')}: most said tie or they were "
+            f"divided on {tied}, and fewer than {used['least']} rated {alone}."
+        )
+
+
+_FEW: Final = 30
