@@ -79,7 +79,8 @@ def tables(
     """Every table of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
     ``known`` holds payloads of earlier standings by digest of their inputs. Without ``texts`` there are no
-    lengths, and without ``labelled`` no judge is held against right answers. Neither tables nor order depend on ``method.threads``.
+    lengths, and without ``labelled`` no judge is held against right answers. Neither tables nor order
+    depend on ``method.threads``.
     """
     computed = dict(known)
     together = method.threads or 1

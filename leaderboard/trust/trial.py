@@ -54,8 +54,8 @@ class Known:
 
     @classmethod
     def of(cls, study: Study, read: Opinions, gold: Gold) -> Known:
-        """Raises NothingToJudgeError where no pair has a right answer."""
-        facts = facts_of_judges(study, [each.selector for each in read.raters], timezone.now())
+        """Raises NothingToJudgeError without a judge or a right answer."""
+        facts = facts_of_judges(study, [each.selector for each in judges_of(read, ())], timezone.now())
         names = {pk: pseudonym(study, pk) for pk in sorted(read.people)}
         return cls(study.slug, instances(study, read, gold), facts, names)
 
