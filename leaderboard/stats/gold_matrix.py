@@ -33,7 +33,7 @@ class Matrix:
     @property
     def gain(self) -> FloatArray:
         if self.base is None:
-            return np.full(self.accuracy[:, 0].shape, np.nan)
+            return np.full(self.accuracy.shape[::2], np.nan)
         others = np.delete(self.accuracy, self.base, axis=1)
         return _best(others, 1) - self.accuracy[:, self.base]
 

@@ -160,6 +160,14 @@ def test_two_judges_in_one_cell(made):
     assert [(each["judge"], each["base"]) for each in named] == [("good", "late"), ("poor", "late")]
 
 
+def test_judges_without_model_and_protocol_are_cells_alone():
+    made = Judging()
+    made.pair("first")
+    made.judge("alone", "1", "1")
+    matrix = found(made.study, "--matrix")["matrix"]
+    assert ([each["judge"] for each in matrix["cells"]], matrix["gain"]) == (["alone"], {})
+
+
 def test_right_answers_by_people():
     made = Judging()
     for _ in range(5):
