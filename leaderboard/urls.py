@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from django.urls import path
 
 from leaderboard.agreement import page as agreement_page
@@ -18,7 +18,7 @@ from leaderboard.files import views as files_views
 from leaderboard.head_to_head import page as head_to_head_page
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
-from leaderboard.pages.shell import routes
+from leaderboard.pages.shell import Published, published, routes
 from leaderboard.planning import page as planning_page
 from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
@@ -30,19 +30,25 @@ from leaderboard.results import page as results_page
 from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
 from leaderboard.trust import page as trust_page
+from leaderboard.trust.tags import tags_now
 
 
-def on_request(module: str, name: str) -> Callable[..., HttpResponseBase]:
-    """A view of a module below leaderboard that is loaded when it is asked for: it needs NumPy and SciPy."""
+def on_request(module: str, name: str) -> Callable[..., Any]:
+    """A view, or the reader of a page, in a module that is loaded when it is asked for: it needs SciPy."""
 
-    def view(request: HttpRequest, **place: Any) -> HttpResponseBase:
-        found: Callable[..., HttpResponseBase] = getattr(import_module(f"leaderboard.{module}"), name)
-        return found(request, **place)
+    def view(request: HttpRequest, *given: Any, **place: Any) -> Any:
+        return getattr(import_module(f"leaderboard.{module}"), name)(request, *given, **place)
 
     return view
 
 
+def runs_and_tags_now(now: Published) -> Any:
+    return judges_page.runs_now(now), tags_now(now)
+
+
 RELEASE = "studies/<slug:slug>/releases/<int:number>"
+
+WRONG = "studies/<slug:slug>/trust/wrong"
 
 urlpatterns = [
     path("", first_page.home, name="home"),
@@ -54,7 +60,7 @@ urlpatterns = [
     *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
-    *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, judges_page.runs_now),
+    *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, runs_and_tags_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),
@@ -69,6 +75,21 @@ urlpatterns = [
         "study-comparison",
         comparisons_page.read_one,
         judges_now,
+    ),
+    *routes(f"{WRONG}/", "study-wrong", on_request("trust.wrong_page", "read"), tags_now),
+    path(
+        f"{WRONG}/pairs.<slug:form>",
+        published(on_request("trust.wrong_page", "file"), tags_now),
+        name="study-wrong-file",
+    ),
+    *routes(f"{WRONG}/<int:pair>/", "study-instance", on_request("trust.instance_page", "read"), tags_now),
+    path(
+        f"{WRONG}/<int:pair>/replies/<int:comparison>/",
+        published(on_request("trust.instance_page", "reply")),
+        name="study-instance-reply",
+    ),
+    *routes(
+        "studies/<slug:slug>/trust/two/", "study-two-judges", on_request("trust.two_page", "read"), judges_now
     ),
     *routes("studies/<slug:slug>/anchored/", "study-anchored", anchoring_page.read, judges_now),
     *routes("studies/<slug:slug>/plan/", "study-plan", planning_page.read),
@@ -98,6 +119,8 @@ urlpatterns = [
             ("raters/<int:rater>/decide/", "quality.page", "decide", "operate-rater-decide"),
             ("disagreements/", "quality.settling", "disagreements", "operate-disagreements"),
             ("disagreements/<int:pair>/", "quality.settling", "settle", "operate-dispute"),
+            ("error-tags/", "trust.tagging", "names", "operate-tags"),
+            ("error-tags/<int:pair>/", "trust.tagging", "tag", "operate-tag"),
             ("releases/", "releases.operating", "releases", "operate-releases"),
             ("releases/<int:number>/", "releases.operating", "correct", "operate-release"),
         )

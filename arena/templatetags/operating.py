@@ -23,7 +23,7 @@ TABS: Final[dict[str, dict[str, str]]] = {
         "operate-names": "Names in answers",
     },
     "People": {"operate-people": "People"},
-    "Judges": {"operate-judges": "Judges"},
+    "Judges": {"operate-judges": "Judges", "operate-tags": "Error tags"},
     "Progress": {
         "operate-progress": "Overview",
         "operate-progress-pairs": "Pairs",

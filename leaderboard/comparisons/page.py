@@ -15,14 +15,13 @@ from django.core.paginator import Page as Leaf
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from arena.models import Study
-from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons import stored
 from leaderboard.comparisons.filters import Filters, Known, Select
 from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Array, Index, places
 from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.comparisons.texts import ShownPair
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 
@@ -117,20 +116,9 @@ class PairList(Browsing):
 @dataclass(frozen=True, kw_only=True)
 class PairPage(Browsing):
     entry: Entry
-    html: Html = field(repr=False)
+    shown: ShownPair
 
     template: ClassVar[str] = "leaderboard/comparison.html"
-
-    @property
-    def prompt(self) -> ShownPrompt:
-        return shown_prompt(self.entry.pair.prompt, self.html)
-
-    @cached_property
-    def texts(self) -> list[tuple[Any, list[SafeString]]]:
-        return [
-            (side, [self.html.get(turn, SafeString()) for turn in side.completion.turns])
-            for side in self.entry.sides
-        ]
 
     @cached_property
     def _place(self) -> int | None:
@@ -181,8 +169,8 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
     found: Sequence[Entry] = entries(study, [place["pair"]]) if place["pair"] <= LARGEST_ID else ()
     if not found or not found[0].answers:
         raise Http404("This study has no such pair.")
-    html = html_of(texts_of(found[0].pair.prompt), *(side.completion.turns for side in found[0].sides))
-    return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], html=html)
+    shown = ShownPair.of(found[0].pair)
+    return PairPage(**_browsing(request, study, snapshot, index), entry=found[0], shown=shown)
 
 
 def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from leaderboard.rater_kinds.judge_facts import to_export
 from leaderboard.snapshots.settings import UnknownSettingError, parse
 from leaderboard.standings.page import Board
 from leaderboard.standings.table import STANDINGS
+from leaderboard.trust import tags
 
 
 def standings(study: Study, setting: dict[str, str]) -> list[Row]:
@@ -45,7 +46,7 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
 
 
 ALL: Final = "all"
-WHAT: Final = (*TABLES, STANDINGS.name, *OTHERS)
+WHAT: Final = (*TABLES, STANDINGS.name, tags.TABLE.name, *OTHERS)
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
@@ -60,6 +61,8 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
         return leaderboard_pieces(study, form, setting or {})
     if what == STANDINGS.name:
         return WRITERS[form](STANDINGS, standings(study, setting or {}))
+    if what == tags.TABLE.name:
+        return WRITERS[form](tags.TABLE, tags.rows(study))
     rows = export.rows(study, what)
     return WRITERS[form](TABLES[what], _with_facts(study, rows) if what == "raters" else rows)
 
@@ -95,6 +98,8 @@ def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]
             yield f"{what}.{form}", pieces(study, what, form)
     with contextlib.suppress(ExportError):  # where nothing is ranked yet
         yield f"{RECORD}/{STANDINGS.name}.{form}", pieces(study, STANDINGS.name, form)
+    if tags.counts(study):
+        yield f"{RECORD}/{tags.TABLE.name}.{form}", pieces(study, tags.TABLE.name, form)
     yield f"{RECORD}/study.json", [study_json(study)]
 
 
@@ -123,7 +128,8 @@ def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) 
     for name, content in files:
         writing.save(folder / name, content)
         written.append(folder / name)
-    for name in (*(f"{what}.{form}" for what in TABLES), f"{RECORD}/{STANDINGS.name}.{form}"):
+    recorded = (f"{RECORD}/{name}.{form}" for name in (STANDINGS.name, tags.TABLE.name))
+    for name in (*(f"{what}.{form}" for what in TABLES), *recorded):
         if folder / name not in written:
             (folder / name).unlink(missing_ok=True)
     return written

@@ -24,6 +24,7 @@ MEANINGS: Final = {
     "comparisons": "Every rating that counts, and pairs that judges did not rate.",
     "standings": "The leaderboard with the usual settings, with its method in every row.",
     "leaderboard": "Every category at once, as in Chatbot Arena's files.",
+    "error_tags": "Why judges are wrong, as operators tagged it. Operators are not named.",
     "arena": "Every rating in Chatbot Arena's columns and ours. People have pseudonyms.",
     "preferences": "Pairs with chosen and rejected answer, margin and agreement, to train reward models.",
     "consensus": "One verdict per pair: the adjudicated one, else that of most people. An import reads "
@@ -38,6 +39,7 @@ TITLES: Final = {
     "comparisons": "Ratings",
     "standings": "Leaderboard",
     "leaderboard": "Leaderboard, every category",
+    "error_tags": "Error tags",
     "arena": "Ratings for other programs",
     "preferences": "Preference pairs",
     "consensus": "Consensus labels",

@@ -3,13 +3,14 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Study
+from arena.models import Pair, Rater, Study
 from leaderboard.models.querysets import (
     ComputedViewQuerySet,
     RefreshQuerySet,
@@ -260,3 +261,34 @@ class Refresh(models.Model):
     @classmethod
     def of(cls, study_id: int) -> "Refresh":
         return cls.objects.get_or_create(study_id=study_id)[0]
+
+
+class ErrorTags(models.Model):
+    """The kinds of errors that operators of a study can tag; without a row the usual ones."""
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="error_tags")
+    names = models.JSONField()
+
+    class Meta:
+        verbose_name_plural = "error tags"
+
+    def __str__(self) -> str:
+        return f"error tags of {self.study_id}"
+
+
+class InstanceTag(models.Model):
+    """The kind of a judge's error on a pair. A name that is offered no more stays."""
+
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="instance_tags")
+    pair = models.ForeignKey(Pair, models.CASCADE, related_name="instance_tags")
+    name = models.CharField(max_length=50)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rater", "pair"], name="instance_tagged_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: judge {self.rater_id} on pair {self.pair_id}"

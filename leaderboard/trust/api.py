@@ -61,6 +61,9 @@ class TrustOut(Schema):
     baselines: list[BaselineOut] = Field(description="None until the study closes, save for operators.")
     lead: dict[str, Any] | None = Field(description="The most accurate judge beside the next and a baseline.")
     matrix: dict[str, Any] = Field(description="Judges by model and protocol, and what is hard.")
+    tags: dict[str, dict[str, int]] = Field(
+        description="How often each judge has each error tag; none until the study closes."
+    )
 
 
 @reads(studies, "/{slug}/trust/", "Read how often judges are right", {200: TrustOut, **COMPUTED})

@@ -35,7 +35,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.rows import EVERY_COLUMN, Axis, Heading, TableQuery
-from leaderboard.trust import figure, table
+from leaderboard.trust import figure, table, tags
 from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
 
 _PER: Final = 1000
@@ -124,6 +124,16 @@ class TrustPage(Page):
         """The content; None while it is computed and where there is nothing to show."""
         return None if self.nothing else self.content
 
+    @property
+    def shows_pairs(self) -> bool:
+        """Whether the reader may see which pairs a judge gets wrong."""
+        return self.operator or self.study.is_closed
+
+    @cached_property
+    def tags(self) -> dict[str, dict[str, int]]:
+        """How often each judge has each error tag now, for those who may see the pairs."""
+        return tags.counts(self.study) if self.shows_pairs else {}
+
     def answer(self) -> dict[str, Any]:
         """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""
         if self.pending is not None:
@@ -132,6 +142,7 @@ class TrustPage(Page):
             raise NoNumbersError(self.nothing)
         return {
             **self.found,
+            "tags": self.tags,
             "created_at": self.snapshot.created_at,
             "watermark": self.snapshot.watermark,
             "simulated": self.simulated,
@@ -319,6 +330,13 @@ class TrustPage(Page):
                 table.difficulty_table(content),
                 draw=lambda: figure.difficulty(content),
                 height=20,
+            )
+        if self.tags:
+            yield self.make_panel(
+                "tags",
+                "Why judges are wrong",
+                "Pairs by the tag that operators gave a judge’s error.",
+                table.tags_table(content, self.tags),
             )
 
     def _matrix(self, content: Content) -> Iterator[Panel]:

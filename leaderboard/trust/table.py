@@ -463,3 +463,14 @@ def notes(content: Content) -> Iterator[str]:
 
 
 _FEW: Final = 30
+
+
+def tags_table(content: Content, tags: Mapping[str, Mapping[str, int]]) -> DataTable:
+    """Judges by error tag; ``tags`` by slug."""
+    names = sorted({name for own in tags.values() for name in own})
+    rows = [
+        (each["label"], *(tags[each["judge"]].get(name, 0) for name in names))
+        for each in content["judges"]
+        if each["judge"] in tags
+    ]
+    return DataTable("Error tags by judge", ("Judge", *names), tuple(rows))

@@ -10,6 +10,7 @@ class Judging:
     def __init__(self) -> None:
         self.study: Study = factories.make_study()
         self.pairs: list[Pair] = []
+        self.raters: dict[str, Rater] = {}
 
     def pair(self, gold: str, subset: str = "", first: str = "long text", second: str = "short") -> Pair:
         prompt = factories.make_prompt(study=self.study, subset=subset)
@@ -27,6 +28,7 @@ class Judging:
     def judge(self, slug: str, straight: str, swapped: str, **facts: object) -> Rater:
         """A judge and what it says about each pair: 1, = or 2 in the stored numbering, ? or a blank."""
         rater = factories.make_rater(kind="judge", slug=slug, name=slug, study=self.study, facts=facts)
+        self.raters[slug] = rater
         for order, verdicts in enumerate((straight, swapped)):
             self.says(rater, verdicts, swapped=bool(order))
         return rater
