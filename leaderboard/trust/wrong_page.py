@@ -88,13 +88,13 @@ class WrongPage(JudgePage):
         orders = self._counted("orders", words, lambda value: (value, ""))
         named = {"": "Any", tags.UNTAGGED: "No tag", **{name: name for name in tags.known(self.study)}}
         tagged = self._counted("tag", named, lambda value: (view.orders, value))
-        sorts = [("", "Most judges right first"), ("hard", "Fewest first")]
+        sorts = [("", "Most first"), ("hard", "Fewest first")]
         found = [
             choices("judge", "Judge", judges, view.judge, view.query),
             choices("subset", "Subset", subsets if len(names) > 1 else [], view.subset, view.query),
             choices("orders", "Wrong in", orders, view.orders, view.query),
             choices("tag", "Tag", tagged, view.tag, view.query),
-            choices("sort", "Sort", sorts, view.sort, view.query),
+            choices("sort", "Others right", sorts, view.sort, view.query),
         ]
         return [switch for switch in found if len(switch.options) > 1]
 

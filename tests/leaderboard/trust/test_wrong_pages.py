@@ -9,7 +9,7 @@ from django.utils import timezone
 from arena.models import Comparison
 from leaderboard.files import exports
 from leaderboard.models import InstanceTag
-from leaderboard.refreshing import services
+from leaderboard.refreshing import computing, services
 from leaderboard.trust import tags
 from tests import factories
 from tests.leaderboard.reading import table, text, words
@@ -110,6 +110,10 @@ def test_people_can_be_the_right_answer(made, client):
         made.person("22222")
     services.refresh(made.study)
     assert listed(made, client, "?judge=good&gold=people") == [0, 2, 3, 4]
+    address = f"/studies/{made.study.slug}/trust/?gold=people"
+    client.get(address)
+    computing.compute_next(made.study.pk)
+    assert f'href="{made.address}?gold=people"' in text(client.get(address))
     assert "Right: B according to majority of people" in words(
         client.get(f"{made.address}{made.number(0)}/?judge=good&gold=people")
     )
