@@ -149,8 +149,8 @@ class TrustPage(Page):
         }
 
     @property
-    def verdict(self) -> str:
-        return table.verdict(self.found) if self.found else ""
+    def verdict(self) -> tuple[str, str]:
+        return table.verdict(self.found) if self.found else ("", "")
 
     @property
     def notices(self) -> list[str]:
@@ -312,14 +312,6 @@ class TrustPage(Page):
         content = self.found
         if content is None:
             return
-        yield self.make_panel(
-            "judges",
-            "How often each judge is right",
-            f"Bars are {self.level:g}% intervals for other pairs of this kind.",
-            lambda: table.judges_table(content),
-            draw=lambda: figure.accuracies(self.rows),
-            height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),
-        )
         yield from self._matrix(content)
         found = content["matrix"]["difficulty"]
         if len(content["judges"]) > 1 and any(own["n"] for own in found.values()):
@@ -338,6 +330,14 @@ class TrustPage(Page):
                 "Pairs by the tag that operators gave a judge’s error.",
                 table.tags_table(content, self.tags),
             )
+        yield self.make_panel(
+            "judges",
+            "How often each judge is right",
+            f"Bars are {self.level:g}% intervals for other pairs of this kind.",
+            lambda: table.judges_table(content),
+            draw=lambda: figure.accuracies(self.rows),
+            height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),
+        )
 
     def _matrix(self, content: Content) -> Iterator[Panel]:
         cells, base = table.cells(content, self.part), content["matrix"]["base"]

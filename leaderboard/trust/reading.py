@@ -64,6 +64,10 @@ class Instances:
         """The parts by subset of an array whose last dimension is instances."""
         return [np.asarray(values[..., self.subset == number]) for number in range(len(self.subsets))]
 
+    def all_comparable(self) -> Instances:
+        """As by labels: people are held against each other on these very pairs."""
+        return replace(self, comparable=tuple(self.split(self.pair)))
+
     def asked(self, pairs: npt.NDArray[np.int64]) -> Instances:
         """Without the subsets of which none of these pairs is. Raises NothingToJudgeError."""
         kept = np.unique(self.subset[np.isin(self.pair, pairs)])

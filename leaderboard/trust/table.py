@@ -22,21 +22,20 @@ BASELINES: Final = {
 LEAST_SURE: Final = 0.05
 
 
-def verdict(content: Content) -> str:
-    """Which judge is right how often; whether that is more than the next, a baseline and people."""
+def verdict(content: Content) -> tuple[str, str]:
+    """Which judge is right how often; and whether that is more than the next, a baseline and people."""
     lead = content["lead"]
     if lead is None:
-        return "No judge has rated enough of these pairs to say how often it is right."
+        return "No judge has rated enough of these pairs to say how often it is right.", ""
     names = {each["judge"]: each["label"] for each in content["judges"]}
     best = next(each for each in content["judges"] if each["judge"] == lead["judge"])["average"]
     ends = percent_range(best["low"], best["high"])
     many = ", on the mean of subsets" if len(content["parameters"]["subsets"]) > 1 else ""
-    said = [
-        f"{names[lead['judge']]} is right in {percent(best['accuracy'])}{f' ({ends})' if ends else ''}{many}"
-    ]
-    if "next" in lead:
-        said.append(_lead(f"over {names[lead['next']['judge']]}", lead["next"]))
-    return ". ".join([*said, *_beside(content)]) + "."
+    first = (
+        f"{names[lead['judge']]} is right in {percent(best['accuracy'])}{f' ({ends})' if ends else ''}{many}."
+    )
+    said = [_lead(f"over {names[lead['next']['judge']]}", lead["next"])] if "next" in lead else []
+    return first, " ".join(f"{each}." for each in [*said, *_beside(content)])
 
 
 def _lead(over: str, found: Content) -> str:
@@ -46,7 +45,7 @@ def _lead(over: str, found: Content) -> str:
     if found["low"] is None:
         return f"{lead} has no interval"
     ends = f"({_points(found['low'])} to {_points(found['high'])})"
-    return f"{lead} is {'more than noise' if found['low'] > 0 else 'no more than noise may be'} {ends}"
+    return f"{lead} {'is more than' if found['low'] > 0 else 'may be'} noise {ends}"
 
 
 def _beside(content: Content) -> Iterator[str]:
@@ -55,9 +54,9 @@ def _beside(content: Content) -> Iterator[str]:
     found = content["lead"].get("baseline")
     if found is not None:
         right = averages[found["baseline"]]["accuracy"]
-        name = BASELINES[found["baseline"]].lower()
+        name = BASELINES[found["baseline"]].removeprefix("Always ")
         beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
-        yield f"“{name}” would be right in {percent(right)}{beaten}"
+        yield f"Who always prefers {name} is right in {percent(right)}{beaten}"
     people = averages.get("people", {})
     if people.get("accuracy") is not None:
         labels = content["parameters"]["gold"] == "labels"

@@ -28,6 +28,7 @@ RATERS: Final = "inputs/raters.csv"
 PROMPTS: Final = "inputs/prompts.csv"
 COMPLETIONS: Final = "inputs/completions.csv"
 SIZES: Final = "inputs/text_sizes.json"
+RIGHT_ANSWERS: Final = "inputs/right_answers.json"
 PROMPT_TEXTS: Final = "texts/prompts.jsonl"
 COMPLETION_TEXTS: Final = "texts/completions.jsonl"
 RESULTS: Final = "results/tables.jsonl"
@@ -43,7 +44,7 @@ NEEDED: Final = (
     COMPLETIONS,
     RESULTS,
 )
-OPTIONAL: Final = (JUDGES, SIZES, PROMPT_TEXTS, COMPLETION_TEXTS)
+OPTIONAL: Final = (JUDGES, SIZES, RIGHT_ANSWERS, PROMPT_TEXTS, COMPLETION_TEXTS)
 
 
 class BundleError(Exception):

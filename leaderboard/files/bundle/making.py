@@ -22,10 +22,13 @@ from leaderboard.files.bundle.arrays import (
     sizes_json,
 )
 from leaderboard.files.bundle.judges import configurations
+from leaderboard.files.bundle.right_answers import right_answers_json
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.reading import opinions
+from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
+from leaderboard.trust.content import labelled
 
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
@@ -71,6 +74,7 @@ does not call it a difference.
 | `{archive.COMPLETIONS}` | the answers: prompt, model, SHA-256 of the turns as JSON |
 | `{archive.OPINIONS}` | names, categories, which raters can be selected together, types of the columns |
 | `{archive.SIZES}` | how long the texts are: words, distinct words, tokens, characters |
+| `{archive.RIGHT_ANSWERS}` | if there are any: pairs with a gold label, and how judges were asked |
 {texts}| `{archive.RESULTS}` | the published tables, one line each |
 
 In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
@@ -104,6 +108,9 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     writer.add(archive.JUDGES, [pretty({"judges": judges}).encode()])
     _add_inputs(writer, study, inputs)
     writer.add(archive.SIZES, [sizes_json(sizes, inputs.ids["text"]).encode()])
+    right = labelled(study, read)
+    if right is not None:
+        writer.add(archive.RIGHT_ANSWERS, [right_answers_json(right, inputs).encode()])
     if with_texts:
         _add_texts(writer, study, inputs)
     writer.add(archive.RESULTS, results(snapshot))
@@ -113,7 +120,8 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
 
 def results(snapshot: Snapshot) -> Iterator[bytes]:
     fields = ("kind", "raters", "ties", "category", "method")
-    for row in SnapshotSlice.objects.filter(snapshot=snapshot).order_by(*fields).iterator(200):
+    found = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(kind="trust", method=SEALED)
+    for row in found.order_by(*fields).iterator(200):
         yield line_of(place_of(row), row.payload).encode()
 
 

@@ -12,6 +12,7 @@ from leaderboard.files.bundle.archive import (
     OPINIONS,
     PARAMETERS,
     RESULTS,
+    RIGHT_ANSWERS,
     SIZES,
     BundleError,
     Place,
@@ -20,6 +21,7 @@ from leaderboard.files.bundle.archive import (
     place_of,
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
+from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.refreshing.tables import tables
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
@@ -129,8 +131,9 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
     opinions = opinions_from(bundle.read(OPINIONS), bundle.read(COMPARISONS))
     verdict, left = Verdict(), dict(published)
     texts = sizes_from(bundle.read(SIZES)) if SIZES in bundle else None
+    right = right_answers_from(bundle.read(RIGHT_ANSWERS)) if RIGHT_ANSWERS in bundle else None
     try:
-        computed = {place_of(table): table.payload for table in tables(opinions, method, {}, texts)}
+        computed = {place_of(table): table.payload for table in tables(opinions, method, {}, texts, right)}
     except StatsError as error:
         raise BundleError(f"The ratings in the bundle cannot be ranked: {error}.") from error
     for place, payload in computed.items():
