@@ -300,8 +300,9 @@ class TrustPage(Page):
 
     @cached_property
     def axis(self) -> Axis | None:
-        """Percent."""
-        shares = (row.number(name) for row in self.rows for name in ("low", "accuracy", "high"))
+        """Percent; of judges alone, so that a rule far off does not push them together."""
+        judges = [row for row in self.rows if row.is_judge]
+        shares = (row.number(name) for row in judges for name in ("low", "accuracy", "high"))
         return Axis.around(100 * share for share in shares if share is not None)
 
     @property

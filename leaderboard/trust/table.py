@@ -31,9 +31,8 @@ def verdict(content: Content) -> tuple[str, str]:
     best = next(each for each in content["judges"] if each["judge"] == lead["judge"])["average"]
     ends = percent_range(best["low"], best["high"])
     many = ", on the mean of subsets" if len(content["parameters"]["subsets"]) > 1 else ""
-    first = (
-        f"{names[lead['judge']]} is right in {percent(best['accuracy'])}{f' ({ends})' if ends else ''}{many}."
-    )
+    share = f"{percent(best['accuracy'])} of its ratings" + (f" ({ends})" if ends else "")
+    first = f"{names[lead['judge']]} is right in {share}{many}."
     said = [_lead(f"over {names[lead['next']['judge']]}", lead["next"])] if "next" in lead else []
     return first, " ".join(f"{each}." for each in [*said, *_beside(content)])
 
@@ -56,7 +55,7 @@ def _beside(content: Content) -> Iterator[str]:
         right = averages[found["baseline"]]["accuracy"]
         name = BASELINES[found["baseline"]].removeprefix("Always ")
         beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
-        yield f"Who always prefers {name} is right in {percent(right)}{beaten}"
+        yield f"Always choosing {name} is right in {percent(right)}{beaten}"
     people = averages.get("people", {})
     if people.get("accuracy") is not None:
         labels = content["parameters"]["gold"] == "labels"
@@ -193,7 +192,12 @@ NAME: Final = Column(
 )
 ACCURACY: Final = _share("accuracy", "accuracy", "Right", "Share of ratings that have the right answer.")
 USUAL: Final = (
-    _share("agreement", "agreement", "Same in both orders", "How often the verdict stays when answers swap."),
+    _share(
+        "agreement",
+        "agreement",
+        "Same in both orders",
+        "How often a verdict stays when answers swap; – if a judge sees them one by one.",
+    ),
     _share("unscored", "unscored", "Not rated", "Replies without a rating."),
 )
 _FURTHER: Final = (

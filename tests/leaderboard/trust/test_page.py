@@ -1,0 +1,154 @@
+"""The page of how often judges are right, its API, and what stays hidden while people rate."""
+
+import json
+
+import pytest
+from django.utils import timezone
+
+from arena.models import Study
+from leaderboard.files.bundle import making
+from leaderboard.files.bundle.archive import Reader
+from leaderboard.files.bundle.recomputing import recompute
+from leaderboard.models import SnapshotSlice
+from leaderboard.refreshing import computing, services
+from tests import factories
+from tests.leaderboard.reading import printed, records, text, words
+from tests.leaderboard.trust.studies import Judging
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    """Twelve plain pairs and two tricky ones, two judges of a model, a person on all of them; closed."""
+    made = Judging()
+    for number in range(14):
+        made.pair(("first", "second")[number % 2], "plain" if number < 12 else "tricky")
+    right = "12" * 7
+    made.judge("good", right, right, model="M", protocol="Vanilla")
+    poor = made.judge("poor", right[:10] + "1111", "1" * 13 + "?", model="M", protocol="CoT", seconds=2)
+    poor.facts |= {"prices": {"currency": "EUR", "thousand_pairs": 1.5}}
+    poor.save()
+    made.person("12" * 6 + "21")
+    made.person("12" * 7)
+    Study.objects.filter(pk=made.study.pk).update(closed_at=timezone.now(), slug="small", visibility="public")
+    made.study = Study.objects.get()
+    services.refresh(made.study)
+    return made
+
+
+PAGE, API = "/studies/small/trust/", "/api/v1/studies/small/trust/"
+
+
+def reopened(made):
+    Study.objects.filter(pk=made.study.pk).update(closed_at=None)
+    made.study = Study.objects.get()
+    services.refresh(made.study)
+
+
+def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num_queries):
+    with django_assert_max_num_queries(20):
+        page = client.get(PAGE)
+    found = page.context["page"].found
+    wanted = json.loads(printed("meta_evaluate", "small", "--matrix", "--rounds=10", "--format=json"))
+    assert {name: found[name] for name in wanted if name != "parameters"} == {
+        name: own for name, own in wanted.items() if name != "parameters"
+    }
+    assert "good is right in 100.0% of its ratings" in words(page)
+    assert "Judge accuracy" in text(client.get("/studies/small/"))
+    rows = [row.slug for row in page.context["page"].rows if row.is_judge]
+    assert rows == ["good", "poor"]
+    assert '<tr class="provisional"><th scope="row" class="name"><bdi>Always the longer' in text(page)
+    assert client.get(PAGE, headers={"If-None-Match": page["ETag"]}).status_code == 304
+
+
+def test_tables_figures_columns_and_parts(client, made):
+    rows = records(client, f"{PAGE}tables/judges.csv")
+    own = {row["Pairs of"]: row for row in rows if row["Judge"] == "poor"}
+    assert own["tricky"]["Right (%)"] == "66.67"
+    assert (own["tricky"]["Replies"], own["All"]["Pairs"]) == ("4", "14")
+    (cell,) = [row for row in records(client, f"{PAGE}tables/matrix.csv") if row["Protocol"] == "CoT"]
+    assert cell["Base"] == "good"
+    for name in ("judges", "matrix", "difficulty"):
+        assert client.get(f"{PAGE}figures/{name}.json").status_code == 200, name
+    every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
+    assert "1.50 EUR" in every
+    assert "4,000" in every
+    found = client.get(f"{PAGE}?subset=tricky").context["page"].rows
+    assert {row.slug: round(row.share, 4) for row in found if row.is_judge} == {"good": 1, "poor": 0.6667}
+    assert client.get(f"{PAGE}?subset=nothing").status_code == 404
+
+
+def test_other_settings_are_computed(client, made):
+    query = "?unscored=wrong&base=poor&gold=people&level=90"
+    assert client.get(API + query).status_code == 202
+    while computing.compute_next(made.study.pk):
+        pass
+    found = client.get(API + query).json()
+    wanted = printed(
+        "meta_evaluate", "small", "--matrix", "--unscored=wrong", "--base=poor", "--gold=people",
+        "--interval=90", "--rounds=10", "--format=json",
+    )  # fmt: skip
+    assert found["judges"] == json.loads(wanted)["judges"]
+    assert "wrong (replies without a rating)" in words(client.get(PAGE + query))
+    assert client.get(f"{API}?base=nobody").status_code == 404
+
+
+class TestWhileOpen:
+    """Raters see judges alone, on subsets of ten pairs or more; operators see everything."""
+
+    def test_everybody(self, client, made):
+        reopened(made)
+        page = client.get(PAGE)
+        found = page.context["page"].found
+        assert set(found["parameters"]["subsets"]) == {"plain"}
+        assert found["baselines"] == []
+        assert all(set(each["subsets"]) == {"plain"} for each in found["judges"])
+        assert {each["average"]["people"] for each in found["judges"]} == {None}
+        for address in (page, client.get(f"{PAGE}?columns=all"), client.get(API)):
+            shown = address.content.decode()
+            assert "tricky" not in shown
+            assert "Always" not in shown
+        assert client.get("/api/v1/studies/small/tables/trust/").json()["content"] == found
+        assert client.get(f"{PAGE}?gold=people").status_code == 404
+        assert client.get(f"{PAGE}?sealed=").context["page"].found == found
+        assert client.get(f"{PAGE}?ties=tie").context["page"].setting.sealed
+
+    def test_operators(self, staff, made):
+        reopened(made)
+        assert "tricky" in staff.get(PAGE).context["page"].found["parameters"]["subsets"]
+
+    def test_after_reopening_nothing_is_shown_of_the_closed_study(self, client, made):
+        Study.objects.filter(pk=made.study.pk).update(closed_at=None)
+        assert "One moment" in text(client.get(PAGE))
+
+    def test_too_few_pairs(self, client, made):
+        Study.objects.filter(pk=made.study.pk).update(closed_at=None)
+        made.study.prompts.update(subset="")
+        made.study.prompts.filter(pk__gt=made.pairs[8].prompt_id).delete()
+        services.refresh(Study.objects.get())
+        assert "No subset has 10 pairs with a right answer" in words(client.get(PAGE))
+
+
+def test_nothing_to_show(staff):
+    made = Judging()
+    study, page = made.study, f"/studies/{made.study.slug}/trust/"
+    made.pair("")
+    made.person("1")
+    services.refresh(study)
+    assert "No judge has rated in this study." in words(staff.get(page))
+    made.judge("good", "1", "1")
+    services.refresh(study)
+    assert f"python manage.py import_data {study.slug} FILE --format llmbar" in words(staff.get(page))
+    assert "Judge accuracy" not in text(staff.get(study.get_absolute_url()))
+
+
+def test_a_bundle_computes_it_again(made, tmp_path):
+    factories.make_pair(prompt=made.pairs[0].prompt, gold="first", gold_source="by hand")  # not rated
+    made.study.touch()
+    services.refresh(Study.objects.get())
+    with (tmp_path / "bundle.zip").open("w+b") as file:
+        making.make(Study.objects.get(), file)
+    found = recompute(Reader(tmp_path / "bundle.zip"))
+    assert found.verdict.is_equal, found.verdict.differences
+    assert SnapshotSlice.objects.filter(kind="trust").exists()

@@ -1,0 +1,64 @@
+"""What the page says of judges, from contents by hand."""
+
+import pytest
+
+from leaderboard.trust.table import verdict
+
+
+def part(accuracy, low=None, high=None, **more):
+    return {"accuracy": accuracy, "low": low, "high": high, **more}
+
+
+def content(lead, *, people=None, subsets=1):
+    baselines = [{"baseline": "shorter", "average": part(0.7)}]
+    if people:
+        baselines.append({"baseline": "people", "average": people})
+    return {
+        "parameters": {"gold": "labels", "subsets": dict.fromkeys(map(str, range(subsets)), 50)},
+        "judges": [
+            {"judge": "one", "label": "One", "average": part(0.9, 0.85, 0.95)},
+            {"judge": "two", "label": "Two", "average": part(0.88)},
+        ],
+        "baselines": baselines,
+        "lead": lead,
+    }
+
+
+def over(difference, low, high):
+    return {"difference": difference, "low": low, "high": high}
+
+
+def test_a_clear_lead():
+    lead = {
+        "judge": "one",
+        "next": {"judge": "two", **over(0.02, 0.005, 0.035)},
+        "baseline": {"baseline": "shorter", **over(0.2, 0.1, 0.3)},
+    }
+    people = {"accuracy": 0.95, "agreement": 0.9}
+    first, then = verdict(content(lead, people=people))
+    assert first == "One is right in 90.0% of its ratings (85.0–95.0%)."
+    assert then == (
+        "Its lead of 2.0 points over Two is more than noise (0.5 to 3.5). Always choosing the shorter answer "
+        "is right in 70.0%. A person is right in 95.0%. Two people agree in 90.0%."
+    )
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (over(0.02, -0.01, 0.05), "Its lead of 2.0 points over Two may be noise (−1.0 to 5.0)."),
+        (over(0.02, None, None), "Its lead of 2.0 points over Two has no interval."),
+        (over(0.0, -0.01, 0.01), "It has no lead over Two."),
+    ],
+)
+def test_no_clear_lead(difference, words):
+    first, then = verdict(content({"judge": "one", "next": {"judge": "two", **difference}}, subsets=2))
+    assert first.endswith(", on the mean of subsets.")
+    assert then == words
+
+
+def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
+    lead = {"judge": "one", "baseline": {"baseline": "shorter", **over(0.2, -0.1, 0.5)}}
+    _, then = verdict(content(lead))
+    assert then == ("Always choosing the shorter answer is right in 70.0%, which it does not surely beat.")
+    assert verdict(content(None))[0].startswith("No judge has rated enough")
