@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any, Final
 
 from django.db import transaction
 
 from arena.data.formats import catalogue
-from arena.data.formats.records import ComparisonRecord, Item, RaterRecord
+from arena.data.formats.records import ComparisonRecord, GoldRecord, Item, RaterRecord
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_records
 from arena.demo import votes
@@ -36,6 +37,7 @@ class Demo:
     vote: Callable[[Path], list[votes.Vote]]
     raters: tuple[votes.SimulatedRater, ...]
     settings: dict[str, Any]
+    golds: Callable[[Path], Iterator[GoldRecord]] = lambda folder: iter(())
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def closed_demo() -> Demo:
         "closed_at": votes.JUDGES_START + timedelta(days=7),
         "licence": "Apache-2.0",
     }
-    return Demo("demo-closed", "Demo study, closed", CLOSED, _written, votes.CLOSED_RATERS, settings)
+    raters = votes.CLOSED_RATERS
+    return Demo("demo-closed", "Demo study, closed", CLOSED, _written, raters, settings, _golds)
 
 
 @transaction.atomic
@@ -90,6 +93,7 @@ def load_demo(demo: Demo) -> Loaded:
 def _items(demo: Demo) -> Iterator[Item]:
     files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
     yield from catalogue.gather(demo.folder / name for name in files).items()
+    yield from demo.golds(demo.folder)
     judges = sum(rater.is_judge for rater in demo.raters)
     for rater in demo.raters:
         groups = (JUDGES_GROUP,) if rater.is_judge and judges > 1 else ()
@@ -109,6 +113,16 @@ def _written(folder: Path) -> list[votes.Vote]:
             for row in _rows(folder, "completions.jsonl")
         }
     )
+
+
+def _golds(folder: Path) -> Iterator[GoldRecord]:
+    """The right answer of every pair: the answer to which the authors gave the higher quality."""
+    rows = _rows(folder, "completions.jsonl")
+    for prompt, answers in groupby(rows, key=lambda row: str(row["prompt"])):
+        for number, two in enumerate(combinations(answers, 2)):
+            first, second = two[:: 1 if number % 2 else -1]  # so that no place is right more often
+            gold = "first" if first["extra"]["quality"] > second["extra"]["quality"] else "second"
+            yield GoldRecord(prompt, first["contestant"], second["contestant"], gold, "the demo’s authors")
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:

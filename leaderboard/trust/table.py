@@ -213,7 +213,7 @@ _FURTHER: Final = (
     _coefficient("kappa", "Kappa", "Cohen’s kappa with the right answers: 0 is chance."),
     _share("ties", "hedging", "Ties", "Replies that prefer neither answer."),
     _share("first", "first", "Prefers the first", "Of ratings that take a side. 50% is no preference."),
-    _share("longer", "longer", "Prefers the longer", "Of ratings that take a side; see Always the longer."),
+    _share("longer", "longer", "Prefers the longer", "Of ratings that take a side. 50% is no preference."),
     _share("people", "people", "As people", "How often it takes the side of most people."),
     Column(
         "price",

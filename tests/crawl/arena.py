@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from arena.models import Flag, Invitation, Membership, Role, Study
+from arena.models import Flag, Invitation, Membership, Pair, Role, Study
 from arena.rating import assignments, recording
 from arena.rating.recording import Answer
 from judging.models import JudgeRun
@@ -83,6 +83,8 @@ def _closed() -> Study:
             made.rate(*reversed(shown), 8, prompt=prompt, rater=hostile.rater, rationale=TEXT)
     made.rate(names[0], names[1], None, rater=strict, reason="out_of_range", repeat=9)
     JudgeRun.objects.create(study=made.study, judge=hostile, state="finished")
+    made.study.prompts.update(subset=HOSTILE[:60])
+    Pair.objects.filter(prompt__study=made.study).update(gold="first", gold_source="by hand")
     with few_rounds(20):
         snapshots.refresh(made.study)
     for version in ("1.0", "2.0"):

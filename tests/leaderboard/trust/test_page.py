@@ -141,6 +141,13 @@ def test_nothing_to_show(staff):
     services.refresh(study)
     assert f"python manage.py import_data {study.slug} FILE --format llmbar" in words(staff.get(page))
     assert "Judge accuracy" not in text(staff.get(study.get_absolute_url()))
+    made.pairs[0].gold, made.pairs[0].gold_source = "first", "by hand"
+    made.pairs[0].save()
+    services.refresh(study)
+    # Nothing is known of its model, so there is no matrix.
+    shown = staff.get(page)
+    assert "good is right in 100.0% of its ratings." in words(shown)
+    assert [panel.slug for panel in shown.context["page"].panels] == ["judges"]
 
 
 def test_a_bundle_computes_it_again(made, tmp_path):
