@@ -284,6 +284,10 @@ class TrustPage(Page):
     def headings(self) -> list[Heading]:
         return [self._heading(column) for column in self.columns]
 
+    @property
+    def explained(self) -> list[Column]:
+        return [ACCURACY, *self.columns]
+
     def _heading(self, column: Column) -> Heading:
         sorted_by, falling = self._sorting(self.rows)
         here = column.key == sorted_by.key
