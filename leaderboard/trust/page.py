@@ -166,6 +166,11 @@ class TrustPage(Page):
         return self.method_words
 
     @property
+    def filters(self) -> str:
+        """What the switches are set to, in words."""
+        return f"{self.part or 'All'}, {self.method_words}"
+
+    @property
     def method_words(self) -> str:
         """What *Settings* are set to, in words."""
         words = [
