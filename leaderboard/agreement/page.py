@@ -65,6 +65,8 @@ class Line:
     colour: str
     value: str
     ends: str
+    apart: str
+    apart_ends: str
     pairs: int
     drawing: SafeString
 
@@ -143,11 +145,11 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def axis(self) -> Axis:
-        """To tenths around the intervals, with that of people shaded."""
-        spans = {one: self._span(row) for one, row in self.rows}
-        low = floor(10 * min(low for low, _ in spans.values()) - 0.5) / 10
-        high = ceil(10 * max(high for _, high in spans.values()) + 0.5) / 10
-        return Axis(low, high, spans.get(PEOPLE))
+        """To tenths around the intervals."""
+        spans = [self._span(row) for _, row in self.rows]
+        low = floor(10 * min(low for low, _ in spans) - 0.5) / 10
+        high = ceil(10 * max(high for _, high in spans) + 0.5) / 10
+        return Axis(low, high)
 
     def _span(self, row: Content) -> tuple[float, float]:
         name = self.view.coefficient
@@ -162,6 +164,7 @@ class AgreementPage(AboutRaters):
     def lines(self) -> Iterator[Line]:
         labels, known = dict(self.kinds), [entry["selector"] for entry in self.snapshot.counts["raters"]]
         name = self.view.coefficient
+        apart = f"{name}_difference"
         for one, row in self.rows:
             value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
             yield Line(
@@ -170,6 +173,8 @@ class AgreementPage(AboutRaters):
                 series_look(known.index(one))[0],
                 signed(value),
                 number_range(low, high),
+                "" if row.get(apart) is None else signed(row[apart]),
+                number_range(row.get(f"{apart}_low"), row.get(f"{apart}_high")),
                 row["n"],
                 mark_safe(self.axis.row(value, low, high)),  # noqa: S308 - numbers alone
             )

@@ -220,16 +220,16 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
         yield f"{_who(same, everybody)} {verb('give', len(same))} the same order of models as people"
     if close := [judge for judge, order in known if not order.same and not order.reversed]:
         yield (
-            f"{_who(close, everybody)} {verb('differ', len(close))} from people’s order only where scores "
-            "are too close to call"
+            f"in the order of models, {_who(close, everybody)} {verb('differ', len(close))} from people only "
+            "where scores are too close to call"
         )
     if turned := [(judge, order) for judge, order in known if order.reversed]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
+        many = f"{order.reversed:,} of {order.pairs:,} pairs of models"
         yield (
-            f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order of models"
-            f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {order.reversed:,} of "
-            f"{counted(order.pairs, 'pair')}"
+            f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order"
+            f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {many}"
         )
 
 

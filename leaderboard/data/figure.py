@@ -23,12 +23,8 @@ _SHORTEST: Final = 1.0
 """A logarithmic axis has no 0: shorter texts are drawn here."""
 
 
-_TICKS: Final = {
-    "tickvals": [factor * 10**power for power in range(8) for factor in (1, 3)],
-    "ticktext": [text for power in range(8) for text in (f"{10**power:,}", "")],
-    "tickangle": 0,
-}
-"""Ticks with names only at powers of ten, or they meet on a phone."""
+_WIDE: Final = 100
+"""From this ratio of the longest to the shortest, lines are at powers of ten, or names meet on a phone."""
 
 
 def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
@@ -40,11 +36,16 @@ def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
         own = [one for one in known if one.what == what]
         places = [parts.index(one.part) + (number - (len(kinds) - 1) / 2) * _GAP for one in own]
         traces += [_boxes(what, own, places), _medians(what, own, places)]
+    shortest = min((max(_SHORTEST, one.min) for one in known), default=_SHORTEST)
+    wide = max((one.max for one in known), default=_SHORTEST) >= _WIDE * shortest
+    ticks = [factor * 10**power for power in range(8) for factor in ((1,) if wide else (1, 2, 5))]
     drawn_on = layout(
         xaxis={
             "side": "top",
             "type": "log",
-            **_TICKS,
+            "tickvals": ticks,
+            "ticktext": [f"{tick:,}" for tick in ticks],
+            "tickangle": 0,
         },
         yaxis={**names_axis(parts), "range": [len(parts) - 0.5, -0.5], "showgrid": False},
         **legend(len(kinds)),

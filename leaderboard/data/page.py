@@ -74,8 +74,10 @@ class DataPage(Page):
         prompt, answer = medians.get("prompt"), medians.get("completion")
         if not prompt or not answer:
             return ""
-        lengths = f"the median is {answer:,.6g} {LENGTHS[self.measure]}, that of prompts {prompt:,.6g}"
-        return f"Answers are {answer / prompt:.2g} times as long as prompts: {lengths}."
+        medians_said = f"(median {answer:,.6g} {LENGTHS[self.measure]} against {prompt:,.6g})"
+        times = f"{answer / prompt:.2g}"
+        about = {"1": "", "2": "twice "}.get(times, f"{times} times ")
+        return f"Answers are about {about}as long as prompts {medians_said}."
 
     @property
     def unknown(self) -> int:

@@ -19,6 +19,8 @@ _TOO_COMMON: Final = frozenset(
     )
 )
 _ALSO: Final = {"chatgpt": "gpt"}
+_NOT_OF_GPT: Final = frozenset(("all", "cerebras", "j", "jt", "neo", "neox", "neoxt"))
+"""Words beside "gpt" in names of models of other makers: GPT4All, GPT-J, GPT-NeoX."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def _plain(name: str) -> str:
 def _words(name: str) -> frozenset[str]:
     letters = re.findall(r"[^\W\d_]+", name.rpartition("/")[2].casefold())
     known = {_ALSO.get(word, word) for word in letters}
+    if known & _NOT_OF_GPT:
+        known.discard("gpt")
     return frozenset(word for word in known if len(word) >= _SHORTEST and word not in _TOO_COMMON)
 
 

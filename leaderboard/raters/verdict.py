@@ -7,6 +7,7 @@ from leaderboard.pages.wording import (
     clear_side,
     enumerated,
     number_range,
+    number_word,
     paragraph,
     signed,
     some_judges,
@@ -97,10 +98,16 @@ def _preferences(
 def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
     found = [(kind, kind.flips["rate"] or 0.0) for kind in kinds if kind.flips]
     if found:
-        some, whose = _named(found, kinds), "its" if _number(found) == 1 else "their"
+        asked = [kind for kind, _ in found]
+        some, whose = _named(found, asked), "its" if _number(found) == 1 else "their"
+        others = [kind.label for kind in kinds if kind not in asked and kind.selector != "people"]
+        both, rest = "", ""
+        if others and len(asked) > 1:
+            who = others[0] if len(others) == 1 else f"the other {number_word(len(others))}"
+            both, rest = " that saw both orders", f"; {who} saw one order only"
         yield (
-            f"{some} {verb('change', _number(found))} {whose} verdict in {_range(found)} of pairs when the "
-            "order is swapped"
+            f"{some}{both} {verb('change', _number(found))} {whose} verdict in {_range(found)} of pairs "
+            f"when the order is swapped{rest}"
         )
 
 

@@ -23,11 +23,10 @@ _MOST_TICKS: Final = 4
 
 @dataclass(frozen=True)
 class Axis:
-    """A shared scale of ratings from ``low`` to ``high``; ``band`` is shaded on it."""
+    """A shared scale of ratings from ``low`` to ``high``."""
 
     low: float
     high: float
-    band: tuple[float, float] | None = None
 
     @classmethod
     def around(cls, values: Iterable[float]) -> "Axis | None":
@@ -60,20 +59,12 @@ class Axis:
 
     def row(self, rating: float, low: float | None, high: float | None) -> str:
         """A dot on the line of its interval, as SVG; an arm that leaves the axis ends in an arrow."""
-        shapes = self._shade + self._grid
+        shapes = self._grid
         if low is not None and high is not None:
             shapes += self._arms(low, high)
         if self.low <= rating <= self.high:
             shapes += f'<circle cx="{self.place(rating)}" cy="10" r="4"/>'
         return _svg(shapes, "dots")
-
-    @cached_property
-    def _shade(self) -> str:
-        """A line so wide that it leaves the drawing: the cell cuts it, however high the row is."""
-        if self.band is None:
-            return ""
-        start, end = map(self.place, self.band)
-        return f'<g class="dots-band">{_line(start, 10, end, 10)}</g>'
 
     @cached_property
     def _grid(self) -> str:

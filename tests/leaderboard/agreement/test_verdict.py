@@ -100,11 +100,11 @@ def test_length_is_a_doubt_where_people_like_it_less(people_high, end):
         ((("X", "a"), ("Y", "b"), ("Z", "c")), "Judge A gives the same order of models as people."),
         (
             (("Y", "a"), ("X", "a"), ("Z", "b")),
-            "Judge A differs from people’s order only where scores are too close to call.",
+            "In the order of models, Judge A differs from people only where scores are too close to call.",
         ),
         (
             (("Z", "a"), ("X", "b"), ("Y", "c")),
-            "Judge A clearly reverses people’s order of models in 1 of 3 pairs.",
+            "Judge A clearly reverses people’s order in 1 of 3 pairs of models.",
         ),
     ],
 )

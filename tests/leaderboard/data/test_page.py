@@ -286,7 +286,7 @@ def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
     points = [trace for trace in figure["data"] if trace["type"] == "scatter"]
     assert "shortest 0, longest 9 words" in points[0]["text"][0]
     axis = figure["layout"]["xaxis"]
-    assert (axis["tickvals"][:4], axis["ticktext"][:4]) == ([1, 3, 10, 30], ["1", "", "10", ""])
+    assert (axis["tickvals"][:4], axis["ticktext"][:4]) == ([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
     assert "<img" not in json.dumps(figure)
 
 

@@ -40,6 +40,7 @@ def test_many_kinds_are_counted():
     kinds = [kind(name, 0.6 + place / 10, rate=0.2) for place, name in enumerate("abc")]
     assert verdict([*kinds, kind("e", 0.5)]) == (
         "Three of four judges prefer the answer shown first (60–80%). "
-        "Three of four judges change their verdict in 20% of pairs when the order is swapped."
+        "All three judges that saw both orders change their verdict in 20% of pairs when the order is "
+        "swapped; e saw one order only."
     )
     assert verdict([]) == ""
