@@ -293,9 +293,9 @@ def judges_table(content: Content) -> DataTable:
     found = [
         {
             "Judge": name,
+            "Pairs of": part or "All",
             "Model": each.get("model") or "",
             "Protocol": each.get("protocol") or "",
-            "Pairs of": part or "All",
             **_cells(figures_of(each, part)),
         }
         for (name, each), part in product(entries, ["", *parts(content)])
