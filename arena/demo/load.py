@@ -119,8 +119,7 @@ def _golds(folder: Path) -> Iterator[GoldRecord]:
     """The right answer of every pair: the answer to which the authors gave the higher quality."""
     rows = _rows(folder, "completions.jsonl")
     for prompt, answers in groupby(rows, key=lambda row: str(row["prompt"])):
-        for number, two in enumerate(combinations(answers, 2)):
-            first, second = two[:: 1 if number % 2 else -1]  # so that no place is right more often
+        for first, second in combinations(answers, 2):
             gold = "first" if first["extra"]["quality"] > second["extra"]["quality"] else "second"
             yield GoldRecord(prompt, first["contestant"], second["contestant"], gold, "the demo’s authors")
 
