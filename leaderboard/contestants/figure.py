@@ -8,6 +8,7 @@ from leaderboard.pages.figure import (
     Figure,
     Value,
     arms,
+    axis_on_top,
     by_rater,
     by_row,
     dots,
@@ -19,11 +20,11 @@ from leaderboard.pages.figure import (
 
 
 def places(rows: Sequence[Placed], level: float) -> Figure:
-    return by_row([row.label for row in rows], *_placed(rows, level))
+    return axis_on_top(by_row([row.label for row in rows], *_placed(rows, level)))
 
 
 def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
-    return by_rater([row.label for row in rows], *_placed(rows, level))
+    return axis_on_top(by_rater([row.label for row in rows], *_placed(rows, level)))
 
 
 def _placed(rows: Sequence[Placed], level: float) -> tuple[list[Value], list[str], str]:
@@ -45,8 +46,9 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
     values = [(row.rate, row.low, row.high) for row in rows]
     figure = by_row([row.name for row in rows], values, texts, f"Win share, {level:g}% interval")
     figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".0%"}
+    figure["layout"]["yaxis"] |= {"showline": False}
     figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]
-    return figure
+    return axis_on_top(figure)
 
 
 def history(moments: Sequence[Moment], level: float) -> Figure:

@@ -1,5 +1,6 @@
 """Wording of methods, intervals, ties and findings, and aligned text. Pure."""
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -18,6 +19,8 @@ STORED_METHODS: Final = tuple(name for name in METHOD_NAMES if name != "elo-stud
 STYLE_NAMES: Final = {"length": "length", "markdown": "Markdown"}
 """Words for what a ranking is adjusted for."""
 _MOST_LETTERS: Final = 4
+FEWEST_PROMPTS: Final = 30
+"""With fewer, a page says how many."""
 
 
 def ratings_given(counts: Mapping[str, Any]) -> int:
@@ -117,6 +120,19 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMED:
         return f"{names[0]} and {len(names) - 1} others"
     return " and ".join(names)
+
+
+_FEW: Final = re.compile(
+    r"The intervals come from only (.+?)\. With fewer than \d+ they tend to be too narrow(.*)\."
+)
+
+
+def plain_warning(warning: str) -> tuple[str, bool]:
+    """A warning of a ranking as its page says it, and whether intervals from a formula would do better."""
+    few = _FEW.fullmatch(warning)
+    return (
+        (f"With only {few[1]}, intervals tend to be too narrow.", bool(few[2])) if few else (warning, False)
+    )
 
 
 def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:

@@ -21,7 +21,7 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.rows import Axis
-from leaderboard.standings.table import Row, standing_rows
+from leaderboard.standings.table import Row, ranks_shown, standing_rows
 
 LEADERS: Final = 3
 
@@ -31,6 +31,7 @@ class Leader:
     """``dots`` draws score and interval."""
 
     row: Row
+    rank: str
     dots: SafeString
 
 
@@ -66,14 +67,16 @@ def home(request: HttpRequest) -> HttpResponse:
         setting = opened.get(snapshot.pk) if snapshot else None
         content = standings.get(snapshot.pk) if snapshot else None
         rows = standing_rows(content, None) if content else ()
-        leaders, axis = _leaders(rows[:LEADERS])
+        leaders, axis = _leaders(rows)
         by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
         entries.append(Entry(card, leaders, len(rows), axis, by, takes_ratings and is_let_in))
     examples = [entry for entry in entries if entry.card.study.simulated]
     groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]
-    return render(request, "leaderboard/home.html", {"groups": [group for group in groups if group[1]]})
+    may_rate = any(entry.may_rate for entry in entries)
+    shown = {"groups": [group for group in groups if group[1]], "may_rate": may_rate}
+    return render(request, "leaderboard/home.html", shown)
 
 
 def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
@@ -89,12 +92,16 @@ def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
 
 
 def _leaders(rows: Sequence[Row]) -> tuple[tuple[Leader, ...], SafeString]:
+    ranks, rows = ranks_shown(rows), rows[:LEADERS]
     values = (value for row in rows for value in (row.low, row.rating, row.high) if value is not None)
     axis = Axis.around(values)
     if axis is None:
         return (), SafeString()
     # Drawings hold numbers only.
-    leaders = (Leader(row, SafeString(axis.row(row.rating, row.low, row.high))) for row in rows)
+    leaders = (
+        Leader(row, ranks[row.contestant], SafeString(axis.row(row.rating, row.low, row.high)))
+        for row in rows
+    )
     return tuple(leaders), SafeString(axis.heading())
 
 

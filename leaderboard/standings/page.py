@@ -22,10 +22,12 @@ from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
+from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
+    FEWEST_PROMPTS,
     METHOD_NAMES,
     STORED_METHODS,
     control_sentences,
@@ -35,6 +37,7 @@ from leaderboard.snapshots.presentation import (
     interval_line,
     leading_sentence,
     method_beside,
+    plain_warning,
     ties_phrase,
 )
 from leaderboard.snapshots.settings import (
@@ -80,7 +83,7 @@ class Other:
     """Standings beside the board's that differ in one thing.
 
     ``slug``, ``title`` and ``note`` are of the table of both, ``own`` and ``name`` head their columns.
-    ``changes`` completes "The order changes with".
+    ``changes`` completes "2 models change places".
     """
 
     slug: str
@@ -203,7 +206,11 @@ class Board(SettingPage):
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
         ties = "on" if method == "ordinal" else setting.ties
-        return of_snapshot(self.snapshot, category, method=method, ties=ties)
+        said = of_snapshot(self.snapshot, category, method=method, ties=ties)
+        prompts = self.snapshot.counts["prompts"]
+        if category or prompts >= FEWEST_PROMPTS or " agree" not in said.short:
+            return said
+        return replace(said, short=f"{said.short[:-1]}, on only {counted(prompts, 'prompt')}.")
 
     @property
     def own_families(self) -> list[str]:
@@ -216,6 +223,20 @@ class Board(SettingPage):
     @property
     def parameters(self) -> Mapping[str, Any]:
         return self.content["parameters"] if self.content else {}
+
+    @property
+    def adjusted_for(self) -> str:
+        """What of answers the scores allow for; empty for nothing."""
+        return adjusted_words(self.setting.adjust) if self.setting.adjust else ""
+
+    @property
+    def line_meaning(self) -> str:
+        """What the lines of the table show; empty without intervals."""
+        if not self.interval_line:
+            return ""
+        drawn = {"games": "ratings", "raters": "raters"}.get(self.parameters["resample"], "prompts")
+        others = f"{drawn} and raters" if "raters_drawn" in self.parameters else drawn
+        return f"The line shows where the score would usually fall with other {others}."
 
     @property
     def interval_line(self) -> str:
@@ -332,8 +353,8 @@ class Board(SettingPage):
         return tuple(row.contestant for row in self.rows)
 
     @property
-    def warnings(self) -> list[str]:
-        return list(self.content["warnings"]) if self.content else []
+    def warnings(self) -> list[tuple[str, bool]]:
+        return [plain_warning(warning) for warning in self.content["warnings"]] if self.content else []
 
     @cached_property
     def other(self) -> Other | None:
@@ -468,7 +489,7 @@ def others(board: Board) -> Iterator[Other]:
     if everyone:
         yield Other(
             "with-people",
-            "people’s answers",
+            "if people’s answers count",
             "Models only",
             "Everyone",
             "With and without people’s answers",
@@ -476,10 +497,10 @@ def others(board: Board) -> Iterator[Other]:
             everyone,
         )
     if unadjusted:
-        for_what = adjusted_words(board.setting.adjust)
+        for_what = board.adjusted_for
         yield Other(
             "adjusted",
-            for_what,
+            f"if {for_what} is left as it is",
             "Adjusted",
             "Not adjusted",
             f"With and without control of {for_what}",
@@ -490,7 +511,7 @@ def others(board: Board) -> Iterator[Other]:
     if every:
         yield Other(
             "all-pairs",
-            "the choice of pairs",
+            "if all pairs count",
             "Random pairs",
             "All pairs",
             "Random pairs and all pairs",
@@ -501,7 +522,7 @@ def others(board: Board) -> Iterator[Other]:
     if given:
         yield Other(
             "as-given",
-            "the reading of ratings",
+            "if ratings count as given",
             "Expected",
             "As given",
             "Expected ratings and ratings as given",
@@ -514,7 +535,7 @@ def others(board: Board) -> Iterator[Other]:
     if under:
         yield Other(
             "ties",
-            "the tie rule",
+            "if ties count half" if ties == "on" else "if ties do not count",
             own[0],
             name,
             "With and without ties",

@@ -9,13 +9,15 @@ from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.standings.table import Row
+from leaderboard.standings.table import Row, ranks_shown
 
 # Small drawings of ratings and intervals in the rows. They are for the eye alone: the numbers stand in cells
 # of their own. Shapes have classes in place of colours, so they follow the style sheet.
 
 
 HEIGHT: Final = 20
+ROW: Final = 300
+"""Grid lines are this long, both ways: the cell cuts them, so that they run through every row."""
 _EDGE: Final = 6
 """Percent of the width that stay empty on either side."""
 _MOST_TICKS: Final = 4
@@ -68,7 +70,7 @@ class Axis:
 
     @cached_property
     def _grid(self) -> str:
-        lines = (_line(self.place(tick), 0, self.place(tick), HEIGHT) for tick in self.ticks)
+        lines = (_line(self.place(tick), -ROW, self.place(tick), ROW) for tick in self.ticks)
         return f'<g class="dots-grid">{"".join(lines)}</g>'
 
     def _arms(self, low: float, high: float) -> str:
@@ -163,7 +165,7 @@ RANK: Final = Column(
     lambda e: str(e.row.rank),
     "num nowrap",
     falling=False,
-    help="The place by score. Below it the ranks that the intervals leave possible.",
+    help="The place by score; 1= is shared. Below it the range of ranks that the intervals leave possible.",
 )
 CONTESTANT: Final = Column(
     "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
@@ -451,7 +453,8 @@ class StandingsView:
 
     @property
     def first_headings(self) -> tuple[Heading, ...]:
-        return tuple(map(self._heading, (RANK, CONTESTANT, RATING)))
+        rank = replace(RANK, label="Rank (range)") if any(line.possible for line in self.lines) else RANK
+        return tuple(map(self._heading, (rank, CONTESTANT, RATING)))
 
     @property
     def explained(self) -> list[Column]:
@@ -470,6 +473,10 @@ class StandingsView:
         return mark_safe(self.axis.heading()) if self.axis else mark_safe("")  # noqa: S308 - numbers alone
 
     @cached_property
+    def _ranks(self) -> dict[str, str]:
+        return ranks_shown([entry.row for entry in self.entries])
+
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         column, falling = self._sorting
         return tuple(map(self._line, ordered(self.entries, column, falling=falling)))
@@ -478,7 +485,7 @@ class StandingsView:
         row, sure = entry.row, self.intervals and entry.row.plus is not None
         return Line(
             entry,
-            str(row.rank),
+            self._ranks[row.contestant],
             row.rank_range if self.intervals and row.rank_range != str(row.rank) else "",
             whole(row.rating),
             whole(row.low) if sure else "",

@@ -103,6 +103,20 @@ def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
     return tuple(Row.read(row, beside.get(row["contestant"]), ranks.get(row["contestant"])) for row in ranked)
 
 
+def ranks_shown(rows: Sequence[Row]) -> dict[str, str]:
+    """Ranks as pages write them, by name: "1=" of each where scores look the same."""
+    alike: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        alike.setdefault(_looks(row), []).append(row.rank)
+    shared = {looks: f"{min(ranks)}=" for looks, ranks in alike.items() if len(ranks) > 1}
+    return {row.contestant: shared.get(_looks(row), str(row.rank)) for row in rows}
+
+
+def _looks(row: Row) -> tuple[str, str]:
+    """Groups that never met, which the reason names, have ranks of their own."""
+    return f"{row.rating:.0f}", row.provisional
+
+
 def rank_ranges(content: Content) -> dict[str, tuple[int, int]]:
     """The best and worst rank of each contestant among those it can be told apart from.
 

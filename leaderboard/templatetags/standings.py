@@ -9,7 +9,7 @@ from leaderboard.standings.rows import NOTHING, WINS, Entry, Line, StandingsView
 
 register = template.Library()
 
-_PEOPLE = ' <span class="badge badge-info">People</span>'
+_PEOPLE = '<span class="badge badge-info">People</span>'
 _PROVISIONAL = (
     ' <span class="badge badge-warn">Provisional</span> <span class="provisional-reason">{reason}</span>'
 )
@@ -39,11 +39,11 @@ def _row(line: Line, *, drawn: bool, every: bool) -> str:
 def _name(entry: Entry) -> str:
     row, address = entry.row, escape(entry.about.address)
     name = f"<bdi>{escape(row.contestant)}</bdi>"
+    maker = (_PEOPLE if row.kind == "people" else "") + escape(entry.about.organisation)
     return (
         (f'<a href="{address}">{name}</a>' if address else name)
-        + (_PEOPLE if row.kind == "people" else "")
         + (_PROVISIONAL.format(reason=escape(row.provisional)) if row.provisional else "")
-        + (_ORGANISATION.format(name=escape(entry.about.organisation)) if entry.about.organisation else "")
+        + (_ORGANISATION.format(name=maker) if maker else "")
     )
 
 

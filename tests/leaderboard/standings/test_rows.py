@@ -154,7 +154,10 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
     people, few = rows(
         standing("Ada", 1000.0, kind="people"), standing("b", 900.0, games=1, wins=0, losses=1)
     )
-    assert '<bdi>Ada</bdi> <span class="badge badge-info">People</span></th>' in people
+    assert (
+        '<bdi>Ada</bdi><span class="organisation"><span class="badge badge-info">People</span></span></th>'
+        in people
+    )
     assert few.startswith('<tr role="row" class="provisional">')
     assert (
         '<span class="badge badge-warn">Provisional</span> '

@@ -13,6 +13,7 @@ from leaderboard.standings.table import (
     count_matrix,
     moves,
     provisional,
+    ranks_shown,
     raters_table,
     standing_rows,
     standings_table,
@@ -49,6 +50,13 @@ MATRIX = {
     "ties": [[0, 2, 0], [2, 0, 0], [0, 0, 0]],
     "games": [[0, 6, 0], [6, 0, 0], [0, 0, 0]],
 }
+
+
+def test_scores_that_look_the_same_share_a_rank():
+    rows = [standing("a", 1100.4), standing("b", 1099.6, rank=2), standing("c", 1000.0, rank=3)]
+    apart = standing("d", 1000.0, component=1)
+    shown = ranks_shown(standing_rows(standings(*rows, apart), None))
+    assert shown == {"a": "1=", "b": "1=", "c": "3", "d": "1"}
 
 
 def test_rows_of_standings():
