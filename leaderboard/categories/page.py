@@ -85,8 +85,8 @@ class Categories(SettingPage):
         return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
 
     @property
-    def verdict(self) -> str:
-        return "" if self.pending else verdict(self.matrix)
+    def verdict(self) -> tuple[str, str] | None:
+        return None if self.pending else verdict(self.matrix)
 
     @property
     def tints(self) -> set[str]:

@@ -8,11 +8,11 @@ from leaderboard.pages.wording import enumerated
 MOST_NAMED: Final = 3
 
 
-def verdict(matrix: CategoryMatrix) -> str:
-    """Two sentences; empty where nobody is ranked over all categories, or no category is named."""
+def verdict(matrix: CategoryMatrix) -> tuple[str, str] | None:
+    """Who leads and what differs; None where nobody is ranked over all or no category is named."""
     first = {category: matrix.ordered(category)[0] for category in matrix.categories}
     best = first.pop("", None)
-    return f"{_leaders(best, first)} {_differences(matrix)}" if best and first else ""
+    return (_leaders(best, first), _differences(matrix)) if best and first else None
 
 
 def _leaders(best: str, first: dict[str, str]) -> str:
@@ -40,8 +40,9 @@ def _differences(matrix: CategoryMatrix) -> str:
     if len(clear) > MOST_NAMED:
         return f"{len(clear)} of {len(found)} scores in a category clearly differ from the overall score."
     said = [
-        f"Clearly {word} than overall: {enumerated(named)}."
-        for word, sign in (("better", 1), ("worse", -1))
-        if (named := [f"{name} in {category}" for name, category in clear if found[name, category] == sign])
+        f"{name} is clearly {'better' if found[name, category] > 0 else 'worse'} in {category} than overall"
+        for name, category in clear
     ]
-    return " ".join(said) or "No score in a category clearly differs from the overall score."
+    return (
+        f"{enumerated(said)}." if said else "No score in a category clearly differs from the overall score."
+    )

@@ -36,8 +36,8 @@ def length_boxes(measure: str, lengths: Sequence[TextLengths]) -> Figure:
         own = [one for one in known if one.what == what]
         places = [parts.index(one.part) + (number - (len(kinds) - 1) / 2) * _GAP for one in own]
         traces += [_boxes(what, own, places), _medians(what, own, places)]
-    shortest = min((max(_SHORTEST, one.min) for one in known), default=_SHORTEST)
-    wide = max((one.max for one in known), default=_SHORTEST) >= _WIDE * shortest
+    shortest = min((max(_SHORTEST, one.min or 0.0) for one in known), default=_SHORTEST)
+    wide = max((one.max or 0.0 for one in known), default=_SHORTEST) >= _WIDE * shortest
     ticks = [factor * 10**power for power in range(8) for factor in ((1,) if wide else (1, 2, 5))]
     drawn_on = layout(
         xaxis={

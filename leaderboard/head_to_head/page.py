@@ -180,6 +180,18 @@ class HeadToHead(ComputedPage):
         return [each for each in found if each.what != "length" or self.study.is_closed]
 
     @property
+    def leaning(self) -> str:
+        """What all raters prefer although the verdict is open; empty where they are of two minds."""
+        own = self.content["preferring"] if self.content else {}
+        decided = self.chosen is None or self.chosen.decision is None or not self.chosen.decision.outlook
+        if decided or own.get("neither") or bool(own["first"]) == bool(own["second"]):
+            return ""
+        raters, name = max((own["first"], self.first.name), (own["second"], self.second.name))
+        if raters < 2:
+            return ""
+        return f"{'Both' if raters == 2 else f'All {raters}'} raters lean to {name}, but not clearly enough."
+
+    @property
     def moved_by(self) -> list[str]:
         return [each.sentence(self.first.name, self.level) for each in self.drivers if each.tells]
 

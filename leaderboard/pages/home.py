@@ -13,7 +13,7 @@ from arena.texts import markdown
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import visible
 
-_FOR_DEVELOPERS: Final = ("Vote files and JSON", "From a notebook")
+_FOR_DEVELOPERS: Final = ("Files of ratings and JSON", "From a notebook")
 """Sections of the document that the page leaves out."""
 
 

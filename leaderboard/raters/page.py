@@ -1,6 +1,6 @@
 """The page of every kind of raters side by side."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -117,7 +117,7 @@ class RatersPage(AboutRaters):
     tab: ClassVar[str] = "study-raters"
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Sequence[str]:
         return verdict(self.kinds)
 
     @property

@@ -20,12 +20,11 @@ Leaning = tuple[float, float | None, float | None]
 """A share and its interval."""
 
 
-def verdict(kinds: Sequence[Kind]) -> str:
-    """Intervals decide who prefers something; groups are left out. Empty without ratings."""
+def verdict(kinds: Sequence[Kind]) -> Sequence[str]:
+    """Sentences. Intervals decide who prefers something; groups are left out. Empty without ratings."""
     shown = [kind for kind in kinds if kind.replies and not kind.selector.startswith("group:")]
     preferences = (sentence for each in _LEANINGS for sentence in _preferences(shown, *each))
-    sentences = [*preferences, *_swapped(shown)]
-    return paragraph(sentences) if sentences else ""
+    return [paragraph([each]) for each in (*preferences, *_swapped(shown))]
 
 
 def of_one(kind: Kind) -> str:

@@ -23,7 +23,7 @@ def kind(label, share, length=None, rate=None):
 
 def test_intervals_decide_who_prefers_what():
     kinds = [kind("People", 0.53, 0.6), kind("A", 0.7, 0.46, 0.64), kind("B", 0.4, 0.4, 0.1)]
-    assert verdict(kinds) == (
+    assert " ".join(verdict(kinds)) == (
         "A prefers the answer shown first (70%); B prefers the answer shown second (40% for the answer shown "
         "first). People prefer the longer answer (60%); B prefers the shorter answer (40% for the longer "
         "answer). Both judges change their verdict in 10–64% of pairs when the order is swapped."
@@ -38,9 +38,9 @@ def test_intervals_decide_who_prefers_what():
 
 def test_many_kinds_are_counted():
     kinds = [kind(name, 0.6 + place / 10, rate=0.2) for place, name in enumerate("abc")]
-    assert verdict([*kinds, kind("e", 0.5)]) == (
+    assert " ".join(verdict([*kinds, kind("e", 0.5)])) == (
         "Three of four judges prefer the answer shown first (60–80%). "
         "All three judges that saw both orders change their verdict in 20% of pairs when the order is "
         "swapped; e saw one order only."
     )
-    assert verdict([]) == ""
+    assert not verdict([])
