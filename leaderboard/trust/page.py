@@ -309,10 +309,11 @@ class TrustPage(Page):
 
     @cached_property
     def axis(self) -> Axis | None:
-        """Percent; of judges alone, so that a rule far off does not push them together."""
+        """Percent, from chance on; a rule that is worse does not push the judges together."""
         judges = [row for row in self.rows if row.is_judge]
         shares = (row.number(name) for row in judges for name in ("low", "accuracy", "high"))
-        return Axis.around(100 * share for share in shares if share is not None)
+        known = [100 * share for share in shares if share is not None]
+        return Axis.around([50.0, *known]) if known else None
 
     @property
     def axis_drawing(self) -> SafeString:
