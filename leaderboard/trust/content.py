@@ -169,14 +169,20 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
 
 
 def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Any]:
-    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people."""
+    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people.
+
+    Sealed, neither is told, nor the confusion: a judge that is nearly always right would tell what the
+    baselines and people get.
+    """
+    if trial.asked.sealed:
+        return {"longer": None, "people": None, "confusion": None}
     longer, held = trial.longer[subset], trial.held[subset]
     sided = (np.abs(own.verdicts) == 1) & (np.abs(longer) == 1)
     known = held != NO_GOLD
     beside = Judged(held[known], own.verdicts[:, known], own.rule, own.pointwise, own.stream)
     return {
         "longer": rounded(mean_of((own.verdicts == longer)[sided].astype(np.float64))),
-        "people": None if trial.asked.sealed else rounded(mean_of(beside.credits)),
+        "people": rounded(mean_of(beside.credits)),
     }
 
 

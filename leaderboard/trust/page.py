@@ -36,6 +36,7 @@ from leaderboard.snapshots.settings import (
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.rows import EVERY_COLUMN, Axis, Heading, TableQuery
 from leaderboard.trust import figure, table, tags
+from leaderboard.trust.reading import PEOPLE
 from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
 
 _PER: Final = 1000
@@ -118,6 +119,11 @@ class TrustPage(Page):
     @property
     def without_gold(self) -> bool:
         return not self.snapshot.counts.get("labelled") and self.setting.gold == TrustSetting.gold
+
+    @property
+    def can_ask_people(self) -> bool:
+        """Whether the majority of people can be taken as right instead of labels that are not there."""
+        return self.without_gold and PEOPLE in self._sources
 
     @property
     def found(self) -> Content | None:

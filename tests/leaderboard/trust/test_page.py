@@ -104,7 +104,8 @@ class TestWhileOpen:
         assert set(found["parameters"]["subsets"]) == {"plain"}
         assert found["baselines"] == []
         assert all(set(each["subsets"]) == {"plain"} for each in found["judges"])
-        assert {each["average"]["people"] for each in found["judges"]} == {None}
+        for name in ("people", "longer", "confusion"):
+            assert {each["subsets"]["plain"][name] for each in found["judges"]} == {None}
         for address in (page, client.get(f"{PAGE}?columns=all"), client.get(API)):
             shown = address.content.decode()
             assert "tricky" not in shown
@@ -140,6 +141,7 @@ def test_nothing_to_show(staff):
     made.judge("good", "1", "1")
     services.refresh(study)
     assert f"python manage.py import_data {study.slug} FILE --format llmbar" in words(staff.get(page))
+    assert 'href="?gold=people"' in text(staff.get(page))
     assert "Judge accuracy" not in text(staff.get(study.get_absolute_url()))
     made.pairs[0].gold, made.pairs[0].gold_source = "first", "by hand"
     made.pairs[0].save()
