@@ -110,7 +110,7 @@ def _lead(lead: Content) -> str:
 
 def _difference(found: Mapping[str, Any]) -> str:
     ends = "" if found["low"] is None else f" ({_points(found['low'])} to {_points(found['high'])})"
-    counts = f"alone right in both orders {found['only_judge']} to {found['only_base']}"
+    counts = f"alone right in each order asked {found['only_judge']} to {found['only_base']}"
     return f"{_points(found['difference'])} points{ends}; {counts}, {_p('McNemar p', found['mcnemar'])}"
 
 
