@@ -13,8 +13,8 @@ from arena.texts import markdown
 from leaderboard.models import Snapshot
 from leaderboard.pages.shell import visible
 
-_FOR_DEVELOPERS: Final = ("Files of ratings and JSON", "From a notebook")
-"""Sections of the document that the page leaves out."""
+_FOR_DEVELOPERS: Final = "From a notebook"
+"""The section of the document that the page leaves out."""
 
 
 @require_safe

@@ -49,7 +49,7 @@ def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, m
     row = page.locator(".kinds tbody tr", has_text="STRICT").first
     cells = [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
     # 2 prompts x 3 pairs x 2 orders, all of them for the first, and one reply that is no rating.
-    assert cells[0] == "13 1 not rated"
+    assert cells[0] == "12 1 of 13 not rated"
     assert cells[2].startswith("100.0%")
     assert cells[4].startswith("100.0%")
     assert "6 pairs" in cells[4]
