@@ -201,5 +201,5 @@ class TestPanels:
         assert mine["cost"] is None
         assert (theirs["cost"]["calls"], theirs["cost"]["failed"], theirs["cost"]["pairs"]) == (3000, 1, 1)
         assert (theirs["cost"]["cost"], theirs["cost"]["unpriced"]) == (None, 2)
-        assert [flag["kind"] for flag in theirs["flags"]] == ["competes"]
+        assert [flag["kind"] for flag in theirs["flags"]] == ["competes", "self-preference"]
         assert theirs["judge"] is None
