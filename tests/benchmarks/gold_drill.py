@@ -147,7 +147,6 @@ def drill(folder: Path, judges: int, pairs: int, llmbar: Path | None) -> None:
     said = sum(rule.said.values(), Counter())
     assert statuses["scored"] == said["right"] + said["wrong"]
     assert (statuses.get("unscored", 0), states.get("failed", 0)) == (said["unreadable"], said["failing"])
-    arena.manage("refresh", "drill")
     shown = json.loads(arena.manage("meta_evaluate", "drill", "--format=json"))
     for each in shown["judges"]:
         of_model = rule.said[each["judge"].replace("judge", "model")]
