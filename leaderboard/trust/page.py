@@ -36,7 +36,6 @@ from leaderboard.snapshots.settings import (
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.rows import EVERY_COLUMN, Axis, Heading, TableQuery
 from leaderboard.trust import figure, table, tags
-from leaderboard.trust.reading import PEOPLE
 from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
 
 _PER: Final = 1000
@@ -123,7 +122,7 @@ class TrustPage(Page):
     @property
     def can_ask_people(self) -> bool:
         """Whether the majority of people can be taken as right instead of labels that are not there."""
-        return self.without_gold and PEOPLE in self._sources
+        return self.without_gold and "people" in self._sources
 
     @property
     def found(self) -> Content | None:
