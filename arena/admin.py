@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from arena.models import (
+    Answer,
     ApiToken,
     Assignment,
     Comparison,
@@ -16,9 +17,11 @@ from arena.models import (
     Membership,
     Pair,
     Prompt,
+    Question,
     Rater,
     RaterGroup,
     Reference,
+    Score,
     Study,
     StudyEvent,
 )
@@ -138,9 +141,12 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 
 @admin.register(Assignment)
 class AssignmentAdmin(ReadOnlyAdmin):
-    list_display = ["public_id", "study", "rater", "pair", "swapped", "repeat", "state", "leased_until"]
-    list_filter = ["state", "study", "rater__kind"]
-    list_select_related = ["study", "rater", "pair"]
+    list_display = [
+        *("public_id", "study", "rater", "kind", "pair", "completion", "swapped", "repeat", "state"),
+        "leased_until",
+    ]
+    list_filter = ["state", "kind", "study", "rater__kind"]
+    list_select_related = ["study", "rater", "pair", "completion"]
     search_fields = ["public_id", "rater__name", "rater__slug"]
     date_hierarchy = "created_at"
 
@@ -156,6 +162,38 @@ class ComparisonAdmin(ReadOnlyAdmin):
     search_fields = ["external_id", "rater__name", "rater__slug", "pair__prompt__external_id"]
     date_hierarchy = "created_at"
     inlines = [CriterionInline]
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "prompt", "text", "required", "proposed_by", "is_accepted", "is_current"]
+    list_filter = ["is_current", "is_accepted", "required", "prompt__study"]
+    list_select_related = ["prompt"]
+    search_fields = ["text", "prompt__external_id", "proposed_by"]
+
+
+class TextOpinionAdmin(ReadOnlyAdmin):
+    list_filter = ["study", "rater__kind", "status", "reason", "source", "is_current"]
+    search_fields = ["external_id", "rater__name", "rater__slug", "completion__prompt__external_id"]
+    date_hierarchy = "created_at"
+
+
+@admin.register(Score)
+class ScoreAdmin(TextOpinionAdmin):
+    list_display = [
+        *("pk", "study", "rater", "completion", "turn", "status", "value", "lowest", "highest", "reason"),
+        *("source", "is_current", "created_at"),
+    ]
+    list_select_related = ["study", "rater", "completion"]
+
+
+@admin.register(Answer)
+class AnswerAdmin(TextOpinionAdmin):
+    list_display = [
+        *("pk", "study", "rater", "completion", "question", "status", "value", "reason"),
+        *("source", "is_current", "created_at"),
+    ]
+    list_select_related = ["study", "rater", "completion", "question"]
 
 
 admin.site.site_header = "Likert Arena"

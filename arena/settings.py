@@ -160,6 +160,7 @@ SWEEPS = [
     "arena.data.uploads.jobs.sweep",
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",
+    "judging.proposing.services.sweep",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]

@@ -5,7 +5,7 @@ from django.contrib import admin
 
 from arena.admin import ReadOnlyAdmin
 from judging.judges.services import JudgeError, check_url
-from judging.models import Judge, JudgeCall, JudgeRun, Price
+from judging.models import Judge, JudgeCall, JudgeRun, Price, ProposalCall
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -74,3 +74,10 @@ class PriceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["model", "base_url", "prompt", "completion", "currency", "updated_at"]
     search_fields = ["model", "base_url"]
     list_filter = ["currency"]
+
+
+@admin.register(ProposalCall)
+class ProposalCallAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "prompt", "judge", "model", "state", "proposed", "cost", "created_at"]
+    list_filter = ["state"]
+    list_select_related = ["prompt", "judge__rater"]

@@ -15,6 +15,6 @@ def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
     remote = remote_services.asked_remotely([each.assignment.pk for each in of_judges])
     return {
         assignment.pk
-        for assignment, comparison, call in of_judges
-        if assignment.pk in remote and remote_services.settle(assignment, comparison, call or {})
+        for assignment, opinion, call in of_judges
+        if assignment.pk in remote and remote_services.settle(assignment, opinion, call or {})
     }

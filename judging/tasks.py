@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from judging.panels import services as panels_services
+from judging.proposing import services as proposing_services
 from judging.runs.batching import Combiner
 from judging.runs.calls import judge_assignment as services_judge_assignment
 from judging.runs.lifecycle import go_on
@@ -73,3 +74,9 @@ def plan_run(run_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator]
 def convene_panel(panel_id: int) -> None:
     panels_services.convene(panel_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def propose(_: int) -> None:
+    if proposing_services.work_off():
+        proposing_services.sweep()  # what is left gets a thread of its own

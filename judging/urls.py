@@ -2,6 +2,7 @@ from django.urls import path
 
 from judging.judges import views as judges_views
 from judging.panels import views as panels_views
+from judging.proposing import views as proposing_views
 from judging.runs import views
 
 urlpatterns = [
@@ -13,6 +14,8 @@ urlpatterns = [
     path("judges/protocol/", judges_views.about_protocol, name="judge_protocol"),
     path("panels/new/", panels_views.panel_form, name="panel_new"),
     path("panels/<slug:slug>/edit/", panels_views.panel_form, name="panel_edit"),
+    path("proposals/<slug:slug>/", proposing_views.proposals, name="judge_proposals"),
+    path("proposals/<slug:slug>/stop/", proposing_views.stop, name="judge_proposals_stop"),
     path("runs/new/", views.start_run, name="judge_run_new"),
     path("runs/preview/", views.preview_run, name="judge_run_preview"),
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),

@@ -1,4 +1,4 @@
-/* The answer to the pair on screen: its questions, the reasons for it, and choosing that submits by itself. */
+/* The answer to the task on screen: its questions, the reasons for it, and choosing that submits by itself. */
 const Answer = (() => {
   "use strict";
 
@@ -8,31 +8,85 @@ const Answer = (() => {
 
   const form = () => document.getElementById("answer");
   const rows = () => [...form().querySelectorAll("fieldset[data-row]")];
-  const chosen = (row) => row.querySelector("input:checked");
+  const field = (row) => row.querySelector("input[type=number]"); // a score that is written
+  const chosen = (row) => row.querySelector("input:checked") || (field(row)?.value ? field(row) : null);
+  const isChecks = () => Boolean(form()?.querySelector(".checks"));
   const activeRow = () => rows().find((row) => row.hasAttribute("data-active")) || rows()[0];
 
   function activate(row) {
-    for (const each of rows()) {
-      each.toggleAttribute("data-active", each === row && rows().length > 1);
+    const all = rows();
+    for (const each of all) {
+      each.toggleAttribute("data-active", each === row && all.length > 1);
+    }
+    if (isChecks()) {
+      form().querySelector("[data-step]").textContent = `${all.indexOf(row) + 1} of ${all.length}`;
+      row.scrollIntoView({ block: "nearest" });
     }
   }
 
+  /* Not the first button of a row: Space would choose it. */
+  function focusOn(row) {
+    (chosen(row) || row).focus({ preventScroll: true });
+  }
+
   function caption(input) {
-    return input ? input.closest("label").querySelector(".point-caption").textContent : "";
+    const label = input?.closest("label");
+    const words = label?.querySelector(".point-caption, .choice-caption") || label?.querySelector(".point-number");
+    return words ? words.firstChild.textContent.trim() : input?.value || "";
+  }
+
+  function tell(selector, row) {
+    const place = row.querySelector(selector);
+    if (place) {
+      place.textContent = caption(chosen(row.dataset.row ? row : rows()[0]));
+    }
   }
 
   function tellChosen(row) {
-    row.querySelector(".scale-chosen").textContent = caption(chosen(row));
-    if (row === rows()[0]) {
-      form().querySelector(".answer-chosen").textContent = caption(chosen(row));
+    tell(".scale-chosen", row);
+    tell(".answer-chosen", form());
+    if (isChecks()) {
+      const answered = rows().filter(chosen).length;
+      form().querySelector("[data-answered]").textContent = `${answered} of ${rows().length} answered`;
     }
   }
 
   function changed(row) {
     tellChosen(row);
-    activate(rows().find((each) => !chosen(each)) || row);
+    const all = rows();
+    const later = all.slice(all.indexOf(row) + 1);
+    activate([...later, ...all].find((each) => !chosen(each)) || row);
     Drafts.save(form());
   }
+
+  /* The choice beside the one made, from which Enter and the other arrows go on. */
+  function step(row, by) {
+    const inputs = [...row.querySelectorAll("input[type=radio]")];
+    const at = inputs.indexOf(chosen(row));
+    const input = inputs[at < 0 ? (by > 0 ? 0 : inputs.length - 1) : at + by];
+    if (input) {
+      input.checked = true;
+      input.focus({ preventScroll: true });
+      tellChosen(row);
+      Drafts.save(form());
+    }
+  }
+
+  function move(by) {
+    const next = rows()[rows().indexOf(activeRow()) + by];
+    if (next) {
+      activate(next);
+      focusOn(next);
+    }
+  }
+
+  // What lacks an answer must be on screen before the browser points at it.
+  document.addEventListener("invalid", (event) => {
+    const row = form()?.contains(event.target) && rows().find((each) => !chosen(each));
+    if (row) {
+      activate(row);
+    }
+  }, true);
 
   document.addEventListener("change", (event) => {
     const row = event.target.closest?.("fieldset[data-row]");
@@ -44,7 +98,7 @@ const Answer = (() => {
   });
 
   document.addEventListener("input", (event) => {
-    if (event.target.id === "rationale") {
+    if (event.target.id === "rationale" || event.target.matches(".score-field")) {
       Drafts.save(form());
     }
   });
@@ -76,12 +130,24 @@ const Answer = (() => {
   }
 
   function submit() {
+    const missing = isChecks() && rows().find((row) => !chosen(row));
+    if (missing) {
+      activate(missing);
+      focusOn(missing);
+      const number = rows().indexOf(missing) + 1;
+      document.getElementById("announcer").textContent = `Requirement ${number} has no answer yet.`;
+      return;
+    }
     form().requestSubmit(form().querySelector(".answer-submit"));
   }
 
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-comment]")) {
       Answer.comment();
+    }
+    const mover = event.target.closest?.("[data-move]");
+    if (mover) {
+      move(Number(mover.dataset.move));
     }
   });
 
@@ -107,7 +173,7 @@ const Answer = (() => {
     submit,
     stopCounting,
 
-    /* A pair has come to the screen. */
+    /* A task has come to the screen. */
     start() {
       stopCounting();
       Clock.start(Drafts.restore(form()));
@@ -116,17 +182,43 @@ const Answer = (() => {
       activate(rows().find((row) => !chosen(row)) || rows()[0]);
     },
 
-    choose(number) {
-      const input = activeRow().querySelector(`input[value="${number}"]`);
+    /* Choose by a key; returns whether it means something here. */
+    choose(key) {
+      if (field(activeRow()) && /^\d$/.test(key)) {
+        field(activeRow()).focus();
+        return false; // it is written there
+      }
+      const input = [...activeRow().querySelectorAll("input")].find((each) => each.dataset.key === key);
       if (!input) {
-        return;
+        return false;
       }
       stopCounting();
       input.checked = true;
       input.focus({ preventScroll: true });
       input.dispatchEvent(new Event("change", { bubbles: true }));
+      if (isChecks()) {
+        focusOn(activeRow());
+      }
       count();
+      return true;
     },
+
+    /* Arrows move between requirements and within them, and along a score; returns whether they do here. */
+    arrow(key) {
+      const [row, vertical] = [activeRow(), { arrowup: -1, arrowdown: 1 }[key]];
+      if (!row.matches(".check, .scale-score") || field(row) || (vertical && !isChecks())) {
+        return false;
+      }
+      if (vertical) {
+        move(vertical);
+      } else {
+        step(row, key === "arrowleft" ? -1 : 1);
+      }
+      return true;
+    },
+
+    /* Whether all requirements are answered. */
+    isChecked: () => isChecks() && rows().every(chosen),
 
     /* Choose or unchoose a reason by its letter; returns whether there is one. */
     reason(letter) {
@@ -178,7 +270,8 @@ const Answer = (() => {
 
     said() {
       const comment = form().elements.rationale.value.trim();
-      return caption(chosen(rows()[0])) + (comment ? `. Your comment: ${comment}` : "");
+      const said = isChecks() ? rows().map((row) => caption(chosen(row))).join(", ") : caption(chosen(rows()[0]));
+      return said + (comment ? `. Your comment: ${comment}` : "");
     },
   };
 })();

@@ -1,5 +1,5 @@
 /*
- * What was chosen and written for a pair and not submitted yet, by pair, so that a reload, a lost session or a pair
+ * What was chosen and written for a task and not submitted yet, by pair, so that a reload, a lost session or a pair
  * brought back in between loses nothing. Kept in this tab alone.
  */
 const Drafts = (() => {
@@ -36,6 +36,9 @@ const Drafts = (() => {
       }
       for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox]")) {
         input.checked = draft.fields.some(([name, value]) => name === input.name && value === input.value);
+      }
+      for (const input of form.querySelectorAll("input[type=number]")) {
+        input.value = draft.fields.find(([name]) => name === input.name)?.[1] || "";
       }
       form.elements.rationale.value = draft.fields.find(([name]) => name === "rationale")?.[1] || "";
       return Number(draft.seconds) || 0;

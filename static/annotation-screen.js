@@ -6,6 +6,11 @@ const Screen = (() => {
   "use strict";
 
   const RETRY = 5000; // milliseconds
+  const SHOWN = {
+    compare: "The next pair is shown.",
+    score: "The next answer to score is shown.",
+    check: "The requirements of an answer are shown.",
+  };
   const place = Server.place;
   const task = () => document.getElementById("task");
   const current = () => task().dataset.assignment || "";
@@ -63,7 +68,7 @@ const Screen = (() => {
     window.scrollTo(0, 0);
     const heading = task().querySelector("h2");
     heading.focus({ preventScroll: true });
-    element("announcer").textContent = Answer.form() ? "The next pair is shown." : heading.textContent;
+    element("announcer").textContent = SHOWN[task().dataset.kind] || heading.textContent;
   }
 
   function strand() {
@@ -235,7 +240,7 @@ const Screen = (() => {
     box.querySelector("a").hidden = !signedOut;
   }
 
-  const TITLES = { rate: "A rating was not stored.", skip: "A pair was not skipped.", flag: "A flag was not stored." };
+  const TITLES = { rate: "A rating was not stored.", skip: "A skip was not stored.", flag: "A flag was not stored." };
 
   function tellRefused() {
     const list = element("refusals");

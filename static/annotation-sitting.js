@@ -66,10 +66,10 @@ const Sitting = (() => {
     box.hidden = box.hidden || Date.now() - hinted > LONG_ENOUGH;
     const offer = isTimeToOffer();
     if (now.goal && now.done === now.goal) {
-      hint(`You have reached your goal of ${now.goal} pair${now.goal === 1 ? "" : "s"}. Thank you!`);
+      hint(`You have reached your goal of ${now.goal}. Thank you!`);
     } else if (!now.warned && isTooFast()) {
       now.warned = true;
-      hint(`You are very fast: ${median(now.seconds).toFixed(1)} s per pair. Please read both answers.`);
+      hint(`You are very fast: ${median(now.seconds).toFixed(1)} s each. Please read the answers in full.`);
     } else if (offer) {
       hint("Save a step: let a choice submit by itself?", {
         yes: "Turn on",

@@ -86,7 +86,7 @@
     p: () => Answer.form() && View.foldPrompt(),
     o: () => Answer.form() && View.foldReference(),
     r: () => Answer.form() && View.toggle("raw"),
-    y: () => Answer.form() && View.toggle("sync"),
+    y: () => press(".toggle-sync"),
     g: () => openDialog("guidelines"),
     "?": () => openDialog("help"),
   };
@@ -124,6 +124,18 @@
     }
   }
 
+  /* Arrows and Space, but in a text that scrolls. */
+  function moves(key, target) {
+    if (target.closest("[role=region], a, button, summary")) {
+      return false;
+    }
+    if (key === " " && Answer.isChecked()) {
+      Answer.submit();
+      return true;
+    }
+    return key.startsWith("arrow") && Answer.arrow(key);
+  }
+
   function onPage(event) {
     const key = event.key.toLowerCase();
     const undo = key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
@@ -132,10 +144,8 @@
       KEYS.u();
     } else if (event.ctrlKey || event.metaKey || event.altKey) {
       return;
-    } else if (/^[1-9]$/.test(key)) {
-      if (Answer.form()) {
-        Answer.choose(key);
-      }
+    } else if (Answer.form() && (Answer.choose(key) || moves(key, event.target))) {
+      event.preventDefault();
     } else if (key === "enter") {
       enter(event);
     } else if (Object.hasOwn(KEYS, key)) {
@@ -147,7 +157,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.repeat || event.isComposing) {
+    if (event.isComposing || (event.repeat && !event.key.startsWith("Arrow"))) {
       return;
     }
     Screen.hideReveal();
@@ -158,6 +168,8 @@
       return;
     } else if (event.target.id === "rationale") {
       inComment(event);
+    } else if (event.target.matches(".score-field") && event.key === "Escape") {
+      event.target.blur();
     } else if (!isTyping(event.target)) {
       onPage(event);
     }

@@ -105,16 +105,17 @@ def django_db_keepdb() -> bool:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(
-    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
-) -> None:
-    migrated.take(migrated.kept(request.config))
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    if connection.vendor == "sqlite":
+        migrated.take(settings.DATABASES["default"]["TEST"]["NAME"])
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> None:
-    with django_db_blocker.unblock():
-        migrated.keep(migrated.kept(request.config))
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    if connection.vendor == "sqlite":
+        with django_db_blocker.unblock():
+            connection.ensure_connection()
+            migrated.keep(connection.connection)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,6 +10,7 @@ from django.core.files.base import ContentFile
 from arena.data.uploads import jobs
 from arena.data.uploads import jobs as uploads_jobs
 from arena.models import (
+    Answer,
     Assignment,
     Comparison,
     Completion,
@@ -18,8 +19,10 @@ from arena.models import (
     Membership,
     Pair,
     Prompt,
+    Question,
     Rater,
     RaterGroup,
+    Score,
     Study,
 )
 from arena.rating.subsets import TRAINING_SUBSET
@@ -86,14 +89,15 @@ def make_member(study: Study, **overrides: Any) -> Rater:
 
 
 def make_assignment(**overrides: Any) -> Assignment:
-    """An assignment of a pair, claimed by a person for half an hour."""
+    """An assignment claimed by a person for half an hour: of a pair, or by kind of a completion."""
     from django.utils import timezone
 
     from arena.rating.offering import lease_time
 
-    pair = overrides.pop("pair", None) or make_pair()
+    completion = overrides.get("completion")
+    pair = None if completion else overrides.pop("pair", None) or make_pair()
     defaults = {
-        "study": pair.prompt.study,
+        "study": (completion or pair).prompt.study,
         "pair": pair,
         "rater": overrides.pop("rater", None) or make_rater(),
         "leased_until": timezone.now() + lease_time(),
@@ -116,6 +120,42 @@ def make_comparison(**overrides: Any) -> Comparison:
         "source": Comparison.Source.IMPORT,
     }
     return Comparison.objects.create(**{**defaults, **overrides})
+
+
+def make_question(**overrides: Any) -> Question:
+    number = next(_numbers)
+    overrides["prompt"] = overrides.get("prompt") or make_prompt()
+    defaults = {"position": overrides["prompt"].questions.count() + 1, "text": f"Is it number {number}?"}
+    return Question.objects.create(**{**defaults, **overrides})
+
+
+def make_score(**overrides: Any) -> Score:
+    """A score of 3 from 1 to 5; pass reason=... for an unscored one."""
+    return Score.objects.create(
+        **_about_a_text({"value": 3.0, "lowest": 1.0, "highest": 5.0, **overrides}, overrides)
+    )
+
+
+def make_answer(**overrides: Any) -> Answer:
+    """A yes to one question about one text; pass reason=... for an unscored one."""
+    completion = overrides.setdefault("completion", None) or make_completion()
+    overrides["completion"] = completion
+    overrides["question"] = overrides.get("question") or make_question(prompt=completion.prompt)
+    return Answer.objects.create(**_about_a_text({"value": "yes", **overrides}, overrides))
+
+
+def _about_a_text(fields: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    completion = overrides.get("completion") or make_completion()
+    is_unscored = bool(overrides.get("reason"))
+    if is_unscored:
+        fields = {**fields, "value": None}
+    defaults = {
+        "study": completion.prompt.study,
+        "status": "unscored" if is_unscored else "scored",
+        "source": Score.Source.IMPORT,
+        "rater": overrides.get("rater") or make_rater(),
+    }
+    return {**defaults, **fields, **overrides, "completion": completion}
 
 
 def make_small_study(prompts: int = 2, contestants: int = 3, **overrides: Any) -> Study:

@@ -4,40 +4,44 @@ import hashlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import pytest
-from django.conf import settings
-from django.db import connection
-
 ROOT: Final = Path(__file__).resolve().parent.parent
+FOLDER: Final = ROOT / ".pytest_cache" / "migrated"
 
 
-def kept(config: pytest.Config) -> Path | None:
-    """The file for these migrations and these versions of everything; None where none can be kept."""
-    cache = getattr(config, "cache", None)
-    if connection.vendor != "sqlite" or cache is None:
-        return None
+def kept() -> Path:
+    """The file for these migrations and these versions of everything."""
     made_of = hashlib.sha256((ROOT / "requirements-dev.txt").read_bytes())
     for file in sorted(ROOT.glob("*/migrations/*.py")):
         made_of.update(file.read_bytes())
-    folder: Path = cache.mkdir("migrated")
-    return folder / f"{made_of.hexdigest()[:20]}.sqlite3"
+    return FOLDER / f"{made_of.hexdigest()[:20]}.sqlite3"
 
 
-def take(file: Path | None) -> None:
-    """Put it where the tests of this process expect their database."""
-    if file and file.exists():
-        shutil.copy(file, settings.DATABASES["default"]["TEST"]["NAME"])
+def take(target: str | Path) -> bool:
+    """Put it where a database is expected; whether there is one."""
+    if found := kept().exists():
+        shutil.copy(kept(), target)
+    return found
 
 
-def keep(file: Path | None) -> None:
+def keep(source: sqlite3.Connection) -> None:
     """Keep the database that was just made, unless there is one; complete or not at all."""
-    if file and not file.exists():
-        draft = file.with_suffix(f".{os.getpid()}")
-        connection.ensure_connection()
+    if not kept().exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        draft = kept().with_suffix(f".{os.getpid()}")
         target = sqlite3.connect(draft)
-        connection.connection.backup(target)
+        source.backup(target)
         target.close()
-        draft.replace(file)
+        draft.replace(kept())
+
+
+def migrate(target: Path, manage: Callable[..., object]) -> None:
+    """Make the tables of an arena with a file of its own, which ``manage`` runs commands for."""
+    if not take(target):
+        manage("migrate", "--verbosity=0")
+        source = sqlite3.connect(target)
+        keep(source)
+        source.close()

@@ -35,12 +35,12 @@ from leaderboard.models import Snapshot
 from leaderboard.refreshing import services as leaderboard
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields
-from tests.factories import make_assignment, make_judge, make_rater, make_user
+from tests.factories import make_assignment, make_judge, make_question, make_rater, make_user
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "6"))
-OPERATIONS = 29
+OPERATIONS = 35
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [
@@ -77,6 +77,8 @@ def _one_connection() -> Iterator[None]:
 def world(_one_connection: None) -> Iterator[World]:
     logging.disable(logging.WARNING)
     made = HandMade("Alpha", "Beta", "Gamma", slug="known", name="Known", criteria=["clarity"])
+    made.study.tasks = ["compare", "score", "check"]
+    made.study.save()
     made.rate("Alpha", "Beta", 2)
     made.rate("Beta", "Gamma", 7)
     leaderboard.refresh(made.study)
@@ -95,6 +97,10 @@ def world(_one_connection: None) -> Iterator[World]:
     plan_run(run.pk)
     pair = made.pair("Alpha", "Gamma")
     ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
+    make_question(prompt=pair.prompt)
+    for rater, kind in ((person, "score"), (operator, "check"), (elsewhere, "score"), (elsewhere, "check")):
+        text = make_assignment(kind=kind, completion=pair.first, rater=rater)
+        ids.insert(0, text.public_id)
     ids += list(judge.rater.assignments.values_list("public_id", flat=True))
     yield World(
         made,
@@ -116,6 +122,11 @@ def world(_one_connection: None) -> Iterator[World]:
             "criteria": [{"clarity": 4}],
             "reasons": [["Clearer"]],
             "attempt": [1],
+            "key": ["rate"],
+            "value": [3],
+            "lowest": [1],
+            "highest": [5],
+            "answers": [[{"position": 1, "value": "yes"}]],
         },
         {
             "nobody": None,

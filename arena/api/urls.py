@@ -25,9 +25,9 @@ api = API(
     title="Likert Arena",
     version="1",
     description=(
-        "Rate pairs of completions as a person or a judge, start and watch judge runs as an operator, and "
-        "read published numbers. Public studies are read without a token; every other request carries a "
-        "bearer token with the scope of the operation: rate, runs or read."
+        "Compare, score and check completions as a person or a judge, start and watch judge runs as an "
+        "operator, and read published numbers. Public studies are read without a token; every other request "
+        "carries a bearer token with the scope of the operation: rate, runs or read."
     ),
     docs=Reference(),
     parser=JSONParser(),
@@ -35,7 +35,9 @@ api = API(
 )
 RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
 api.add_router("/assignments", "judging.remote.api.router", auth=RATE)
-api.add_router("/comparisons", "arena.api.views.router", auth=RATE)
+api.add_router("/comparisons", "arena.api.views.comparisons", auth=RATE)
+api.add_router("/scores", "arena.api.views.scores", auth=RATE)
+api.add_router("/answers", "arena.api.views.answers", auth=RATE)
 api.add_router("/judges", "judging.remote.api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
 api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
@@ -43,6 +45,7 @@ api.add_router("/studies", "leaderboard.anchoring.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.planning.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.head_to_head.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.trust.api.studies", auth=READ)
+api.add_router("/studies", "leaderboard.requirements.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.results.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.releases.api.studies", auth=READ)
 api.add_router("/snapshots", "leaderboard.standings.api.snapshots", auth=READ)

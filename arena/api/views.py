@@ -1,56 +1,104 @@
-"""Submitting comparisons."""
+"""Submitting comparisons, scores and answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema, Status
 
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, BatchIn, BatchOut, ComparisonIn, ComparisonOut, ConflictOut, ErrorOut
-from arena.models import Comparison, Rater
-from arena.rating.recording import (
-    AlreadyAnsweredError,
-    Answer,
-    InvalidAnswerError,
-    NotStoredError,
-    RatingError,
-    Submission,
-    record_comparisons,
+from arena.api.opinions import (
+    AnswersConflictOut,
+    AnswersIn,
+    AnswersOut,
+    BatchIn,
+    BatchOut,
+    CheckedTextsIn,
+    CheckedTextsOut,
+    ComparisonIn,
+    ComparisonOut,
+    ConflictOut,
+    OpinionIn,
+    ScoreConflictOut,
+    ScoreIn,
+    ScoreOut,
+    ScoresIn,
+    ScoresOut,
 )
+from arena.api.schemas import ERRORS, ErrorOut
+from arena.models import Rater
+from arena.rating.opinions import InvalidAnswerError, NotStoredError, RatingError
+from arena.rating.recording import AlreadyAnsweredError, Submission, record_all
 
-router = Router(tags=["comparisons"])
-
-
-@router.post(
-    "/",
-    response={200: ComparisonOut, 201: ComparisonOut, 409: ConflictOut, **ERRORS, 500: ErrorOut},
-    summary="Submit a comparison",
-)
-def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[object]:
-    """Answer an assignment. The same answer again is 200 and stores nothing new; a different one is 409."""
-    return Status(*_outcomes(rater_of(request), [given])[0])
-
-
-@router.post("/batch/", response={200: BatchOut, **ERRORS}, summary="Submit comparisons")
-def submit_comparisons(request: HttpRequest, given: BatchIn) -> object:
-    """Answer up to 100 assignments in one transaction.
-
-    Every answer is taken or refused by itself, with the status and body that it would have had as a request
-    of its own.
-    """
-    outcomes = _outcomes(rater_of(request), given.comparisons)
-    return {"results": [{"status": status, "body": body} for status, body in outcomes]}
-
+comparisons = Router(tags=["comparisons"])
+scores = Router(tags=["scores"])
+answers = Router(tags=["answers"])
 
 Outcome = tuple[int, Schema]
 
 
-def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Outcome]:
-    """The reply to each answer, parsed or not."""
+def _replies(stored: type[Schema], conflict: type[Schema]) -> Mapping[Any, Any]:
+    return {200: stored, 201: stored, 409: conflict, **ERRORS, 500: ErrorOut}
+
+
+@comparisons.post("/", response=_replies(ComparisonOut, ConflictOut), summary="Submit a comparison")
+def submit_comparison(request: HttpRequest, given: ComparisonIn) -> Status[object]:
+    """Rate a pair. The same rating again is 200 and stores nothing new; a different one is 409."""
+    return _one(request, given)
+
+
+@comparisons.post("/batch/", response={200: BatchOut, **ERRORS}, summary="Submit comparisons")
+def submit_comparisons(request: HttpRequest, given: BatchIn) -> object:
+    """Rate up to 100 pairs in one transaction.
+
+    Every rating is taken or refused by itself, with the status and body that it would have had as a request
+    of its own.
+    """
+    return _several(request, given.comparisons)
+
+
+@scores.post("/", response=_replies(ScoreOut, ScoreConflictOut), summary="Submit a score")
+def submit_score(request: HttpRequest, given: ScoreIn) -> Status[object]:
+    """Score one answer. The same score again is 200 and stores nothing new; a different one is 409."""
+    return _one(request, given)
+
+
+@scores.post("/batch/", response={200: ScoresOut, **ERRORS}, summary="Submit scores")
+def submit_scores(request: HttpRequest, given: ScoresIn) -> object:
+    """Score up to 100 answers in one transaction. Every score is taken or refused by itself."""
+    return _several(request, given.scores)
+
+
+@answers.post("/", response=_replies(AnswersOut, AnswersConflictOut), summary="Check an answer")
+def submit_answers(request: HttpRequest, given: AnswersIn) -> Status[object]:
+    """Say of each requirement of its prompt whether an answer meets it, all at once.
+
+    The same answers again are 200 and store nothing new; different ones are 409.
+    """
+    return _one(request, given)
+
+
+@answers.post("/batch/", response={200: CheckedTextsOut, **ERRORS}, summary="Check several answers")
+def submit_answers_of_several(request: HttpRequest, given: CheckedTextsIn) -> object:
+    """Check up to 100 answers in one transaction. Every check is taken or refused by itself."""
+    return _several(request, given.answers)
+
+
+def _one(request: HttpRequest, given: OpinionIn) -> Status[object]:
+    return Status(*_outcomes(rater_of(request), [given])[0])
+
+
+def _several(request: HttpRequest, given: Sequence[OpinionIn | ErrorOut]) -> object:
+    outcomes = _outcomes(rater_of(request), given)
+    return {"results": [{"status": status, "body": body} for status, body in outcomes]}
+
+
+def _outcomes(rater: Rater, given: Sequence[OpinionIn | ErrorOut]) -> list[Outcome]:
+    """The reply to each opinion, parsed or not."""
     asked = timezone.now()
-    taken = [each for each in given if isinstance(each, ComparisonIn)]
-    stored = iter(record_comparisons(rater, [_submission(each) for each in taken]))
+    taken = [each for each in given if isinstance(each, OpinionIn)]
+    stored = iter(record_all(rater, [Submission(each.assignment, each.said) for each in taken]))
     outcomes: list[Outcome] = []
     before: set[int] = set()  # what the same batch has stored already
     for each in given:
@@ -58,50 +106,20 @@ def _outcomes(rater: Rater, given: Sequence[ComparisonIn | ErrorOut]) -> list[Ou
             outcomes.append((422, each))
             continue
         found = next(stored)
-        if isinstance(found, Comparison):
-            is_new = found.created_at >= asked and found.pk not in before
-            before.add(found.pk)
-            outcomes.append((201 if is_new else 200, _shown(each.assignment, found)))
-        else:
-            outcomes.append(_refusal(each.assignment, found))
+        if isinstance(found, RatingError):
+            outcomes.append(_refusal(each, found))
+            continue
+        rows = found if isinstance(found, list) else [found]
+        new = {row.pk for row in rows if row.created_at >= asked} - before
+        before |= new
+        outcomes.append((201 if new else 200, each.shown(found)))
     return outcomes
 
 
-def _submission(given: ComparisonIn) -> Submission:
-    answer = Answer(
-        points=given.points,
-        rating=given.rating,
-        reason=given.reason or "",
-        expected=given.expected,
-        scores=given.scores,
-        criteria=given.criteria,
-        raw_reply=given.raw_reply,
-        rationale=given.rationale,
-        reasons=tuple(given.reasons),
-        seconds=given.seconds,
-        source=Comparison.Source.API,
-        call=given.call.model_dump(mode="json", exclude_none=True) if given.call else None,
-    )
-    return Submission(given.assignment, answer)
-
-
-def _refusal(assignment: str, error: RatingError) -> Outcome:
+def _refusal(given: OpinionIn, error: RatingError) -> Outcome:
     if isinstance(error, AlreadyAnsweredError):
-        shown = _shown(assignment, error.comparison)
-        return 409, ConflictOut(detail=str(error), field="rating", comparison=shown)
+        return 409, given.conflict(str(error), error.stored)
     if isinstance(error, InvalidAnswerError):
-        return 422, ErrorOut(detail=str(error), field=error.field)
+        return 422, ErrorOut(detail=str(error), field=given.field_of(error.field))
     status = 500 if isinstance(error, NotStoredError) else 403
     return status, ErrorOut(detail=str(error), field="assignment")
-
-
-def _shown(assignment: str, comparison: Comparison) -> ComparisonOut:
-    return ComparisonOut.model_validate(
-        {
-            "assignment": assignment,
-            "status": comparison.status,
-            "rating": comparison.rating,
-            "reason": comparison.reason or None,
-            "points": comparison.points,
-        }
-    )

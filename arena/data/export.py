@@ -11,7 +11,18 @@ from arena.data.formats.ours import BUILDERS
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
 from arena.data.writing import Row
-from arena.models import Comparison, Completion, CriterionRating, Pair, Prompt, Rater, Study
+from arena.models import (
+    Answer,
+    Comparison,
+    Completion,
+    CriterionRating,
+    Pair,
+    Prompt,
+    Question,
+    Rater,
+    Score,
+    Study,
+)
 from arena.rating.subsets import TRAINING_SUBSET
 
 CHUNK: Final = 2000
@@ -47,20 +58,38 @@ def count(study: Study, what: str) -> int:
 
 
 def about_old_texts(study: Study) -> int:
-    """How many exported comparisons are about a text changed since."""
+    """How many exported opinions are about a text changed since."""
+    old = Q(completion__is_current=False)
+    texts = [_score_set(study).filter(old).count(), _answer_set(study).filter(old).count()]
+    return _about_old_pairs(study) + sum(texts)
+
+
+def _about_old_pairs(study: Study) -> int:
     old = Q(pair__first__is_current=False) | Q(pair__second__is_current=False)
     return _comparison_set(study).filter(old).count()
 
 
 def _rater_set(study: Study) -> QuerySet[Rater]:
     """Raters that came with an import or have rated here."""
-    said = _comparison_set(study).order_by().values("rater")
-    return Rater.objects.filter(Q(study=study) | Q(pk__in=said)).order_by("pk")
+    said = Q(study=study)
+    for opinions in (_comparison_set(study), _score_set(study), _answer_set(study)):
+        said |= Q(pk__in=opinions.order_by().values("rater"))
+    return Rater.objects.filter(said).order_by("pk")
 
 
 def _comparison_set(study: Study) -> QuerySet[Comparison]:
     """Comparisons that count, old texts included: imported elsewhere they give the same board."""
     return Comparison.objects.counted(study).order_by("pk")
+
+
+def _score_set(study: Study) -> QuerySet[Score]:
+    return Score.objects.counted(study).order_by("pk")
+
+
+def _answer_set(study: Study) -> QuerySet[Answer]:
+    """Answers that count, to questions as they are now asked: a changed question is another one."""
+    asked = Question.objects.asked().filter(prompt__study=study)
+    return Answer.objects.counted(study).filter(question__in=asked).order_by("pk")
 
 
 def _contestants(study: Study) -> Iterator[Row]:
@@ -118,6 +147,19 @@ def _prompts(study: Study) -> Iterator[Row]:
         }
 
 
+def _questions(study: Study) -> Iterator[Row]:
+    for question in _SETS["questions"](study).select_related("prompt").iterator(CHUNK):
+        yield {
+            "prompt": question.prompt.external_id,
+            "subset": question.prompt.subset or None,
+            "position": question.position,
+            "text": question.text,
+            "labels": question.labels or None,
+            "required": question.required,
+            "proposed_by": question.proposed_by or None,
+        }
+
+
 def _texts(single: str, turns: list[str]) -> Row:
     """One text under its own name; none or several as turns."""
     return {single: turns[0]} if len(turns) == 1 else {"turns": turns}
@@ -170,7 +212,7 @@ _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     # A rater of the old and the new text of a pair has repeat 0 twice; then the order in the file counts.
-    with_repeat = not about_old_texts(study)
+    with_repeat = not _about_old_pairs(study)
     columns = ("pk", "rater", "rater__kind", "external_id", "status", "is_dated", *_SIDES, *_NUMBERS, *_WORDS)
     read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
     while chunk := list(itertools.islice(read, CHUNK)):
@@ -203,6 +245,47 @@ def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int | str]]:
     return found
 
 
+_OF_TEXT: Final = (
+    *("external_id", "completion__prompt__external_id", "completion__prompt__subset"),
+    *("completion__contestant__name", "completion__external_id", "rater", "rater__kind"),
+    *("repeat", "seconds", "created_at", "is_dated", "reason", "rationale", "raw_reply", "extra"),
+)
+
+
+def _of_texts(opinions: QuerySet[Any], columns: Mapping[str, str], study: Study) -> Iterator[Row]:
+    """Scores or answers, with further ``columns`` by the name of their field."""
+    slugs = rater_slugs(study)
+    with_repeat = not opinions.filter(completion__is_current=False).exists()
+    for row in opinions.values_list(*_OF_TEXT, *columns.values()).iterator(CHUNK):
+        own_id, prompt, subset, contestant, completion, rater, kind, repeat, seconds, moment, is_dated = row[
+            :11
+        ]
+        words = dict(zip(("reason", "rationale", "raw_reply", "extra"), row[11:15], strict=True))
+        yield {
+            "id": own_id or None,
+            "prompt": prompt,
+            "subset": subset or None,
+            "contestant": contestant,
+            "completion": completion if contestant is None else None,
+            "rater": slugs[rater],
+            "rater_kind": kind,
+            **dict(zip(columns, row[15:], strict=True)),
+            "repeat": repeat if with_repeat else None,
+            "seconds": seconds,
+            "created_at": moment if is_dated else None,
+            **{name: value or None for name, value in words.items()},
+        }
+
+
+def _scores(study: Study) -> Iterator[Row]:
+    names = ("turn", "lowest", "highest", "expected")
+    return _of_texts(_score_set(study), {**{name: name for name in names}, "score": "value"}, study)
+
+
+def _answers(study: Study) -> Iterator[Row]:
+    return _of_texts(_answer_set(study), {"question": "question__position", "answer": "value"}, study)
+
+
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
     "contestants": lambda study: study.contestants.order_by("pk"),
     "raters": _rater_set,
@@ -217,6 +300,13 @@ _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
         .order_by("pk")
     ),
     "comparisons": _comparison_set,
+    "questions": lambda study: (
+        Question.objects.asked()
+        .filter(prompt__in=Prompt.objects.rated().filter(study=study))
+        .order_by("prompt", "position")
+    ),
+    "scores": _score_set,
+    "answers": _answer_set,
 }
 _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
     "contestants": _contestants,
@@ -225,4 +315,7 @@ _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
     "completions": _completions,
     "pairs": _pairs,
     "comparisons": _comparisons,
+    "questions": _questions,
+    "scores": _scores,
+    "answers": _answers,
 }

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='comparison',
             name='is_dated',
-            field=models.BooleanField(default=True, help_text='It is known when this was said; created_at is no mere time of import.'),
+            field=models.BooleanField(default=True, help_text='created_at is when it was rated, not when it was imported.'),
         ),
         migrations.AlterField(
             model_name='comparison',

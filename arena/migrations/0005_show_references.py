@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='show_references',
-            field=models.CharField(choices=[('hidden', 'Not shown'), ('demand', 'On demand, folded below the answers'), ('beside', 'Beside the answers')], default='hidden', help_text='Whether raters see the reference answers of a prompt, without their authors.', max_length=10, verbose_name='reference answers'),
+            field=models.CharField(choices=[('hidden', 'Not shown'), ('demand', 'Folded below the answers'), ('beside', 'Beside the answers')], default='hidden', help_text='Whether raters see the reference answers of a prompt; their authors stay hidden.', max_length=10, verbose_name='reference answers'),
         ),
         migrations.AddConstraint(
             model_name='study',

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='stop_margin',
-            field=models.FloatField(blank=True, help_text="Pause once people's votes show that the first is better than all others, or worse by at most so many points; empty: never.", null=True, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1000.0)], verbose_name='stopping rule'),
+            field=models.FloatField(blank=True, help_text="Pause once people's ratings show that the leader is better than all others, or worse by at most this many points. If empty, the study does not pause by itself.", null=True, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1000.0)], verbose_name='stopping rule'),
         ),
         migrations.AddConstraint(
             model_name='study',

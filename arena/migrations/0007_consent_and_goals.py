@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='membership',
             name='consent',
-            field=models.TextField(blank=True, help_text='The text that was agreed to, as it was then.'),
+            field=models.TextField(blank=True, help_text='The text they agreed to.'),
         ),
         migrations.AddField(
             model_name='membership',
@@ -24,11 +24,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='consent',
-            field=models.TextField(blank=True, help_text='Markdown. What raters agree to when they join; empty: they are not asked.', verbose_name='consent and privacy'),
+            field=models.TextField(blank=True, help_text='Markdown. What raters agree to when they join. If empty, they are not asked.', verbose_name='consent and privacy'),
         ),
         migrations.AddField(
             model_name='study',
             name='goal',
-            field=models.PositiveIntegerField(blank=True, help_text='How many pairs you ask of each rater; empty: as many as they like.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='goal per rater'),
+            field=models.PositiveIntegerField(blank=True, help_text='How many pairs each rater is asked to rate. Empty means no goal.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='goal per rater'),
         ),
     ]

@@ -4,9 +4,11 @@ from arena.models.comparisons import Assignment, Comparison, CriterionRating, Fl
 from arena.models.events import StudyEvent
 from arena.models.imports import ImportChunk, ImportFile, ImportJob
 from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup, Role
+from arena.models.scores import Answer, Question, Score
 from arena.models.studies import Completion, Contestant, Pair, Prompt, Reference, Rendering, Study
 
 __all__ = [
+    "Answer",
     "ApiToken",
     "Assignment",
     "Comparison",
@@ -22,11 +24,13 @@ __all__ = [
     "Pair",
     "Prompt",
     "Purpose",
+    "Question",
     "Rater",
     "RaterGroup",
     "Reference",
     "Rendering",
     "Role",
+    "Score",
     "Study",
     "StudyEvent",
     "TrainingAnswer",

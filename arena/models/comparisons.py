@@ -34,7 +34,7 @@ class Assignment(models.Model):
     class Kind(models.TextChoices):
         COMPARE = "compare", "Rate a pair"
         SCORE = "score", "Score an answer"
-        CHECK = "check", "Check an answer"
+        CHECK = "check", "Check an answer against its requirements"
 
     class State(models.TextChoices):
         OPEN = "open", "Planned, waiting for its rater"
@@ -95,6 +95,11 @@ class Assignment(models.Model):
                 condition=~Q(state="expired") & Q(kind="compare"),
                 name="assignment_offered_once",
             ),
+            models.UniqueConstraint(
+                fields=["rater", "completion", "kind", "repeat"],
+                condition=~Q(state="expired") & Q(kind__in=["score", "check"]),
+                name="assignment_text_offered_once",
+            ),
         ]
         indexes = [
             models.Index(fields=["study", "rater", "state"]),
@@ -105,8 +110,8 @@ class Assignment(models.Model):
         return self.public_id
 
 
-class Comparison(models.Model):
-    """A rater's answer, in presentation order. A revision is a new row."""
+class Opinion(models.Model):
+    """What a rater said about an assignment, or in a file. A revision is a new row."""
 
     class Status(models.TextChoices):
         SCORED = "scored", "Scored"
@@ -128,31 +133,21 @@ class Comparison(models.Model):
         PANEL = "panel", "Panel of judges"
         PLAN = "plan", "Planning"
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="comparisons")
+    study = models.ForeignKey(Study, models.CASCADE, related_name="%(class)ss")
     assignment = models.ForeignKey(
-        Assignment, models.RESTRICT, null=True, blank=True, related_name="comparisons"
+        Assignment, models.RESTRICT, null=True, blank=True, related_name="%(class)ss"
     )
-    pair = models.ForeignKey(Pair, models.CASCADE, related_name="comparisons")
-    rater = models.ForeignKey(Rater, models.CASCADE, related_name="comparisons")
-    swapped = models.BooleanField(help_text="The pair's second answer was shown first.")
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="%(class)ss")
     repeat = models.PositiveIntegerField(default=0)
-    points = models.PositiveSmallIntegerField(help_text="Points of the scale this rating was given on.")
     status = models.CharField(max_length=10, choices=Status)
-    rating = models.PositiveSmallIntegerField(null=True, blank=True)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
-    first_score = models.FloatField(null=True, blank=True)
-    second_score = models.FloatField(null=True, blank=True)
-    expected = models.FloatField(
-        null=True, blank=True, help_text="Expected rating over the answer tokens of a judge."
-    )
     raw_reply = models.TextField(blank=True)
     rationale = models.TextField(blank=True)
-    reasons = models.JSONField(default=list, blank=True, help_text="The study's reasons that were chosen.")
     purpose = models.CharField(
         max_length=12, choices=Purpose, default=Purpose.STUDY, help_text="As that of the assignment."
     )
     is_late = models.BooleanField(
-        default=False, help_text="It came after its lease, when the pair had all its ratings."
+        default=False, help_text="It came after its lease, when the assignment had all its ratings."
     )
     seconds = models.FloatField(null=True, blank=True, help_text="Time the rater took.")
     source = models.CharField(max_length=10, choices=Source)
@@ -165,11 +160,47 @@ class Comparison(models.Model):
     is_current = models.BooleanField(default=True)
     revises = models.OneToOneField("self", models.SET_NULL, null=True, blank=True, related_name="revised_by")
 
-    objects = ComparisonQuerySet.as_manager()
-
     class Meta:
+        abstract = True
         ordering = ["pk"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
+                name="%(class)s_purpose_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(seconds__isnull=True) | Q(seconds__gte=0), name="%(class)s_seconds_not_negative"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "is_current"]),
+            # The newest of a study, and how many came after one: looked up at every view of its board.
+            models.Index(fields=["study", "id"], name="%(class)s_newest_of_study"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
+
+class Comparison(Opinion):
+    """A rater's opinion of a pair, in presentation order."""
+
+    pair = models.ForeignKey(Pair, models.CASCADE, related_name="comparisons")
+    swapped = models.BooleanField(help_text="The pair's second answer was shown first.")
+    points = models.PositiveSmallIntegerField(help_text="Points of the scale this rating was given on.")
+    rating = models.PositiveSmallIntegerField(null=True, blank=True)
+    first_score = models.FloatField(null=True, blank=True)
+    second_score = models.FloatField(null=True, blank=True)
+    expected = models.FloatField(
+        null=True, blank=True, help_text="Expected rating over the answer tokens of a judge."
+    )
+    reasons = models.JSONField(default=list, blank=True, help_text="The study's reasons that were chosen.")
+
+    objects = ComparisonQuerySet.as_manager()
+
+    class Meta(Opinion.Meta):
+        constraints = [
+            *Opinion.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(points__in=scales.POINTS), name="comparison_points_is_a_scale"
             ),
@@ -190,16 +221,9 @@ class Comparison(models.Model):
                 name="comparison_rating_within_scale_or_reason",
             ),
             models.CheckConstraint(
-                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
-                name="comparison_purpose_known",
-            ),
-            models.CheckConstraint(
                 condition=Q(first_score__isnull=True, second_score__isnull=True)
                 | Q(first_score__isnull=False, second_score__isnull=False),
                 name="comparison_both_scores_or_none",
-            ),
-            models.CheckConstraint(
-                condition=Q(seconds__isnull=True) | Q(seconds__gte=0), name="comparison_seconds_not_negative"
             ),
             models.UniqueConstraint(
                 fields=["rater", "pair", "swapped", "repeat"],
@@ -217,14 +241,6 @@ class Comparison(models.Model):
                 name="comparison_external_id_unique",
             ),
         ]
-        indexes = [
-            models.Index(fields=["study", "is_current"]),
-            # The newest of a study, and how many came after one: looked up at every view of its board.
-            models.Index(fields=["study", "id"], name="comparison_newest_of_study"),
-        ]
-
-    def __str__(self) -> str:
-        return f"comparison {self.pk}"
 
 
 class CriterionRating(models.Model):

@@ -11,6 +11,12 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
+_STUDY_OF_COMPLETION: Final = """(SELECT p.study_id FROM arena_prompt p
+            JOIN arena_completion c ON c.prompt_id = p.id WHERE c.id = NEW.completion_id)"""
+
+_ABOUT_ITS_PROMPT: Final = """(SELECT prompt_id FROM arena_question WHERE id = NEW.question_id)
+            = (SELECT prompt_id FROM arena_completion WHERE id = NEW.completion_id)"""
+
 RULES: dict[str, tuple[str, str, str]] = {
     # name: (table, what must hold for NEW, message)
     "pair_answers_one_prompt": (
@@ -31,6 +37,16 @@ RULES: dict[str, tuple[str, str, str]] = {
         """NEW.study_id = (SELECT p.study_id FROM arena_prompt p
             JOIN arena_pair ON arena_pair.prompt_id = p.id WHERE arena_pair.id = NEW.pair_id)""",
         "a comparison belongs to the study of its pair",
+    ),
+    "score_stays_in_study": (
+        "arena_score",
+        f"NEW.study_id = {_STUDY_OF_COMPLETION}",
+        "a score belongs to the study of its answer",
+    ),
+    "answer_stays_in_study": (
+        "arena_answer",
+        f"NEW.study_id = {_STUDY_OF_COMPLETION} AND {_ABOUT_ITS_PROMPT}",
+        "a question is answered about an answer to its own prompt",
     ),
 }
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from django.db import models
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -13,13 +16,16 @@ from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below
+        Answer,
         Assignment,
         Comparison,
         Completion,
         Contestant,
         Pair,
         Prompt,
+        Question,
         Rater,
+        Score,
         Study,
     )
 
@@ -32,6 +38,13 @@ def left_out_raters(study: Study) -> list[int]:
 class StudyQuerySet(models.QuerySet["Study"]):
     def public(self) -> StudyQuerySet:
         return self.filter(visibility="public")
+
+    def rated_by(self, raters: Iterable[Rater]) -> StudyQuerySet:
+        """The studies that hold a comparison, a score or an answer of any of them."""
+        ids = [rater.pk for rater in raters]
+        kinds = ("comparisons", "scores", "answers")
+        said = [self.filter(**{f"{kind}__rater__in": ids}).order_by().values("pk") for kind in kinds]
+        return self.filter(reduce(or_, (Q(pk__in=each) for each in said)))
 
 
 class ContestantQuerySet(models.QuerySet["Contestant"]):
@@ -147,9 +160,23 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Claimed, with the lease run out."""
         return self.filter(state="claimed", leased_until__lte=now or timezone.now())
 
+    def answered(self) -> AssignmentQuerySet:
+        """With a current comparison, score or answer."""
+        return self.filter(self._is_answered())
+
     def unanswered(self) -> AssignmentQuerySet:
-        """Without a current comparison."""
-        return self.exclude(comparisons__is_current=True)
+        return self.filter(~self._is_answered())
+
+    @staticmethod
+    def _is_answered() -> Q:
+        from arena.models import Answer, Comparison, Score
+
+        own = {"assignment": OuterRef("pk"), "is_current": True}
+        return (
+            Q(Exists(Comparison.objects.filter(**own)))
+            | Q(Exists(Score.objects.filter(**own)))
+            | Q(Exists(Answer.objects.filter(**own)))
+        )
 
     def imbalance(self) -> int:
         """Times shown straight minus times swapped."""
@@ -161,20 +188,41 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.select_related("study", "pair__prompt", "pair__first", "pair__second")
 
 
-class ComparisonQuerySet(models.QuerySet["Comparison"]):
-    def current(self) -> ComparisonQuerySet:
+RowT = TypeVar("RowT", bound=models.Model)
+
+
+class OpinionQuerySet(models.QuerySet[RowT]):
+    def current(self) -> Self:
         return self.filter(is_current=True)
 
-    def counted(self, study: Study) -> ComparisonQuerySet:
-        """The current comparisons that count on the study's boards."""
+    def counted(self, study: Study) -> Self:
+        """The current ones that count on the study's boards."""
         return self.counted_by(study).filter(study=study)
 
-    def counted_by(self, study: Study) -> ComparisonQuerySet:
+    def counted_by(self, study: Study) -> Self:
         """Like ``counted``, for queries already bound to the study."""
         out = study.memberships.filter(left_out_at__isnull=False)
         return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:
-        """How many comparisons there are and the largest id: both together change with every write."""
+        """How many there are and the largest id: both together change with every write."""
         row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
         return row["n"], row["last"] or 0
+
+
+class ComparisonQuerySet(OpinionQuerySet["Comparison"]):
+    pass
+
+
+class ScoreQuerySet(OpinionQuerySet["Score"]):
+    pass
+
+
+class AnswerQuerySet(OpinionQuerySet["Answer"]):
+    pass
+
+
+class QuestionQuerySet(models.QuerySet["Question"]):
+    def asked(self) -> QuestionQuerySet:
+        """The questions that raters are asked, in their order."""
+        return self.filter(is_current=True, is_accepted=True)

@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.dispatch import Signal
 
-from arena.models import Assignment, Comparison, Study
+from arena.models import Assignment, Study
+from arena.models.comparisons import Opinion
 
 comparison_recorded = Signal()
 """After a commit: a comparison is new or revised. Arguments: study_id, comparison_id."""
+
+text_recorded = Signal()
+"""After a commit: scores or answers of a study are new or revised. Argument: study_id."""
 
 study_changed = Signal()  # after a commit: the basis of a study's figures changed. Argument: study_id
 
@@ -17,15 +21,15 @@ answers_received = Signal()
 """INSIDE the recording transaction: answers are stored, or arrived again.
 
 Argument: answers, a list of Received. A receiver returns the ids of the assignments whose calls it keeps;
-other calls stay in the comparison's extra["call"]. An exception undoes the recording.
+other calls stay in the opinion's extra["call"]. An exception undoes the recording.
 """
 
 
 class Received(NamedTuple):
-    """A stored answer. call: the record of the model call, if any."""
+    """A stored answer; of answers to several questions, the last. call: the record of the model call."""
 
     assignment: Assignment
-    comparison: Comparison
+    opinion: Opinion
     call: Mapping[str, Any] | None
 
 

@@ -14,6 +14,10 @@ from arena.rating import scales
 from arena.rating.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
 
 
+def usual_tasks() -> list[str]:
+    return ["compare"]
+
+
 def usual_reasons() -> list[str]:
     return ["More helpful", "More accurate", "Clearer", "Follows the instructions better", "Safer"]
 
@@ -54,6 +58,15 @@ class Study(models.Model):
         choices=[(points, f"{points} points") for points in scales.POINTS],
         default=8,
         help_text="Points of the rating scale offered to people.",
+    )
+    tasks = models.JSONField(
+        default=usual_tasks,
+        help_text="What raters do, in this order: compare pairs, score answers, check them against the "
+        "requirements of their prompts.",
+    )
+    score_lowest = models.PositiveSmallIntegerField("lowest score", default=1)
+    score_highest = models.PositiveSmallIntegerField(
+        "highest score", default=5, help_text="Ends of the scale on which people score one answer."
     )
     criteria = models.JSONField(
         default=list, blank=True, help_text='Names rated beside the overall rating, e.g. ["helpfulness"].'
@@ -117,7 +130,10 @@ class Study(models.Model):
         "draft", default=False, help_text="The study is still being set up: people cannot rate yet."
     )
     ratings_per_pair_people = models.PositiveSmallIntegerField(
-        "ratings per pair by people", default=1, validators=[MinValueValidator(1)]
+        "ratings per pair by people",
+        default=1,
+        validators=[MinValueValidator(1)],
+        help_text="And per answer, where answers are scored or checked.",
     )
     ratings_per_pair_judges = models.PositiveSmallIntegerField(
         "ratings per pair by each judge", default=1, validators=[MinValueValidator(1)]
@@ -178,6 +194,9 @@ class Study(models.Model):
                 name="study_choices_known",
             ),
             models.CheckConstraint(
+                condition=Q(score_lowest__lt=F("score_highest")), name="study_score_has_two_ends"
+            ),
+            models.CheckConstraint(
                 condition=Q(is_draft=False) | Q(visibility="private"), name="study_draft_is_private"
             ),
         ]
@@ -195,6 +214,11 @@ class Study(models.Model):
     @property
     def is_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
+
+    @property
+    def compares(self) -> bool:
+        """Whether raters compare pairs; training is for them."""
+        return "compare" in self.tasks
 
     @property
     def shows_references(self) -> bool:

@@ -23,6 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from arena.models import (
+    Answer,
     ApiToken,
     Assignment,
     Comparison,
@@ -32,6 +33,7 @@ from arena.models import (
     Invitation,
     Membership,
     Rater,
+    Score,
     Study,
     StudyEvent,
 )
@@ -47,7 +49,7 @@ SHORT: Final = 3  # shorter names are not looked for in notes: every word would 
 
 def _studies_of(rater: Rater) -> QuerySet[Study]:
     member = Membership.objects.filter(rater=rater).values("study")
-    rated = Comparison.objects.filter(rater=rater).order_by().values("study").distinct()
+    rated = Study.objects.rated_by([rater]).values("pk")
     return Study.objects.filter(Q(pk__in=member) | Q(pk__in=rated) | Q(pk=rater.study_id))
 
 
@@ -70,7 +72,7 @@ def why_not(rater: Rater, by: Visitor) -> str:
 
 @transaction.atomic
 def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -> Rater:
-    """Delete the person's account and all that names them; comparisons and boards stay.
+    """Delete the person's account and all that names them; what they rated and boards stay.
 
     It cannot be undone; again, it changes nothing.
     """
@@ -124,13 +126,13 @@ def _free_ending(rater: Rater) -> str:
 
 
 def _forget_texts(rater: Rater, *, keep_comments: bool) -> None:
-    said = Comparison.objects.filter(rater=rater)
     changed: dict[str, Any] = {"external_id": "", "extra": {}}
     if not keep_comments:
         changed |= {"rationale": "", "raw_reply": ""}
         Assignment.objects.filter(rater=rater).exclude(skip_reason="").update(skip_reason=GONE)
         Flag.objects.filter(assignment__rater=rater).exclude(comment="").update(comment=GONE)
-    said.update(**changed)
+    for opinions in (Comparison, Score, Answer):
+        opinions._default_manager.filter(rater=rater).update(**changed)
 
 
 def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], str]]:
@@ -196,7 +198,7 @@ def _end_sessions(user: Any) -> None:
 
 class OwnDetailsForm(forms.Form):
     comments = forms.ChoiceField(
-        label="Your comments on pairs",
+        label="Your comments",
         choices=[("blank", "Delete them"), ("keep", "Keep them without your name")],
         initial="blank",
         widget=forms.RadioSelect,

@@ -74,7 +74,7 @@ def join_by_invitation(invitation: Invitation, user: Visitor) -> Membership:
 def _into_group(rater: Rater, group: RaterGroup) -> None:
     if not rater.groups.filter(pk=group.pk).exists():
         rater.groups.add(group)
-        for study in Study.objects.filter(comparisons__rater=rater).distinct():
+        for study in Study.objects.rated_by([rater]):
             study.touch()
 
 
@@ -280,7 +280,7 @@ def _open(
         "role": role,
         "membership": membership,
         "is_raised": bool(membership and raises(membership, role)),
-        "has_training": role == Role.RATER and training.pairs_of(study).exists(),
+        "has_training": role == Role.RATER and study.compares and training.pairs_of(study).exists(),
         "form": form,
         "consent": consent,
     }

@@ -63,7 +63,7 @@ _FIELD = {
 
 @transaction.atomic
 def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: str = "") -> bool:
-    """Leave a person's comparisons out of all figures, offer them nothing more, or undo either, on record.
+    """Leave what a person rated out of all figures, offer them nothing more, or undo either, on record.
 
     False if it is so already. What is left out is offered to others again. Raises MemberError.
     """
@@ -90,11 +90,11 @@ def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: st
 
 
 def _membership(study: Study, rater: Rater) -> Membership:
-    """The membership, made if the person's comparisons were imported."""
+    """The membership, made if what the person rated was imported."""
     if rater.kind != Rater.Kind.PERSON:
         raise MemberError("You can pause or leave out only people here. Judges have their own leaderboards.")
     found = Membership.objects.select_for_update().filter(study=study, rater=rater).first()
-    if found is None and Comparison.objects.filter(study=study, rater=rater).exists():
+    if found is None and Study.objects.rated_by([rater]).filter(pk=study.pk).exists():
         found = Membership.objects.create(study=study, rater=rater)
     if found is None:
         raise MemberError("This person is not a rater of the study.")

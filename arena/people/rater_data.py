@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from django.conf import settings
@@ -80,6 +80,65 @@ def comparison_rows(study: Study, *, comments: bool) -> Iterator[Row]:
             }
 
 
+_TEXTS_WITHOUT_COMMENTS: Final = {
+    **dict.fromkeys(("rater", "task"), Type.TEXT),
+    "simulated": Type.FLAG,
+    "day": Type.TEXT,
+    **dict.fromkeys(("prompt", "subset", "category", "contestant"), Type.TEXT),
+    **dict.fromkeys(("lowest", "highest", "score"), Type.NUMBER),
+    "position": Type.INTEGER,
+    **dict.fromkeys(("requirement", "met", "reason"), Type.TEXT),
+    "seconds": Type.NUMBER,
+    "purpose": Type.TEXT,
+    "late": Type.FLAG,
+    "left_out": Type.FLAG,
+    "source": Type.TEXT,
+}
+
+
+def texts_table(*, comments: bool) -> Table:
+    """The columns of scores and checks of single answers."""
+    said = {"comment": Type.TEXT} if comments else {}
+    return Table("answers-rated", {**_TEXTS_WITHOUT_COMMENTS, **said}, complete=True)
+
+
+def text_rows(study: Study, *, comments: bool) -> Iterator[Row]:
+    """One row per score and per checked requirement by a person, scores first."""
+    out = set(left_out_raters(study))
+    shared = (
+        *("rater", "rater__simulated", "created_at", "value", "reason", "seconds", "purpose", "is_late"),
+        *("source", "rationale", "completion__contestant__name", "completion__external_id"),
+        *(f"completion__prompt__{name}" for name in ("external_id", "subset", "category")),
+    )
+    for task, rows, own in (
+        ("score", study.scores, ("lowest", "highest")),
+        ("check", study.answers, ("question__position", "question__text")),
+    ):
+        people = rows.filter(is_current=True, rater__kind=Rater.Kind.PERSON)
+        for one in people.order_by("rater", "created_at", "pk").values(*shared, *own).iterator(CHUNK):
+            yield {
+                "rater": pseudonym(study, one["rater"]),
+                "task": task,
+                "simulated": one["rater__simulated"],
+                "day": one["created_at"].date().isoformat(),
+                "prompt": one["completion__prompt__external_id"],
+                "subset": one["completion__prompt__subset"] or None,
+                "category": one["completion__prompt__category"] or None,
+                "contestant": one["completion__contestant__name"] or one["completion__external_id"] or None,
+                "lowest": one.get("lowest"),
+                "highest": one.get("highest"),
+                "score": one["value"] if task == "score" else None,
+                "position": one.get("question__position"),
+                "requirement": one.get("question__text"),
+                "met": one["value"] if task == "check" else None,
+                "reason": one["reason"] or None,
+                "late": one["is_late"],
+                "left_out": one["rater"] in out,
+                **{name: one[name] for name in ("seconds", "purpose", "source")},
+                **({"comment": one["rationale"] or None} if comments else {}),
+            }
+
+
 _COLUMNS: Final = (
     *("pk", "rater", "rater__simulated", "created_at", "swapped", "points", "rating", "reason", "reasons"),
     *("seconds", "purpose", "repeat", "assignment__is_random", "is_late", "source", "rationale"),
@@ -121,17 +180,38 @@ def _criteria(comparisons: list[int]) -> dict[int, dict[str, int | str]]:
 @require_safe
 @operator
 def rater_data(request: OperatorRequest) -> HttpResponse:
-    rows = of_people(request.study)
-    people = rows.order_by().values("rater").distinct().count()
-    return show(request, "export.html", {"rows": rows.count(), "people": people})
+    study, people = request.study, {"rater__kind": Rater.Kind.PERSON, "is_current": True}
+    rows = of_people(study)
+    context = {
+        "rows": rows.count(),
+        "people": rows.order_by().values("rater").distinct().count(),
+        "scores": study.scores.filter(**people).count(),
+        "checks": study.answers.filter(**people).count(),
+    }
+    return show(request, "export.html", context)
 
 
 @require_safe
 @operator
 def rater_file(request: OperatorRequest, form: str) -> HttpResponseBase:
     """The file of a study's ratings; with comments only for ``?comments=1``."""
+    return _file(request, form, table, comparison_rows)
+
+
+@require_safe
+@operator
+def text_file(request: OperatorRequest, form: str) -> HttpResponseBase:
+    """The same of scores and checks of single answers."""
+    return _file(request, form, texts_table, text_rows)
+
+
+def _file(
+    request: OperatorRequest,
+    form: str,
+    columns: Callable[..., Table],
+    rows: Callable[..., Iterator[Row]],
+) -> HttpResponseBase:
     if form not in ("csv", "jsonl"):
         raise Http404
     comments = request.GET.get("comments") == "1"
-    rows = comparison_rows(request.study, comments=comments)
-    return download(request.study, table(comments=comments), rows, form)
+    return download(request.study, columns(comments=comments), rows(request.study, comments=comments), form)

@@ -143,7 +143,7 @@ def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpRes
 
 
 def _studies_of(raters: Iterable[Rater]) -> set[Study]:
-    return set(Study.objects.filter(comparisons__rater__in=raters).distinct())
+    return set(Study.objects.rated_by(raters))
 
 
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]

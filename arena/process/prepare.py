@@ -34,8 +34,8 @@ def refuse_unfinished_tables() -> None:
     loader = MigrationLoader(connection)
     if loader.disk_migrations.keys() - loader.graph.nodes.keys():
         raise CommandError(
-            "This database was made before version 0.1.0 was complete and cannot be brought up to date: "
-            "name an empty one in DATABASE_URL, or another folder in VAR_DIR."
+            "This database was made before version 0.1.0 was complete and cannot be brought up to date. "
+            "Name an empty one in DATABASE_URL, or another folder in VAR_DIR."
         )
 
 

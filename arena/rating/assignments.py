@@ -1,7 +1,8 @@
 """What raters do with assignments beside answering."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Case, F, Q, When
@@ -12,14 +13,10 @@ from arena.models.comparisons import new_seed
 from arena.models.querysets import ComparisonQuerySet
 from arena.people.joining import rater_of
 from arena.rating import training
-from arena.rating.offering import lease_time, offer
-from arena.rating.recording import (
-    InvalidAnswerError,
-    LeaseLostError,
-    NotAllowedError,
-    finish,
-    own_assignment,
-)
+from arena.rating.offering import lease_time, offer_pair
+from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
+from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
+from arena.rating.recording import finish, own_assignment
 
 HAND_OVER = timedelta(seconds=1)
 """A lease that ends sooner is not renewed without the study's lock: a claim may see it end."""
@@ -52,12 +49,26 @@ def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0)
         mark_shown(on_screen, seen)
     assignment = next(iter(found.values()), None)
     if assignment is None:
-        return offer(locked, rater, now, on_screen.pair_id if on_screen else None)
+        return _offer(locked, rater, now, on_screen)
     if ahead is None or assignment.shown_at is None:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
         assignment.save(update_fields=["leased_until"])
     return assignment
+
+
+def _offer(study: Study, rater: Rater, now: datetime, on_screen: Assignment | None) -> Assignment | None:
+    """The next task of the study, in its order; tasks about texts that follow each other go together."""
+    if on_screen and opens_more(study, on_screen):
+        return None
+    for about_texts, group in groupby(study.tasks, TASKS.__contains__):
+        if about_texts:
+            offered = offer_text(study, rater, list(group), now, on_screen)
+        else:
+            offered = offer_pair(study, rater, now, on_screen.pair_id if on_screen else None)
+        if offered:
+            return offered
+    return None
 
 
 def lock_open(study: Study, rater: Rater) -> Study:
@@ -88,11 +99,14 @@ def refuse_unwelcome(study: Study, rater: Rater) -> None:
         raise NotAllowedError("Please do the training of this study before you rate.")
 
 
-def lease_planned(study: Study, rater: Rater, lease: timedelta) -> Assignment | None:
-    """Lease the next assignment planned for a judge, or a lapsed one. To be called with the study locked."""
+def lease_planned(study: Study, rater: Rater, kind: str, lease: timedelta) -> Assignment | None:
+    """Lease the next assignment of a kind that is planned for a judge, or a lapsed one.
+
+    To be called with the study locked.
+    """
     now = timezone.now()
     waiting = Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.CLAIMED, leased_until__lte=now)
-    planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=Assignment.Kind.COMPARE)
+    planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=kind)
     assignment = planned.order_by("pk").first()
     if assignment:
         assignment.state, assignment.leased_until = Assignment.State.CLAIMED, now + lease
@@ -131,7 +145,7 @@ def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
     """Put an assignment aside. Skipping twice is skipping once."""
     assignment = own_assignment(rater, public_id)
     if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
-        answered = Comparison.objects.current().filter(assignment=assignment).exists()
+        answered = Assignment.objects.answered().filter(pk=assignment.pk).exists()
         # Skipping a reopened assignment leaves its answer as it was.
         state = Assignment.State.SUBMITTED if answered else Assignment.State.SKIPPED
         finish([assignment], state, "" if answered else reason[:500])
@@ -157,8 +171,8 @@ def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
 def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment | None:
     """Reopen the rater's last finished assignment, or the named one, and take back its flag.
 
-    None if there is none, or if the authors were revealed. The earlier answer stands until there is a new
-    one.
+    None if there is none. The earlier answer stands until there is a new one. Raises NotAllowedError if what
+    the rater saw since would sway a new one.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
@@ -166,14 +180,30 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     if public_id is not None:
         done = done.named(public_id)
     assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
-    if assignment and locked.reveal_names and assignment.state == Assignment.State.SUBMITTED:
-        return None
     if assignment:
+        if assignment.state == Assignment.State.SUBMITTED and is_swayed(locked, assignment):
+            raise NotAllowedError(SWAYED[assignment.kind])
         assignment.state = Assignment.State.CLAIMED
         assignment.leased_until = timezone.now() + lease_time()
         assignment.save(update_fields=["state", "leased_until"])
         Flag.objects.filter(assignment=assignment).delete()
     return assignment
+
+
+SWAYED: Final[dict[str, str]] = {
+    Assignment.Kind.COMPARE: "You cannot change a rating after you have seen the names. "
+    "Only a skipped pair comes back.",
+    Assignment.Kind.SCORE: "You cannot change a score after you have seen the requirements.",
+    Assignment.Kind.CHECK: "You cannot change what you checked after you were asked for a score.",
+}
+
+
+def is_swayed(study: Study, answered: Assignment) -> bool:
+    """Whether a new answer would be given knowing more: the authors, or what else is asked about a text."""
+    if answered.kind == Assignment.Kind.COMPARE:
+        return study.reveal_names
+    mine = Assignment.objects.filter(rater=answered.rater_id, completion=answered.completion_id)
+    return mine.filter(kind__in=asked_later(study, answered.kind)).exists()
 
 
 @transaction.atomic
@@ -184,8 +214,7 @@ def expire_lapsed(now: datetime | None = None) -> int:
     # Locked first: an answer that arrives at this moment is waited for, and its assignment left alone.
     held = [row.pk for row in lapsed.select_for_update(no_key=True).only("pk")]
     rows = Assignment.objects.filter(pk__in=held)
-    answered = Comparison.objects.current().filter(assignment__in=held).values("assignment")
-    rows.filter(pk__in=answered).update(state=Assignment.State.SUBMITTED)
+    rows.answered().update(state=Assignment.State.SUBMITTED)
     rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)
     rows.filter(state="claimed").update(state=Assignment.State.EXPIRED)
     return len(held)

@@ -1,4 +1,4 @@
-"""What a person is offered next: a pair for the study, or a hidden repeat or check."""
+"""Which pair a person is offered next: one for the study, or a hidden repeat or check."""
 
 import random
 import time
@@ -252,7 +252,7 @@ def lease_time() -> timedelta:
     return timedelta(minutes=settings.LEASE_MINUTES)
 
 
-def offer(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
+def offer_pair(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
     """Lease the next pair to a person, made if need be; None if nothing is left.
 
     To be called with the study locked. on_screen: id of the pair this person looks at, which is not offered

@@ -1,4 +1,4 @@
-"""The rater's pages: studies, guidelines, and one pair at a time, as forms and as JSON for the script."""
+"""The rater's pages: studies, guidelines, and one task at a time, as forms and as JSON for the script."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Role, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Role, Score, Study
 from arena.people.permissions import (
     MemberRequest,
     RaterRequest,
@@ -23,13 +23,18 @@ from arena.people.permissions import (
     signed_out,
     wants_json,
 )
-from arena.rating import assignments, recording, scales, screen, training, training_pages
+from arena.rating import assignments, recording, scales, screen, text_screen, training, training_pages
+from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress
-from arena.rating.recording import AlreadyAnsweredError, NotAllowedError, RatingError
+from arena.rating.recorders import Stored
+from arena.rating.recording import AlreadyAnsweredError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
+from arena.rating.text_screen import ChecksForm, ScoreForm, TextForm
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
+
+TaskForm = RatingForm | ScoreForm | ChecksForm
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Entry:
         if self.study.is_draft:
             return "This study is not open yet"
         if self.study.paused_at:
-            return "Paused: this study offers no pairs now"
+            return "Paused: this study offers nothing now"
         return "Paused for you: please ask the operator" if self.membership.paused_at else ""
 
 
@@ -131,17 +136,17 @@ def guidance(membership: Membership) -> dict[str, object]:
     }
 
 
-def reveal(study: Study, comparison: Comparison) -> str:
+def reveal(study: Study, stored: Stored) -> str:
     """Who wrote the two texts just rated; empty if the study does not tell."""
-    if not study.reveal_names or comparison.rating is None:
+    if not study.reveal_names or not isinstance(stored, Comparison) or stored.rating is None:
         return ""
-    both = comparison.pair.shown(comparison.swapped)
+    both = stored.pair.shown(stored.swapped)
     first, second = (one.contestant.name if one.contestant else "an unknown author" for one in both)
     choice = {
         -1: "you chose A over B",
         0: "you called it a tie",
         1: "you chose B over A",
-    }[scales.verdict(comparison.rating, comparison.points)]
+    }[scales.verdict(stored.rating, stored.points)]
     return f"Last pair: {choice}. {first} wrote A, {second} wrote B."
 
 
@@ -177,26 +182,26 @@ def rate(request: MemberRequest) -> HttpResponse:
 def _submit(request: MemberRequest) -> HttpResponse:
     if _is_somebody_elses(request):
         return signed_out("Another account is signed in.")
-    form = RatingForm(request.study, request.POST)
-    if not form.is_valid():
-        return _invalid(request, form)
-    public_id = form.cleaned_data["assignment"]
+    public_id = request.POST.get("assignment", "")
     # Of another study: its form asks for other criteria than this page's.
     named = Assignment.objects.named(public_id).filter(rater=request.rater, study=request.study)
     assignment = named.first()
+    form = _form(request, assignment)
+    if not form.is_valid():
+        return _invalid(request, form)
     is_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
     try:
-        comparison = recording.record_comparison(
-            request.rater, assignment.public_id if assignment else "", form.answer(assignment)
-        )
+        said = form.answer(assignment)
+        answered = recording.record(request.rater, assignment.public_id if assignment else "", said)
     except AlreadyAnsweredError as error:
-        return _answered(request, error.comparison, public_id)
+        assert assignment is not None  # noqa: S101 - it was answered
+        return _answered(request, assignment, error.stored)
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
         messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
-    names = reveal(request.study, comparison)
+    names = reveal(request.study, answered)
     if wants_json(request):
         return stored(request, anew=not is_answered, reveal=names)
     if names:
@@ -204,30 +209,43 @@ def _submit(request: MemberRequest) -> HttpResponse:
     return _next(request)
 
 
+def _form(request: MemberRequest, assignment: Assignment | None) -> TaskForm:
+    if assignment is None or assignment.kind == Assignment.Kind.COMPARE:
+        return RatingForm(request.study, request.POST)
+    assignment.study = request.study
+    return text_screen.form_of(assignment, request.POST)
+
+
 def _is_somebody_elses(request: MemberRequest) -> bool:
     """Whether the script sends the answer of an account that is no longer the one signed in."""
     return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
 
 
-def _invalid(request: MemberRequest, form: RatingForm) -> HttpResponse:
+def _invalid(request: MemberRequest, form: TaskForm) -> HttpResponse:
     if wants_json(request):
         return refused(_first_error(form), status=INVALID)
     return _show(request, form, status=INVALID)
 
 
-def _first_error(form: RatingForm | FlagForm) -> str:
+def _first_error(form: TaskForm | FlagForm) -> str:
     return str(next(iter(form.errors.values()))[0])
 
 
-def _answered(request: MemberRequest, earlier: Comparison, public_id: str) -> HttpResponse:
+def _answered(request: MemberRequest, assignment: Assignment, earlier: Stored) -> HttpResponse:
+    reopen = not assignments.is_swayed(request.study, assignment)
     if wants_json(request):
-        detail = (
-            f"You have already given this pair a {earlier.rating}, perhaps in another tab. "
-            "That rating is kept; the new one was not stored."
-        )
-        return refused(detail, reopen=not request.study.reveal_names)
-    context = {"study": request.study, "earlier": earlier, "public_id": public_id}
-    return _page(request, "_answered", context, REFUSED)
+        detail = f"{_said(earlier)}, perhaps in another tab. That is kept; the new one was not stored."
+        return refused(detail, reopen=reopen)
+    context = {"study": request.study, "earlier": _said(earlier), "public_id": assignment.public_id}
+    return _page(request, "_answered", context | {"reopen": reopen}, REFUSED)
+
+
+def _said(earlier: Stored) -> str:
+    if isinstance(earlier, Comparison):
+        return f"You have already given this pair a {earlier.rating}"
+    if isinstance(earlier, Score):
+        return f"You have already given this answer the score {earlier.value:g}"
+    return "You have already checked this answer"
 
 
 @require_POST
@@ -276,11 +294,13 @@ def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpRespo
 @member
 def undo(request: MemberRequest) -> HttpResponse:
     """Reopen the last pair, or the one named by ``reopen``."""
-    found = assignments.undo(request.study, request.rater, request.POST.get("reopen") or None)
-    if found is None:
-        why = "You have nothing to undo."
-        if request.study.reveal_names:
-            why = "You cannot change a rating after you have seen the names. Only a skipped pair comes back."
+    why = ""
+    try:
+        if assignments.undo(request.study, request.rater, request.POST.get("reopen") or None) is None:
+            why = "You have nothing to undo."
+    except NotAllowedError as error:
+        why = str(error)
+    if why:
         if wants_json(request):
             return refused(why)
         messages.info(request, why)
@@ -312,7 +332,7 @@ def _next(request: MemberRequest) -> HttpResponse:
     return redirect("rate-study", slug=request.study.slug)
 
 
-def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 200) -> HttpResponse:
+def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 200) -> HttpResponse:
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
         claimed = assignments.claim(request.study, request.rater)
@@ -324,15 +344,21 @@ def _show(request: MemberRequest, form: RatingForm | None = None, status: int = 
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one
-    done = progress(request.rater, [request.study])[request.study.pk]
+    done = _done(request)
     context = _task(request, claimed, form) | {"progress": done, "can_undo": done.rated + done.skipped > 0}
     return _page(request, "_task", context, status)
 
 
-def _task(request: MemberRequest, claimed: Assignment, form: RatingForm | None = None) -> dict[str, object]:
+def _task(request: MemberRequest, claimed: Assignment, form: TaskForm | None = None) -> dict[str, object]:
     claimed.study = request.study
-    claimed.pair = Pair.objects.select_related("prompt", "first", "second").get(assignments=claimed)
-    return {"study": request.study, "task": screen.build(claimed, form)}
+    task: screen.Task | text_screen.TextTask
+    if claimed.kind == Assignment.Kind.COMPARE:
+        claimed.pair = Pair.objects.select_related("prompt", "first", "second").get(assignments=claimed)
+        task = screen.build(claimed, form if isinstance(form, RatingForm) else None)
+    else:
+        claimed.completion = Completion.objects.select_related("prompt").get(assignments=claimed)
+        task = text_screen.build(claimed, form if isinstance(form, TextForm) else None)
+    return {"study": request.study, "task": task}
 
 
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:
@@ -340,5 +366,7 @@ def _page(request: MemberRequest, name: str, context: dict[str, object], status:
     if wants_json(request):
         return shown(request, name, context, status)
     whole = context | guidance(request.membership) | {"part": f"annotation/{name}.html"}
-    whole |= {"flag_reasons": Flag.Reason.choices, "floor": FLOOR}
+    # A pair with several criteria, and several requirements, are submitted when all is answered.
+    submitting = (request.study.compares and not request.study.criteria) or "score" in request.study.tasks
+    whole |= {"flag_reasons": Flag.Reason.choices, "floor": FLOOR, "offers_submitting": submitting}
     return render(request, "annotation/rate.html", whole, status=status)

@@ -1,4 +1,4 @@
-"""A judge's plan: pairs to rate, in which orders, written as open assignments in one go.
+"""A judge's plan: pairs to rate, in which orders, or single answers, written as open assignments in one go.
 
 Two equal texts are recorded as identical, and asked about only as a control of the judge.
 """
@@ -6,7 +6,6 @@ Two equal texts are recorded as identical, and asked about only as a control of 
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
 from typing import Any, Final
 
@@ -15,75 +14,14 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.models.comparisons import new_seed
+from arena.rating import text_planning
+from arena.rating.pair_recorder import write_comparisons
 from arena.rating.pairing import choose_order
+from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
 from arena.rating.possible_pairs import PairKey
-from arena.rating.recording import BATCH, write_comparisons
+from arena.rating.recorders import BATCH
 
-WAITING = ("open", "failed", "expired")  # states in which an assignment is planned again, not anew
-
-UNSCORED: Final = "unscored"
-NOT_ASKED: Final = "identical"
-"""Outcomes of a comparison without a rating, and of one recorded without asking."""
-
-
-class Which(StrEnum):
-    """Which of a judge's pairs to plan."""
-
-    ALL = "all"  # all that it has not answered
-    EXTEND = "extend"  # pairs it was never asked about
-    FAILURES = "failures"  # what it was asked, or was to be asked, without an answer
-    UNSCORED = "unscored"  # what it answered without a rating
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """At most ``limit`` pairs; with ``controls`` also identical completions."""
-
-    which: Which = Which.ALL
-    limit: int | None = None
-    both_orders: bool = False
-    controls: bool = False
-
-
-@dataclass(frozen=True)
-class Showing:
-    """A pair in one order with one repeat number, and the id of its assignment, if any."""
-
-    swapped: bool
-    repeat: int
-    seed: int
-    assignment: int | None = None
-
-
-@dataclass(frozen=True)
-class PlannedPair:
-    """A pair to rate. asked: False if it is only recorded as identical."""
-
-    prompt: int
-    completions: PairKey
-    pair: int | None
-    showings: tuple[Showing, ...]
-    asked: bool = True
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How much a run would ask, and how many assignments it would only record as identical."""
-
-    pairs: int
-    assignments: int
-    identical: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.assignments or self.identical)
-
-
-@dataclass(frozen=True)
-class Planned:
-    """Ids of the open assignments in the order of asking, and how many were recorded as identical."""
-
-    assignments: list[int]
-    identical: int
+NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
 
 
 @dataclass(frozen=True)
@@ -100,18 +38,24 @@ _Offers = dict[int, dict[bool, tuple[int, str]]]
 """By repeat and order: assignment id, or 0, and its state or outcome."""
 
 
-def preview(study: Study, rater: Rater, wanted: Wanted = Wanted()) -> Plan:
+def preview(study: Study, rater: Rater, wanted: Wanted = EVERYTHING) -> Plan:
     return _counted(chosen(study, rater, wanted))
 
 
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
+    if wanted.kind != Assignment.Kind.COMPARE:
+        return next(text_planning.chosen(study, rater, wanted), None) is None
     known = _offered(study, rater)
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return not any(showings.of(each) for each in _wanted(study, known, wanted))
 
 
-def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Which, Plan]:
+def outlook(
+    study: Study, rater: Rater, *, both_orders: bool = False, kind: str = Assignment.Kind.COMPARE
+) -> dict[Which, Plan]:
     """How much each kind of plan would hold now."""
+    if kind != Assignment.Kind.COMPARE:
+        return {which: preview(study, rater, Wanted(which, kind=kind)) for which in Which}
     known, candidates = _offered(study, rater), list(_candidates(study))
     found = {}
     for which in Which:
@@ -121,8 +65,8 @@ def outlook(study: Study, rater: Rater, *, both_orders: bool = False) -> dict[Wh
 
 
 @transaction.atomic
-def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int = 8) -> Planned:
-    """Write the open assignments of a judge's run.
+def plan(study: Study, rater: Rater, wanted: Wanted = EVERYTHING, *, points: int = 8) -> Planned:
+    """Write the open assignments of a judge's run, of one kind.
 
     Pairs rated by people come first, then by judges, so that all rate the same. Each is asked
     ``study.ratings_per_pair_judges`` times in alternating orders, with ``both_orders`` each time in both.
@@ -133,10 +77,9 @@ def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int =
     pairs = _make_pairs(found)
     asked = [(each, showing) for each in found if each.asked for showing in each.showings]
     unasked = [(each, showing) for each in found if not each.asked for showing in each.showings]
-    waiting = _assignments(locked, rater, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
-    ended = _assignments(
-        locked, rater, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now()
-    )
+    ids = {"study_id": locked.pk, "rater_id": rater.pk, "kind": wanted.kind}
+    waiting = _assignments(ids, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
+    ended = _assignments(ids, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now())
     write_comparisons(
         [_unrated(each, points) for each in ended],
         judge_ratings=[pairs[each.completions] for each, _ in unasked],
@@ -145,18 +88,16 @@ def plan(study: Study, rater: Rater, wanted: Wanted = Wanted(), *, points: int =
 
 
 def _assignments(
-    study: Study,
-    rater: Rater,
-    showings: Iterable[tuple[PlannedPair, Showing]],
-    pairs: Mapping[PairKey, int],
+    ids: Mapping[str, Any],
+    showings: Iterable[tuple[Target, Showing]],
+    pairs: Mapping[tuple[int, ...], int],
     **state: Any,
 ) -> list[Assignment]:
     rows = [
         Assignment(
             pk=showing.assignment,
-            study_id=study.pk,
-            rater_id=rater.pk,
-            pair_id=pairs[each.completions],
+            **ids,
+            **_about(each, pairs),
             swapped=showing.swapped,
             repeat=showing.repeat,
             seed=showing.seed,
@@ -170,6 +111,12 @@ def _assignments(
         some.update(leased_until=None, **state)
     Assignment.objects.bulk_create([row for row in rows if row.pk is None], batch_size=BATCH)
     return rows
+
+
+def _about(target: Target, pairs: Mapping[tuple[int, ...], int]) -> dict[str, int]:
+    if len(target.completions) == 1:
+        return {"completion_id": target.completions[0]}
+    return {"pair_id": pairs[target.completions]}
 
 
 def _unrated(assignment: Assignment, points: int) -> Comparison:
@@ -187,8 +134,10 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
     )
 
 
-def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[PlannedPair]:
-    """The pairs with something left to plan, in the order of asking."""
+def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
+    """The pairs, or answers, with something left to plan, in the order of asking."""
+    if wanted.kind != Assignment.Kind.COMPARE:
+        return text_planning.chosen(study, rater, wanted)
     known = _offered(study, rater)
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return _planned(_ranked(list(_wanted(study, known, wanted))), showings, wanted.limit)
@@ -201,9 +150,7 @@ def _wanted(study: Study, known: dict[int, _Offers], wanted: Wanted) -> Iterator
     return every
 
 
-def _planned(
-    candidates: Iterable[_Candidate], showings: "_Showings", limit: int | None
-) -> Iterator[PlannedPair]:
+def _planned(candidates: Iterable[_Candidate], showings: "_Showings", limit: int | None) -> Iterator[Target]:
     taken = 0
     for candidate in candidates:
         if limit is not None and taken >= limit:
@@ -211,10 +158,10 @@ def _planned(
         found, asked = showings.of(candidate), showings.asks(candidate)
         if found:
             taken += asked
-            yield PlannedPair(candidate.prompt, candidate.completions, candidate.pair, found, asked)
+            yield Target(candidate.prompt, candidate.completions, candidate.pair, found, asked)
 
 
-def _counted(found: Iterable[PlannedPair]) -> Plan:
+def _counted(found: Iterable[Target]) -> Plan:
     pairs = assignments = identical = 0
     for each in found:
         if each.asked:
@@ -224,14 +171,14 @@ def _counted(found: Iterable[PlannedPair]) -> Plan:
     return Plan(pairs, assignments, identical)
 
 
-def _make_pairs(found: list[PlannedPair]) -> dict[PairKey, int]:
+def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
     new = [
         Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
         for each in found
-        if each.pair is None
+        if each.pair is None and len(each.completions) == 2
     ]
     made = Pair.objects.bulk_create(new, batch_size=BATCH)
-    ids = {(pair.first_id, pair.second_id): pair.pk for pair in made}
+    ids: dict[tuple[int, ...], int] = {(pair.first_id, pair.second_id): pair.pk for pair in made}
     return ids | {each.completions: each.pair for each in found if each.pair is not None}
 
 

@@ -1,14 +1,17 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 
-from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
+from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
 from arena.rating.offering import history_of, pool_of, with_texts_of
+from arena.rating.offering_texts import text_tasks
 from arena.rating.possible_pairs import PairKey
 from arena.rating.subsets import TRAINING_SUBSET
+from arena.rating.texts_left import texts_left
 
 BEHIND = 5.0  # seconds by which the number of pairs left may be out of date
 STEP = 10  # the number of pairs left is rounded up to this if repeats or checks are hidden among them
@@ -16,16 +19,32 @@ STEP = 10  # the number of pairs left is rounded up to this if repeats or checks
 
 @dataclass(frozen=True)
 class Progress:
-    """What one rater did in a study; ``left``: pairs this rater may still get; ``goal``: what the study asks.
+    """What one rater did in a study; ``left``: tasks this rater may still get; ``goal``: what the study asks.
 
     Repeats and checks count as rated or skipped, or a number that stands still would reveal them; ``left``
     omits them.
     """
 
-    rated: int = 0
+    compared: int = 0
+    scored: int = 0
+    checked: int = 0
     skipped: int = 0
     left: int = 0
     goal: int | None = None
+
+    @property
+    def rated(self) -> int:
+        return self.compared + self.scored + self.checked
+
+    @property
+    def did(self) -> str:
+        """What the rater did, in words that follow "You"."""
+        deeds = [f"rated {self.compared} pair{'' if self.compared == 1 else 's'}"]
+        for verb, texts in (("scored", self.scored), ("checked", self.checked)):
+            if texts:
+                deeds.append(f"{verb} {texts} answer{'' if texts == 1 else 's'}")
+        said = deeds if self.compared or len(deeds) == 1 else deeds[1:]
+        return " and ".join([", ".join(said[:-1]), said[-1]] if said[:-1] else said)
 
     @property
     def is_below_goal(self) -> bool:
@@ -33,7 +52,7 @@ class Progress:
 
     @property
     def to_go(self) -> int:
-        """Pairs until the goal, or until none is left."""
+        """Tasks until the goal, or until none is left."""
         return min(self.left, self.goal - self.rated) if self.goal and self.is_below_goal else self.left
 
     @property
@@ -44,19 +63,35 @@ class Progress:
 def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
     """The rater's progress by study id."""
     asked = list(studies)
-    ids = [study.pk for study in asked]
-    mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
-    rated = _counts(Comparison.objects.current().filter(mine).values_list("study").annotate(n=Count("pk")))
-    if len(asked) == 1:
-        skipped, left = _of_one(rater, asked[0], rated[asked[0].pk])
+    mine = Q(study__in=[study.pk for study in asked], rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
+    pairs = [study for study in asked if study.compares]
+    texts = [study for study in asked if text_tasks(study)]
+    compared = _by_study(Comparison.objects.current().filter(mine))
+    scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
+    checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()
+    if len(asked) == 1 and pairs:
+        skipped, left = _pairs_of_one(rater, asked[0], compared[asked[0].pk])
     else:
-        put_aside = Assignment.objects.filter(mine, state="skipped").order_by()
-        skipped = _counts(put_aside.values_list("study").annotate(n=Count("pk")))
-        left = _left_of_many(rater, ids)
+        skipped, left = None, _pairs_left_of_many(rater, [study.pk for study in pairs])
+    if texts or skipped is None:
+        skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
     return {
-        study.pk: Progress(rated[study.pk], skipped[study.pk], _told(study, left[study.pk]), study.goal)
+        study.pk: Progress(
+            compared=compared[study.pk],
+            scored=scored[study.pk],
+            checked=checked[study.pk],
+            skipped=skipped[study.pk],
+            left=_told(study, left[study.pk]) + (texts_left(rater, study) if study in texts else 0),
+            goal=study.goal,
+        )
         for study in asked
     }
+
+
+def _by_study(rows: "QuerySet[Any]", counted: str = "pk") -> Counter[int]:
+    """How many there are, by what is counted once."""
+    numbers = rows.order_by().values_list("study").annotate(n=Count(counted, distinct=True))
+    return Counter(dict(numbers))
 
 
 def _told(study: Study, left: int) -> int:
@@ -65,11 +100,8 @@ def _told(study: Study, left: int) -> int:
     return -(-left // step) * step
 
 
-def _counts(rows: Iterable[tuple[int, int]]) -> Counter[int]:
-    return Counter(dict(rows))
-
-
-def _of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int], Counter[int]]:
+def _pairs_of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int] | None, Counter[int]]:
+    """How many pairs this rater skipped, and how many are left."""
     pool = pool_of(study, behind=BEHIND)
     open_pairs = pool.ratings < study.ratings_per_pair_people
     history = history_of(study, rater)
@@ -87,7 +119,7 @@ def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
     return list(mine.order_by().values_list("pair__first", "pair__second"))
 
 
-def _left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
+def _pairs_left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
     left = Completion.objects.comparable().filter(prompt__study__in=studies).pairs_by("prompt__study")
     left.subtract(_full_or_done(rater, studies))
     return Counter({study: max(0, pairs) for study, pairs in left.items()})
@@ -106,4 +138,4 @@ def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:
         .values_list("prompt__study")
         .annotate(n=Count("pk"))
     )
-    return _counts(rows)
+    return Counter(dict(rows))

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from arena.models import Assignment, Comparison, Flag, Prompt, Study
 from arena.rating import scales
-from arena.rating.recording import Answer
+from arena.rating.opinions import Rating
 from arena.texts.markdown import is_plain
 from arena.texts.rendering_cache import rendered
 from arena.texts.self_naming import shown_turns
@@ -80,7 +80,9 @@ def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
 LONGEST_COMMENT = 5000
 
 
-class RatingForm(forms.Form):
+class AnswerForm(forms.Form):
+    """What all answers have."""
+
     assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
     seconds = forms.CharField(required=False, max_length=40)
     rationale = forms.CharField(
@@ -89,6 +91,8 @@ class RatingForm(forms.Form):
         error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
     )
 
+
+class RatingForm(AnswerForm):
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
@@ -112,9 +116,9 @@ class RatingForm(forms.Form):
             error_messages={"required": message, "invalid_choice": "Choose one of the buttons."},
         )
 
-    def answer(self, assignment: Assignment | None) -> Answer:
+    def answer(self, assignment: Assignment | None) -> Rating:
         data = self.cleaned_data
-        return Answer(
+        return Rating(
             points=self.study.points,
             rating=data["rating"],
             criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
@@ -130,7 +134,7 @@ class FlagForm(forms.Form):
     reason = forms.ChoiceField(
         choices=Flag.Reason.choices,
         error_messages={
-            "required": "Choose what is wrong with the pair first.",
+            "required": "Choose what is wrong first.",
             "invalid_choice": "Choose one of the reasons.",
         },
     )
@@ -212,10 +216,11 @@ class Task:
     comment_errors: Sequence[str]
     references: list[list[Part]]
     """By reference its turns; empty where the study does not show them."""
-    earlier: Comparison | None
+    earlier: int | None
     reopened: bool
     identical: bool
     tie: int | None
+    kind: str = Assignment.Kind.COMPARE
 
     @property
     def is_conversation(self) -> bool:
@@ -238,7 +243,7 @@ def scale_points(points: int) -> list[Point]:
 def build(assignment: Assignment, form: RatingForm | None) -> Task:
     """What the page shows of an assignment; ``form``: a refused answer to it, if any."""
     pair = assignment.pair
-    assert pair is not None  # noqa: S101 - people are offered pairs only
+    assert pair is not None  # noqa: S101 - held by a constraint
     shown = pair.shown(assignment.swapped)
     turns = [shown_turns(completion, assignment.study) for completion in shown]
     references = pair.prompt.reference_turns if assignment.study.shows_references else []
@@ -260,10 +265,10 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
         ],
         reasons=_reasons(assignment.study, form, earlier),
         reason_errors=list(map(str, blank["reasons"].errors)),
-        comment=_sent(form, "rationale") if form else earlier.rationale if earlier else "",
+        comment=sent(form, "rationale") if form else earlier.rationale if earlier else "",
         comment_errors=list(map(str, blank["rationale"].errors)),
         references=[parts(each, html) for each in references],
-        earlier=earlier,
+        earlier=earlier.rating if earlier else None,
         reopened=assignment.finished_at is not None,
         identical=pair.is_identical,
         tie=tie_rating(assignment) if pair.is_identical else None,
@@ -287,9 +292,9 @@ def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) 
 
 
 def _row(form: RatingForm, name: str, label: str, earlier: int | None) -> Row:
-    return Row(name, label, _sent(form, name), list(map(str, form[name].errors)), earlier)
+    return Row(name, label, sent(form, name), list(map(str, form[name].errors)), earlier)
 
 
-def _sent(form: RatingForm | None, name: str) -> str:
+def sent(form: AnswerForm | None, name: str) -> str:
     value: Any = form.data.get(name, "") if form else ""
     return str(value)

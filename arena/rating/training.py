@@ -49,7 +49,7 @@ def needed(membership: Membership) -> bool:
     if membership.trained_at is not None or membership.role != Role.RATER:
         return False
     study = membership.study
-    return _has_pairs(study.pk, study.created_at, study.revision)
+    return study.compares and _has_pairs(study.pk, study.created_at, study.revision)
 
 
 @lru_cache(maxsize=256)
@@ -151,7 +151,8 @@ class Waiting(NamedTuple):
 
 def waiting(memberships: Iterable[Membership]) -> dict[int, Waiting]:
     """The members of these who have to go through a training first, by membership id."""
-    asked = [each for each in memberships if each.trained_at is None and each.role == Role.RATER]
+    raters = [each for each in memberships if each.trained_at is None and each.role == Role.RATER]
+    asked = [each for each in raters if each.study.compares]
     pairs = _training_pairs().filter(prompt__study__in=[each.study_id for each in asked]).order_by()
     totals = dict(pairs.values_list("prompt__study").annotate(Count("pk")))
     if not totals:

@@ -125,7 +125,7 @@ def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
         return _question(request, here, swapped=swapped)
     sent = request.POST.get("rating", "")
     try:
-        training.answer(request.membership, attempt, number, _rating(sent, study.points))
+        training.answer(request.membership, attempt, number, read_rating(sent, study.points))
     except scales.ScaleError as error:
         return _question(request, here, swapped=swapped, sent=sent, error=str(error))
     except training.OutOfStepError:
@@ -148,7 +148,7 @@ def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
         return _question(request, here, swapped=swapped)
     sent = request.POST.get("rating", "")
     try:
-        rating = _rating(sent, study.points)
+        rating = read_rating(sent, study.points)
     except scales.ScaleError as error:
         return _question(request, here, swapped=swapped, sent=sent, error=str(error))
     return _answered(request, here, rating, study.points, swapped=swapped)
@@ -176,7 +176,7 @@ class _Place(NamedTuple):
         return reverse("training-pair", args=[self.study.slug, self.attempt, self.number + 1])
 
 
-def _rating(sent: str, points: int) -> int:
+def read_rating(sent: str, points: int) -> int:
     """The rating of a form; raises ScaleError with a sentence for the person."""
     if not sent:
         raise scales.ScaleError("Choose a rating first.")

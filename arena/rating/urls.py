@@ -3,7 +3,7 @@ from django.urls import path
 
 from arena.people import joining
 from arena.people.accounts import SignIn
-from arena.rating import pages, training_pages
+from arena.rating import pages, training_pages, trying
 
 urlpatterns = [
     path("account/sign-in/", SignIn.as_view(), name="login"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("join/<str:token>/", joining.join, name="join"),
     path("studies/<slug:slug>/sign-up/", joining.sign_up, name="sign-up"),
     path("account/token/", pages.token, name="token"),
+    path("try/", trying.start, name="try"),
+    path("try/<int:pair>/<str:order>/", trying.pair, name="try-pair"),
     path("rate/", pages.studies, name="rate"),
     path("rate/<slug:slug>/", pages.rate, name="rate-study"),
     path("rate/<slug:slug>/guidelines/", pages.guidelines, name="guidelines"),

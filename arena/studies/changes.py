@@ -9,9 +9,10 @@ from django.db import transaction
 from django.db.models import Field, Q
 from django.template.defaultfilters import pluralize
 
-from arena.models import Contestant, Pair, Prompt, Study, StudyEvent
+from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study, StudyEvent
 from arena.models.signals import announce
 from arena.people.permissions import Visitor
+from arena.studies import tasks
 
 NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}
 """Columns of a study that are recorded otherwise, or chosen by nobody."""
@@ -80,9 +81,9 @@ def store_row(
 
 @transaction.atomic
 def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
-    """Delete a row with its answers, on record; False if it was paired."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # the lock under which pairs are made
-    if is_paired(row):
+    """Delete a row with its answers, on record; False if one was offered to raters or has opinions."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # the lock under which answers are offered
+    if is_used(row):
         return False
     answers = row.completions.count()
     note = f"{_about(row)}removed, with {answers:,} answer{pluralize(answers)}."
@@ -92,9 +93,12 @@ def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
     return True
 
 
-def is_paired(row: Contestant | Prompt) -> bool:
+def is_used(row: Contestant | Prompt) -> bool:
     answers = row.completions.values("pk")
-    return Pair.objects.filter(Q(first__in=answers) | Q(second__in=answers)).exists()
+    alone = (Assignment, Score, Answer)
+    return Pair.objects.filter(Q(first__in=answers) | Q(second__in=answers)).exists() or any(
+        model._default_manager.filter(completion__in=answers).exists() for model in alone
+    )
 
 
 def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[str]:
@@ -156,6 +160,8 @@ def _words(field: "Field[Any, Any]", value: Any) -> str:
         return f"{value.day} {value:%b %Y, %H:%M} UTC"
     if isinstance(value, dict):
         return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
+    if field.name == "tasks":
+        return tasks.in_words(value)
     if isinstance(value, list):
         return ", ".join(f"“{each}”" for each in value) or "none"
     if value is None or value == "":

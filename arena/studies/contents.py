@@ -293,7 +293,7 @@ def _side(completion: Completion) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
-    """Correct, retire or remove a contestant; one that was paired cannot be removed."""
+    """Correct, retire or remove a contestant; one whose answers raters have seen cannot be removed."""
     row = get_object_or_404(Contestant, pk=contestant, study=request.study)
     if request.method == "POST" and "remove" in request.POST:
         return _remove(request, row, "operate-contestants")
@@ -301,7 +301,7 @@ def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
         retire(row, request.user, retired="retire" in request.POST)
         messages.success(request, f"{row} is {'retired' if row.retired_at else 'active again'}.")
         return redirect("operate-contestants", slug=request.study.slug)
-    removable = not changes.is_paired(row)
+    removable = not changes.is_used(row)
     context = {"contestant": row, "removable": removable, "answers": row.completions.count()}
     return _correct(request, row, ContestantForm, "contestant", context)
 
@@ -315,11 +315,11 @@ def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
-    """Correct or remove a prompt; one that was paired cannot be removed."""
+    """Correct or remove a prompt; one whose answers raters have seen cannot be removed."""
     row = get_object_or_404(Prompt, pk=prompt, study=request.study)
     if request.method == "POST" and "remove" in request.POST:
         return _remove(request, row, "operate-prompts")
-    removable = not changes.is_paired(row)
+    removable = not changes.is_used(row)
     context = {"prompt": row, "removable": removable, "answers": row.completions.count()}
     return _correct(request, row, PromptForm, "prompt", context)
 

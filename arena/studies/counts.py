@@ -1,7 +1,10 @@
 """What a study holds, how much rating it wants, and how fast people rate."""
 
+from collections import Counter, defaultdict
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value
@@ -9,8 +12,9 @@ from django.db.models.functions import Least
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Role, Study
+from arena.models import Answer, Comparison, Completion, Contestant, Pair, Prompt, Rater, Role, Score, Study
 from arena.models.querysets import CompletionQuerySet
+from arena.rating.offering_texts import CHECK, TASKS, given, has_questions, texts_of
 
 
 def study_prompts(study: Study) -> QuerySet[Prompt]:
@@ -43,7 +47,7 @@ def cells(study: Study) -> Cells:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The comparisons by people that pairs want and have; useful: none beyond a pair's overlap."""
+    """The opinions of people that pairs, or answers, want and have; useful: none beyond what each wants."""
 
     pairs: int = 0
     wanted: int = 0
@@ -99,6 +103,34 @@ def wanted(study: Study) -> Wanted:
     return sum(wanted_by_category(study).values(), Wanted())
 
 
+def texts_wanted(study: Study, kind: str) -> dict[str, Wanted]:
+    """What people are still to score or to check, by category of the prompt."""
+    texts, overlap = texts_of(study), study.ratings_per_pair_people
+    if kind == CHECK:
+        texts = texts.filter(has_questions())
+    category = "completion__prompt__category"
+    rows = given(study, kind).filter(study=study).values_list(category, "completion")
+    found: dict[str, list[int]] = defaultdict(list)
+    for name, _, raters in rows.annotate(n=Count("rater", distinct=True)):
+        found[name].append(raters)
+    possible = dict(texts.order_by().values_list("prompt__category").annotate(n=Count("pk")))
+    result = {}
+    for name in sorted(possible.keys() | found.keys()):
+        raters = found[name]
+        count = max(possible.get(name, 0), len(raters))
+        full, useful = sum(n >= overlap for n in raters), sum(min(n, overlap) for n in raters)
+        result[name] = Wanted(count, count * overlap, useful, sum(raters), full, count - len(raters))
+    return result
+
+
+def wanted_by_task(study: Study) -> dict[str, dict[str, Wanted]]:
+    """What people are still to do, by task in the order of the study, and by category."""
+    return {
+        kind: texts_wanted(study, kind) if kind in TASKS else wanted_by_category(study)
+        for kind in study.tasks
+    }
+
+
 def people_in(study: Study) -> int:
     return study.memberships.filter(role__in=[Role.RATER, Role.OPERATOR], paused_at=None).count()
 
@@ -106,8 +138,10 @@ def people_in(study: Study) -> int:
 def judges_in(study: Study) -> int:
     """How many judges were asked in the study or came with an import."""
     own = Exists(study.assignments.filter(rater=OuterRef("pk")))
-    said = Exists(study.comparisons.filter(rater=OuterRef("pk")))
-    return Rater.objects.filter(own | said, kind=Rater.Kind.JUDGE).count()
+    said = (
+        Exists(rows.filter(rater=OuterRef("pk"))) for rows in (study.comparisons, study.scores, study.answers)
+    )
+    return Rater.objects.filter(reduce(or_, said, own), kind=Rater.Kind.JUDGE).count()
 
 
 WINDOWS: Final = {
@@ -164,7 +198,7 @@ def of(study: Study, left: int, now: datetime | None = None) -> Pace:
     """How fast people rate here, and what that means for ``left``; imports and checks are not counted."""
     now = now or timezone.now()
     longest = max(WINDOWS.values())
-    rated = Comparison.objects.filter(
+    rated = Q(
         study=study,
         is_current=True,
         purpose="study",
@@ -173,12 +207,13 @@ def of(study: Study, left: int, now: datetime | None = None) -> Pace:
         created_at__gt=now - longest,
     )
     names = [f"window_{number}" for number in range(len(WINDOWS))]
-    found = rated.aggregate(
-        **{
-            name: Count("pk", filter=Q(created_at__gt=now - window))
+    found: Counter[str] = Counter()
+    for model, counted in ((Comparison, "pk"), (Score, "pk"), (Answer, "assignment")):
+        windows = {
+            name: Count(counted, distinct=True, filter=Q(created_at__gt=now - window))
             for name, window in zip(names, WINDOWS.values(), strict=True)
         }
-    )
+        found.update(model._default_manager.filter(rated).aggregate(**windows))
     for name, (words, window) in zip(names, WINDOWS.items(), strict=True):
         if found[name] >= ENOUGH or found[name] == found[names[-1]]:
             return Pace(found[name], window.total_seconds() / 3600, words, left)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from arena.models import Completion, Study, StudyEvent
+from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.studies.pages import paged, show
@@ -70,7 +70,7 @@ DECISIONS: Final = {
             True,
             "Pause",
             (
-                "People get no new pairs. They can still rate the pair on their screen.",
+                "People get nothing new to rate. They can still rate what is on their screen.",
                 "Judges go on, and the leaderboard stays. You can resume at any time.",
             ),
             "Study paused.",
@@ -80,7 +80,7 @@ DECISIONS: Final = {
             "paused_at",
             False,
             "Resume",
-            ("People get pairs again and continue where they stopped.",),
+            ("People can rate again and continue where they stopped.",),
             "Study resumed.",
         ),
         Decision(
@@ -163,7 +163,10 @@ def delete(request: OperatorRequest) -> HttpResponse:
         "prompts": study.prompts.count(),
         "contestants": study.contestants.count(),
         "answers": Completion.objects.filter(prompt__study=study).count(),
+        "requirements": Question.objects.filter(prompt__study=study).count(),
         "comparisons": study.comparisons.count(),
+        "scores": study.scores.count(),
+        "checks": study.answers.count(),
     }
     if request.method != "POST":
         return show(request, "delete.html", context)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table
-from arena.models import Study
+from arena.models import Question, Study
 from arena.people.permissions import OperatorRequest
 from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
@@ -53,7 +53,15 @@ def _guidelines(study: Study) -> Finding:
 
 def _rating(study: Study) -> Finding:
     wanted = study.ratings_per_pair_people
-    said = [f"{study.points} points", f"{wanted} rating{pluralize(wanted)} per pair"]
+    scale = f"{study.score_lowest} to {study.score_highest}"
+    words = {
+        "compare": [f"{study.points} points", f"{wanted} rating{pluralize(wanted)} per pair"],
+        "score": [f"scores from {scale}"],
+        "check": ["requirements checked"],
+    }
+    said = [each for kind in study.tasks for each in words[kind]]
+    if "compare" not in study.tasks:
+        said.append(f"{wanted} time{pluralize(wanted)} per answer")
     if study.criteria:
         said.append(f"{len(study.criteria)} criteri{pluralize(study.criteria, 'on,a')}")
     if study.pairing != DEFAULT_STRATEGY:
@@ -67,11 +75,27 @@ def _import(study: Study) -> Finding:
     found = counts.cells(study)
     if not found.filled:
         return "open", "No answers yet. Import a spreadsheet or another file."
-    if found.contestants < 2:
+    if found.contestants < 2 and study.compares:
         return "open", "You need at least two models."
-    said = f"{found.filled:,} answers by {found.contestants:,} models to {found.prompts:,} prompts"
+    by = f"{found.contestants:,} model{pluralize(found.contestants)}"
+    said = f"{found.filled:,} answers by {by} to {found.prompts:,} prompts"
     if found.holes:
         return "attention", f"{said}; {found.holes:,} {pluralize(found.holes, 'is,are')} missing."
+    return "done", f"{said}."
+
+
+def _requirements(study: Study) -> Finding:
+    found = Question.objects.filter(prompt__in=counts.study_prompts(study), is_current=True)
+    asked = found.filter(is_accepted=True)
+    total = asked.count()
+    if not total:
+        return "open", "No requirements yet. Write them, import a table, or have a model propose them."
+    prompts, checked = counts.study_prompts(study).count(), asked.values("prompt").distinct().count()
+    said = f"{total:,} requirement{pluralize(total)} of {checked:,} prompt{pluralize(checked)}"
+    if waiting := found.filter(is_accepted=False).count():
+        return "attention", f"{said}; {waiting:,} proposed {pluralize(waiting, 'one waits,ones wait')}."
+    if checked < prompts:
+        return "attention", f"{said}; {prompts - checked:,} {pluralize(prompts - checked, 'has,have')} none."
     return "done", f"{said}."
 
 
@@ -104,6 +128,7 @@ STEPS: Final[dict[str, tuple[str, Callable[[Study], Finding]]]] = {
     "operate-guidelines": ("Guidelines", _guidelines),
     "operate-rating": ("Rating", _rating),
     "operate-import": ("Import", _import),
+    "operate-requirements": ("Requirements", _requirements),
     "operate-people": ("People", _people),
     "operate-judges": ("Judges", _judges),
     "operate-publish": ("Publish", _publish),
@@ -111,10 +136,15 @@ STEPS: Final[dict[str, tuple[str, Callable[[Study], Finding]]]] = {
 """The steps by URL name, in order."""
 
 
+def steps_of(study: Study) -> list[str]:
+    """The URL names of its steps."""
+    return [name for name in STEPS if name != "operate-requirements" or "check" in study.tasks]
+
+
 def steps(study: Study) -> list[Step]:
     return [
-        Step(number, title, reverse(name, args=[study.slug]), *look(study))
-        for number, (name, (title, look)) in enumerate(STEPS.items(), start=1)
+        Step(number, STEPS[name][0], reverse(name, args=[study.slug]), *STEPS[name][1](study))
+        for number, name in enumerate(steps_of(study), start=1)
     ]
 
 
@@ -129,7 +159,7 @@ class Place:
 
 def place(study: Study, name: str) -> Place | None:
     """Where in the set-up a page is; None for a page that is no step."""
-    names = list(STEPS)
+    names = steps_of(study)
     if name not in names:
         return None
     number = names.index(name) + 1

@@ -1,11 +1,13 @@
 """How far a study has come, and what raters flagged."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
@@ -16,6 +18,7 @@ from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, 
 from arena.people.permissions import OperatorRequest, operator
 from arena.studies import counts
 from arena.studies.pages import paged, show
+from arena.studies.tasks import TASKS
 
 
 def sums(study: Study) -> dict[str, int]:
@@ -29,6 +32,9 @@ def sums(study: Study) -> dict[str, int]:
         adjudications=Count("pk", filter=now & Q(purpose="adjudication")),
         revised=Count("pk", filter=Q(revises__isnull=False)),
     )
+    for rows, counted in ((study.scores, "pk"), (study.answers, "assignment")):
+        changed = rows.filter(rater__kind=Rater.Kind.PERSON, revises__isnull=False)
+        found["revised"] += changed.aggregate(n=Count(counted, distinct=True))["n"]
     held = Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON)
     return {**found, "flags": open_flags(study).count(), "in_hand": held.count()}
 
@@ -38,15 +44,22 @@ class Line:
     rater: Rater
     membership: Membership | None
     rated: int = 0
+    scored: int = 0
+    checked: int = 0
+    per_text: float | None = None  # median seconds for a score, or all checks of an answer
     others: int = 0
     skipped: int = 0
     flagged: int = 0
     late: int = 0
     last: datetime | None = None
 
+    @property
+    def done(self) -> int:
+        return self.rated + self.scored + self.checked
+
 
 def by_rater(study: Study) -> list[Line]:
-    """Every person who may rate or has rated, the fewest ratings first."""
+    """Every person who may rate or has rated, who did least first."""
     said = (
         Comparison.objects.current()
         .filter(study=study, rater__kind=Rater.Kind.PERSON)
@@ -60,6 +73,10 @@ def by_rater(study: Study) -> list[Line]:
         )
     )
     rated: dict[int, Any] = {row["rater"]: row for row in said}
+    for rater, columns in _of_texts(study).items():
+        known = rated.setdefault(rater, {"last": None, "late": 0})
+        last = max(filter(None, (known["last"], columns["last"])))
+        rated[rater] = known | columns | {"last": last, "late": known["late"] + columns["late"]}
     aside = (
         Assignment.objects.filter(study=study, state=Assignment.State.SKIPPED)
         .order_by()
@@ -74,7 +91,30 @@ def by_rater(study: Study) -> list[Line]:
         Line(**rated.get(pk, {}) | put_aside.get(pk, {}) | {"rater": rater, "membership": members.get(pk)})
         for pk, rater in raters.items()
     ]
-    return sorted(lines, key=lambda line: (line.rated, line.rater.name, line.rater.pk))
+    return sorted(lines, key=lambda line: (line.done, line.rater.name, line.rater.pk))
+
+
+def _of_texts(study: Study) -> dict[int, dict[str, Any]]:
+    """Scores and checks of single answers by rater, with the median seconds an answer took."""
+    found: dict[int, dict[str, Any]] = {}
+    times: dict[int, list[float]] = defaultdict(list)
+    for name, rows in (("scored", study.scores), ("checked", study.answers)):
+        people = rows.filter(is_current=True, rater__kind=Rater.Kind.PERSON).order_by()
+        texts = people.values_list("rater", "completion").annotate(
+            seconds=Sum("seconds"), late=Count("pk", filter=Q(is_late=True)), last=Max("created_at")
+        )
+        for rater, _, seconds, late, last in texts:
+            columns = found.setdefault(rater, {"scored": 0, "checked": 0, "late": 0, "last": last})
+            columns[name] += 1
+            columns["late"] += bool(late)
+            columns["last"] = max(columns["last"], last)
+            if seconds is not None:
+                times[rater].append(seconds)
+    return {rater: {**columns, "per_text": _median(times[rater])} for rater, columns in found.items()}
+
+
+def _median(seconds: list[float]) -> float | None:
+    return median(seconds) if seconds else None
 
 
 def by_pair(study: Study) -> QuerySet[Pair]:
@@ -88,8 +128,11 @@ def by_pair(study: Study) -> QuerySet[Pair]:
 
 
 def flags_of(study: Study, *, settled: bool) -> QuerySet[Flag]:
-    related = ("assignment__rater", "assignment__pair__prompt")
-    sides = ("assignment__pair__first__contestant", "assignment__pair__second__contestant")
+    related = ("assignment__rater", "assignment__pair__prompt", "assignment__completion__prompt")
+    sides = (
+        *("assignment__pair__first__contestant", "assignment__pair__second__contestant"),
+        "assignment__completion__contestant",
+    )
     found = Flag.objects.filter(assignment__study=study, settled_at__isnull=not settled)
     return found.select_related(*related, *sides)
 
@@ -114,9 +157,14 @@ def _not_counted(sums: dict[str, int], beyond: int) -> str:
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
     """Progress by category and rater; for htmx only the figures that move."""
-    by_category = counts.wanted_by_category(request.study)
-    total = sum(by_category.values(), counts.Wanted())
+    by_task = counts.wanted_by_task(request.study)
+    tasks = [
+        (TASKS[kind], kind, sum(by_category.values(), counts.Wanted()), by_category)
+        for kind, by_category in by_task.items()
+    ]
+    total = sum((each for _, _, each, _ in tasks), counts.Wanted())
     context: dict[str, Any] = {
+        "tasks": tasks,
         "total": total,
         "pace": counts.of(request.study, total.left),
         "people": counts.people_in(request.study),
@@ -126,7 +174,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
     }
     if request.htmx:
         return show(request, "_progress_figures.html", context)
-    context |= {"by_category": by_category, "raters": paged(request, by_rater(request.study))}
+    context |= {"raters": paged(request, by_rater(request.study))}
     return show(request, "progress.html", context)
 
 

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Pair, Reference, Study
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
-from arena.studies import changes, pages
+from arena.studies import changes, pages, tasks
 from arena.studies.pages import next_of, show
 from arena.texts import markdown
 from arena.texts.slugs import free_slug
@@ -177,6 +177,7 @@ class GuidelinesForm(SettingForm):
 
 
 class RatingForm(SettingForm):
+    tasks = tasks.TasksField(label="What raters do, in this order")
     reasons = LinesField(
         label="Reasons offered after the choice",
         help_text="One per line. Leave empty to offer none.",
@@ -209,16 +210,18 @@ class RatingForm(SettingForm):
     class Meta:
         model = Study
         fields = (
-            *("points", "ratings_per_pair_people", "ratings_per_pair_judges", "goal", "reasons"),
-            "criteria",
+            *("tasks", "points", "score_lowest", "score_highest"),
+            *("ratings_per_pair_people", "ratings_per_pair_judges", "goal", "reasons", "criteria"),
             *("pairing", "control_share", "repeat_share", "gold_share", "training_threshold"),
             *("show_references", "reveal_names", "stop_margin"),
         )
         labels = {
-            "points": "Scale",
+            "points": "Scale for pairs",
+            "score_lowest": "Lowest score of an answer",
+            "score_highest": "Highest score of an answer",
             "ratings_per_pair_people": "Ratings per pair by people",
             "ratings_per_pair_judges": "Ratings per pair by each judge",
-            "goal": "Goal per rater, in pairs (optional)",
+            "goal": "Goal per rater (optional)",
             "reveal_names": "Show raters who wrote the answers after they have rated them",
             "show_references": "Reference answers",
             "pairing": "Pairing",
@@ -226,8 +229,10 @@ class RatingForm(SettingForm):
         }
         help_texts = {
             "points": "Earlier ratings keep their scale.",
-            "ratings_per_pair_people": "How many different people rate each pair.",
-            "goal": "Raters see how far they have come, for example 20 of 50. They may rate more.",
+            "score_highest": "You cannot change the scale once answers have scores.",
+            "ratings_per_pair_people": "How many different people rate each pair, and score or check each "
+            "answer.",
+            "goal": "Raters see how far they have come, for example 20 of 50. They may do more.",
             "show_references": "Raters do not learn who wrote them.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
             "10 points worse. Only people's ratings count. Leave empty to go on until you pause.",
@@ -235,7 +240,11 @@ class RatingForm(SettingForm):
             "answer in one pair only, and no repeats.",
         }
 
-    USUAL = 5  # fields that are always open
+    USUAL = 8  # fields that are always open
+    OF_PAIRS: Final = {
+        *("points", "reasons", "criteria", "pairing", "control_share", "repeat_share", "gold_share"),
+        *("training_threshold", "stop_margin"),
+    }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Settings that would change nothing here are left out."""
@@ -249,6 +258,27 @@ class RatingForm(SettingForm):
         for name, is_used in acts.items():
             if not is_used and self._is_default(name):
                 del self.fields[name]
+        for name in ("score_lowest", "score_highest"):  # shown where answers are scored
+            self.fields[name].widget.attrs |= {"data-task": "score", "min": 0, "max": tasks.HIGHEST}
+        for name in self.OF_PAIRS & self.fields.keys():
+            self.fields[name].widget.attrs["data-task"] = "compare"
+
+    def clean_tasks(self) -> list[str]:
+        chosen: list[str] = self.cleaned_data["tasks"]
+        if problem := tasks.why_kept(self.instance, chosen):
+            raise forms.ValidationError(problem)
+        return chosen
+
+    def clean_score_highest(self) -> int:
+        lowest, highest = self.cleaned_data.get("score_lowest"), int(self.cleaned_data["score_highest"])
+        if highest > tasks.HIGHEST:
+            raise forms.ValidationError(f"The highest score can be {tasks.HIGHEST} at most.")
+        if lowest is not None and lowest >= highest:
+            raise forms.ValidationError("The highest score must be above the lowest.")
+        stored = self.instance.score_lowest, self.instance.score_highest
+        if (lowest, highest) != stored and (problem := tasks.why_fixed(self.instance)):
+            raise forms.ValidationError(problem)
+        return highest
 
     def _is_default(self, name: str) -> bool:
         return bool(getattr(self.instance, name) == getattr(Study(), name))

@@ -2,7 +2,7 @@ from django.urls import include, path
 
 from arena.data.uploads import views as uploads
 from arena.people import anonymising, members, rater_data, raters
-from arena.studies import contents, lifecycle, progress, self_naming, setting_up
+from arena.studies import contents, lifecycle, progress, requirements, self_naming, setting_up
 
 _study = [
     path("", setting_up.study, name="operate-study"),
@@ -10,6 +10,9 @@ _study = [
     path("rating/", setting_up.rating, name="operate-rating"),
     path("prompts/", contents.prompts, name="operate-prompts"),
     path("prompts/<int:prompt>/", contents.prompt, name="operate-prompt"),
+    path("requirements/", requirements.requirements, name="operate-requirements"),
+    path("requirements/<int:prompt>/", requirements.prompt, name="operate-prompt-requirements"),
+    path("requirements/<int:prompt>/<int:question>/", requirements.requirement, name="operate-requirement"),
     path("contestants/", contents.contestants, name="operate-contestants"),
     path("contestants/<int:contestant>/", contents.contestant, name="operate-contestant"),
     path("answers/", contents.completions, name="operate-completions"),
@@ -36,6 +39,7 @@ _study = [
     path("state/delete/", lifecycle.delete, name="operate-delete"),
     path("export/", rater_data.rater_data, name="operate-export"),
     path("raters.<slug:form>", rater_data.rater_file, name="operate-rater-file"),
+    path("answers-rated.<slug:form>", rater_data.text_file, name="operate-text-file"),
 ]
 
 urlpatterns = [

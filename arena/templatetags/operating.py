@@ -17,6 +17,7 @@ TABS: Final[dict[str, dict[str, str]]] = {
         "operate-study": "",
         "operate-import": "Import",
         "operate-prompts": "Prompts",
+        "operate-requirements": "Requirements",
         "operate-contestants": "Models",
         "operate-completions": "Answers",
         "operate-pairs": "Pairs",
@@ -34,6 +35,13 @@ TABS: Final[dict[str, dict[str, str]]] = {
     "Close": {"operate-state": "Close"},
 }
 """The pages of each tab by URL name; a tab leads to its first. A page without a label is in no bar below."""
+
+OF_TASKS: Final = {
+    "operate-requirements": "check",
+    "operate-pairs": "compare",
+    "operate-progress-pairs": "compare",
+}
+"""Pages for studies with this task only."""
 
 STAFF_TABS: Final = {
     "operate": "Studies",
@@ -68,7 +76,7 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
     found = [
         Tab(address, label, name == here)
         for name, label in parts.items()
-        if label and (address := _address(name, study))
+        if label and OF_TASKS.get(name) in (None, *study.tasks) and (address := _address(name, study))
     ]
     return found if len(found) > 1 else []
 

@@ -84,8 +84,7 @@ def _answers(scale: AnswerScale) -> Mapping[str, int]:
     if scale.form == "binary":
         return {"A": 1, "B": 2}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
-    # A first digit "1" may go on to "10", so scales of two digits cannot be told apart by one token.
-    if scale.form not in ("likert", "score") or highest > 9:
+    if scale.form not in ("likert", "score") or highest > 10:
         return {}
     return {str(rating): rating for rating in range(lowest, highest + 1)}
 
@@ -93,6 +92,9 @@ def _answers(scale: AnswerScale) -> Mapping[str, int]:
 def _mean(token: Token, answers: Mapping[str, int]) -> float | None:
     likely = dict(token.alternatives)
     likely.setdefault(token.text, token.logprob)
+    said = {_answer(text) for text in likely}
+    if "10" in answers and "1" in said and "10" not in said:
+        return None  # "1" may go on to "10": nothing shows that this model has a token for it
     logs = [(answers[_answer(text)], log) for text, log in likely.items() if _answer(text) in answers]
     highest = max(log for _, log in logs)  # taken out, so that unlikely answers do not all become 0
     weights = [(rating, math.exp(log - highest)) for rating, log in logs]

@@ -6,7 +6,7 @@ the mean of all strengths.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
@@ -47,37 +47,41 @@ class Simulation:
 
 @dataclass(frozen=True)
 class SimulatedClient:
-    """Answers one question about two contestants, named by slug in the order of the assignment.
+    """Answers one question about two contestants, named by slug in the order of the assignment, or one.
 
     The same seed, order and sample give the same opinion, whatever the wording.
     """
 
     simulation: Simulation
     first: str
-    second: str
+    second: str | None
     seed: int
     question: Question
+    numbers: Sequence[int] = ()  # of the requirements that one reply is about
 
     def ask(self, request: Request) -> Reply:
-        strengths = self._strength(self.first), self._strength(self.second)
         question = self.question
+        strengths = [self._strength(slug) for slug in (self.first, self.second) if slug is not None]
         if question.scale is None or question.place is None:
             return Reply(NOTE, "stop", MODEL)
-        if question.side:
-            seen = strengths[SIDES.index(question.side)] - fmean(self.simulation.strengths.values())
+        if question.side or len(strengths) == 1:
+            own = SIDES.index(question.side) if question.side else 0
+            seen = strengths[own] - fmean(self.simulation.strengths.values())
         else:
             seen = strengths[1] - strengths[0]
             seen = (-seen if question.other_order else seen) + self.simulation.position_bias
         seen += self._rng().gauss(0, self.simulation.noise)
         share = 1 / (1 + 10 ** (-max(-4000.0, min(4000.0, seen)) / 400))
-        return Reply(placed(verdict(share, question.scale), question.place), "stop", MODEL)
+        words = verdict(share, question.scale)
+        return Reply(placed(words, question.place, numbers=self.numbers), "stop", MODEL)
 
     def _rng(self) -> random.Random:
         """For the error of this opinion; about a pair in its own order it depends on the seed alone."""
         question = self.question
-        if not (question.side or question.other_order or question.sample):
+        if not (question.side or question.other_order or question.sample or self.second is None):
             return random.Random(self.seed)  # noqa: S311 - a simulation, no secret
-        seed = f"{self.seed}/{question.side}/{question.other_order}/{question.sample}"
+        part = question.key if self.second is None else question.side
+        seed = f"{self.seed}/{part}/{question.other_order}/{question.sample}"
         return random.Random(seed)  # noqa: S311
 
     def _strength(self, slug: str) -> float:

@@ -12,10 +12,10 @@ from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.simulated import Simulation
 from judging.models import Judge, JudgeCall, Panel, Price
-from judging.protocols.answer_scales import POINTS
+from judging.protocols.answer_scales import POINTS, UNUSED
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
-from judging.protocols.protocol import Protocol
+from judging.protocols.protocol import Protocol, Task
 
 RESERVED = frozenset(
     {"model", "messages", "stream", "n", "best_of", "max_tokens", "temperature", "logprobs", "top_logprobs"}
@@ -118,6 +118,11 @@ def _check_protocol(judge: Judge) -> Protocol:
         check_parameters(protocol, judge.parameters)
     except ValueError as error:
         raise JudgeError(str(error)) from error
+    if protocol.task is not Task.COMPARE:
+        judge.form, judge.points = protocol.forms[0], UNUSED
+        judge.both_orders = False
+        if judge.rates_criteria:
+            raise JudgeError(f"Protocol {protocol.name} shows one answer, which criteria do not rate.")
     wrong = wording_problems(protocol, judge.wording)
     if wrong:
         raise JudgeError(" ".join(wrong))
@@ -126,8 +131,9 @@ def _check_protocol(judge: Judge) -> Protocol:
             f"Protocol {protocol.name} has no answer scale {judge.form}: {protocol.lacks}. Choose one of "
             f"{', '.join(protocol.forms)}."
         )
-    if judge.points not in POINTS[judge.form]:
-        offered = ", ".join(map(str, POINTS[judge.form]))
+    offered_points = POINTS.get(judge.form, (UNUSED,))
+    if judge.points not in offered_points:
+        offered = ", ".join(map(str, offered_points))
         raise JudgeError(
             f"The answer scale {judge.form} has no {judge.points} points. Choose one of {offered}."
         )

@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.json_input import JSONInput
+from arena.models import Study
 from arena.people.permissions import staff_only
 from judging.endpoints.costs import Prices
 from judging.judges.services import (
@@ -32,6 +33,7 @@ from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import text_name
 from judging.protocols.description import calls, described
+from judging.protocols.protocol import Task
 
 MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price", "protocol")
 """What a judge needs; all else has a default."""
@@ -58,8 +60,22 @@ CONFIG_FIELDS = [name for name in SETTINGS if name in OF_ALL]
 NOT_COPIED = {"protocol", "form", "points", "parameters", "active"}
 """What another judge of the same model sets anew."""
 
-RECOMMENDED = "likert"
-WHY_RECOMMENDED = "likert is recommended: the judge gives the same rating from 1 to 8 as people, in one call."
+TASKS = {
+    Task.COMPARE: ("Compare", "Which of two answers is better?"),
+    Task.SCORE: ("Score", "How good is one answer?"),
+    Task.CHECK: ("Check", "Which requirements of its prompt does one answer meet?"),
+}
+"""What a judge can be asked to do, in a word and as a question."""
+
+RECOMMENDED = {Task.COMPARE: "likert", Task.SCORE: "direct-score", Task.CHECK: "requirements"}
+WHY_RECOMMENDED = {
+    Task.COMPARE: "likert is recommended: the judge gives the same rating from 1 to 8 as people, in one "
+    "call.",
+    Task.SCORE: "direct-score is recommended for a score from 1 to 5, the others for one from 1 to 10.",
+    Task.CHECK: "requirements is recommended: it asks about one requirement after the other, as "
+    "InFoBench does.",
+}
+OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judges that compare
 
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
 
@@ -101,7 +117,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="Of the prices, such as USD or EUR.",
         error_messages={"invalid": "Enter three capital letters, such as USD."},
     )
-    protocol = forms.ChoiceField(initial=RECOMMENDED, help_text=WHY_RECOMMENDED)
+    protocol = forms.ChoiceField()
     api_key_env = forms.RegexField(
         r"^[A-Za-z_][A-Za-z0-9_]*$",
         label="Key variable",
@@ -139,12 +155,21 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, task: str = Task.COMPARE, **kwargs: Any) -> None:
+        """The protocol decides the task of a judge; ``task`` is that of a new one without a protocol."""
         super().__init__(*args, **kwargs)
+        chosen = self.instance.protocol if self.instance.pk else ""
+        protocol_chosen = PROTOCOLS.get(str(self.data.get("protocol", chosen)))
+        self.task = protocol_chosen.task if protocol_chosen else Task(task)
+        for name in OF_PAIRS if self.task is not Task.COMPARE else ():
+            del self.fields[name]
         protocol, own = self.fields["protocol"], self.fields["own_wording"]
         assert isinstance(protocol, forms.ChoiceField)  # noqa: S101 - declared above
         assert isinstance(own, forms.MultipleChoiceField)  # noqa: S101 - declared above
-        families = groupby(PROTOCOLS.values(), key=lambda each: each.family)
+        offered = [each for each in PROTOCOLS.values() if each.task is self.task]
+        families = groupby(offered, key=lambda each: each.family)
+        protocol.help_text = WHY_RECOMMENDED[self.task]
+        self.initial.setdefault("protocol", RECOMMENDED[self.task])
         protocol.choices = [
             (family, [(each.name, f"{each.name}: {each.title}") for each in members])
             for family, members in families
@@ -167,6 +192,11 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         assert isinstance(scales, forms.ChoiceField)  # noqa: S101 - of a column with choices
         scales.choices = [(name, words) for name, words in FORMS.items() if name in offered]
         scales.widget.attrs["hx-swap-oob"] = "true"
+
+    @property
+    def tasks(self) -> list[tuple[Task, str, str]]:
+        """The tasks that a new judge can have."""
+        return [] if self.instance.pk else [(task, *words) for task, words in TASKS.items()]
 
     @property
     def main(self) -> list[BoundField]:
@@ -228,7 +258,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         """The judge as the valid form describes it, not stored."""
         kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
         return Judge(
-            **{name: self.cleaned_data[name] for name in CONFIG_FIELDS},
+            **{name: self.cleaned_data[name] for name in CONFIG_FIELDS if name in self.cleaned_data},
             wording=kept | self.cleaned_data["wording_files"],
         )
 
@@ -264,7 +294,11 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """A new judge, or the settings of one. ``?like=`` copies a judge; ``?study=`` is who wants a new one."""
     judge = get_judge(slug) if slug else None
     form = JudgeForm(
-        request.POST or None, request.FILES or None, instance=judge, initial=_like(request.GET.get("like"))
+        request.POST or None,
+        request.FILES or None,
+        instance=judge,
+        initial=_like(request.GET.get("like")),
+        task=_task(request),
     )
     if request.method == "POST" and form.is_valid() and (stored := form.store()):
         messages.success(request, f"Saved the judge {stored.name}.")
@@ -278,6 +312,18 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     return show_form(request, form)
 
 
+def _task(request: HttpRequest) -> str:
+    """The one asked for, else that of the judge that is copied, or the first of the study."""
+    chosen = request.GET.get("task", "")
+    if chosen in TASKS:
+        return chosen
+    like = Judge.objects.filter(rater__slug=request.GET.get("like", "")).first()
+    if like:
+        return like.task
+    study = Study.objects.filter(slug=request.GET.get("study", "")).first()
+    return str(study.tasks[0]) if study and study.tasks else Task.COMPARE
+
+
 def get_judge(slug: str) -> Judge:
     return get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug)
 
@@ -285,6 +331,9 @@ def get_judge(slug: str) -> Judge:
 def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpResponse:
     judge = form.instance if form.instance.pk else None
     place = {"query": request.GET.urlencode(), "study": request.GET.get("study", "")}
+    rest = request.GET.copy()
+    rest.pop("task", None)
+    place["rest"] = rest.urlencode()
     context |= {"form": form, "judge": judge, **place}
     context |= _about(str(form["protocol"].value()))
     return render(request, "judging/judge_form.html", context, status=422 if form.errors else 200)
@@ -304,7 +353,7 @@ def _like(slug: str | None) -> dict[str, object]:
 def about_protocol(request: HttpRequest) -> HttpResponse:
     name = request.GET.get("protocol", "")
     context = _about(name)
-    if context:
+    if context and PROTOCOLS[name].task is Task.COMPARE:
         form = JudgeForm(initial={"form": request.GET.get("form", "")})
         form.offer_scales_of(name)
         context["answer_scales"] = form["form"]

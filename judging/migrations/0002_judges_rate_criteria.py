@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='judge',
             name='rates_criteria',
-            field=models.BooleanField(default=False, help_text='Of studies that have criteria. Each is asked about by itself, in the same way as the overall rating, which takes as many calls again.', verbose_name='rate each criterion'),
+            field=models.BooleanField(default=False, help_text='In studies with criteria. The judge is asked about each criterion separately, which takes as many calls again.', verbose_name='rate each criterion'),
         ),
         migrations.AlterField(
             model_name='judgecall',

@@ -82,7 +82,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
-        return replied.select_related("assignment", "run__study", "run__judge__rater").first()
+        return replied.select_related("assignment__completion", "run__study", "run__judge__rater").first()
 
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with only what the next step needs."""

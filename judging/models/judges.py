@@ -3,9 +3,9 @@ import json
 from django.db import models
 from django.db.models import Q
 
-from arena.models import Rater, Study
+from arena.models import Assignment, Rater, Study
 from arena.rating import scales
-from judging.protocols.answer_scales import FORMS
+from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 
@@ -56,7 +56,7 @@ class Judge(models.Model):
     form = models.CharField(
         "answer scale",
         max_length=10,
-        choices=list(FORMS.items()),
+        choices=list((FORMS | TEXT_FORMS).items()),
         default="likert",
         help_text="How the judge states its verdict.",
     )
@@ -73,7 +73,9 @@ class Judge(models.Model):
         default=dict, blank=True, help_text="Prompt texts that replace the protocol's, by name."
     )
     samples = models.PositiveSmallIntegerField(
-        default=1, help_text="Times each pair is asked in the same order. The majority decides."
+        default=1,
+        help_text="Times each pair or answer is asked in the same order. The majority decides, of scores "
+        "their mean or median.",
     )
     rates_criteria = models.BooleanField(
         "rate each criterion",
@@ -158,6 +160,16 @@ class Judge(models.Model):
     @property
     def is_simulated(self) -> bool:
         return self.provider == self.Provider.SIMULATED
+
+    @property
+    def task(self) -> str:
+        """What it is asked to do, a kind of assignment; follows from its protocol, if there still is one."""
+        protocol = PROTOCOLS.get(self.protocol)
+        return str(protocol.task) if protocol else str(Assignment.Kind.COMPARE)
+
+    @property
+    def compares(self) -> bool:
+        return self.task == Assignment.Kind.COMPARE
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:

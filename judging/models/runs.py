@@ -29,16 +29,18 @@ class JudgeRun(models.Model):
         CANCELLED = "cancelled", "Cancelled"
 
     class Kind(models.TextChoices):
-        ALL = "all", "All pairs not rated yet"
-        EXTEND = "extend", "Pairs never asked about"
-        FAILURES = "failures", "Pairs that failed"
-        UNSCORED = "unscored", "Pairs whose reply had no rating"
+        ALL = "all", "All not rated yet"
+        EXTEND = "extend", "Those never asked about"
+        FAILURES = "failures", "Those that failed"
+        UNSCORED = "unscored", "Those whose reply had no rating"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="judge_runs")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.ALL)
-    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Most pairs to ask about.")
+    limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Most pairs or answers to ask about."
+    )
     both_orders = models.BooleanField(default=False, help_text="Ask about every pair in both orders.")
     controls = models.BooleanField(
         default=False, help_text="Ask about pairs of identical answers too, as a test of the judge."
@@ -125,7 +127,7 @@ class RunAssignment(models.Model):
         max_length=64, blank=True, help_text="The hash of a request that somebody else has in flight."
     )
     put_aside = models.BooleanField(
-        default=False, help_text="Not asked to the end: the pair could not be rated any more."
+        default=False, help_text="Not asked to the end: it could not be rated any more."
     )
 
     class Meta:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from arena.models import Comparison, Rater, Study
 from arena.rating import scales
-from arena.rating.recording import write_comparisons
+from arena.rating.pair_recorder import write_comparisons
 from judging.judges.services import JudgeError, store_with_rater
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
@@ -105,6 +105,9 @@ def _checked(members: Iterable[Judge]) -> list[Judge]:
     chosen = list(members)
     if len(chosen) < 2:
         raise JudgeError("A panel needs at least two judges.")
+    single = [judge.name for judge in chosen if not judge.compares]
+    if single:
+        raise JudgeError(f"A panel compares pairs. {' and '.join(single)} rates single answers.")
     return chosen
 
 

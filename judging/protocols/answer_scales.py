@@ -5,8 +5,7 @@ from typing import Final, Literal
 
 from arena.rating import scales
 
-Form = Literal["likert", "binary", "scores", "grades", "score"]
-"""``score`` is one score of one answer, asked for by steps and not by judges."""
+Form = Literal["likert", "binary", "scores", "grades", "score", "yes_no"]
 
 FORMS: Final[dict[str, str]] = {
     "likert": "one number of the rating scale",
@@ -14,6 +13,13 @@ FORMS: Final[dict[str, str]] = {
     "scores": "two scores from 1 to 10, compared",
     "grades": "five grades from A>>B to B>>A",
 }
+"""Of judges that compare."""
+
+TEXT_FORMS: Final[dict[str, str]] = {
+    "score": "a score of one answer",
+    "yes_no": "yes or no to each requirement",
+}
+"""Of judges of single answers."""
 
 POINTS: Final[dict[str, tuple[int, ...]]] = {
     "likert": scales.POINTS,
@@ -22,6 +28,8 @@ POINTS: Final[dict[str, tuple[int, ...]]] = {
     "grades": (5,),
 }
 """The rating scales of each form. Equal scores are the middle of three points."""
+
+UNUSED: Final = 8  # points where single answers are scored or checked, which have no rating scale
 
 WHY_FIXED: Final[dict[str, str]] = {
     "binary": "it can say neither a tie nor how much better an answer is",
@@ -49,6 +57,6 @@ class AnswerScale:
 
 def answer_scale(form: str, points: int) -> AnswerScale:
     """Raises ValueError if there is no such scale."""
-    if form not in FORMS or points not in POINTS[form]:
+    if points not in POINTS.get(form, (UNUSED,) if form in TEXT_FORMS else ()):
         raise ValueError(f"there is no answer scale {form!r} of {points} points")
     return AnswerScale(form, points)  # type: ignore[arg-type]

@@ -1,10 +1,19 @@
-"""Every protocol by name: the seed study's, LLMBar's, ReIFE's and those of benchmarks."""
+"""Every protocol by name: the seed study's, LLMBar's, ReIFE's, those of benchmarks, and of single answers."""
 
 from dataclasses import replace
 from typing import Final
 
-from judging.protocols.deciding import DECISIONS, compared, contradict, debated, last_of
-from judging.protocols.protocol import About, Catalogue, Parameter, Part, Protocol, read_step
+from judging.protocols.deciding import COMBINATIONS, DECISIONS, compared, contradict, debated, last_of
+from judging.protocols.protocol import (
+    QUESTIONS,
+    About,
+    Catalogue,
+    Parameter,
+    Part,
+    Protocol,
+    Task,
+    read_step,
+)
 from judging.protocols.rendering import read_text
 from judging.protocols.replies import Place
 
@@ -449,6 +458,140 @@ ALPACA_EVAL = Protocol(
     "log-probabilities, the expected rating is stored beside the rating.",
 )
 
+# Scores of single answers
+
+COMBINE = Parameter("mean", "what several samples amount to", choices=COMBINATIONS)
+
+MT_BENCH_SINGLE = Protocol(
+    name="mt-bench-single",
+    title="Explain, then score one answer from 1 to 10",
+    family="Scores of one answer",
+    citation="Zheng et al. (2023), Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, arXiv 2306.05685",
+    task=Task.SCORE,
+    steps=(
+        replace(REFERENCE_STEP, only="with_reference"),
+        read_step("mt-bench-single", "judge", about=About.COMPLETION, score=(1, 10)),
+    ),
+    place=Place.LAST_LINE,
+    forms=("score",),
+    parameters={"combine": COMBINE, "with_reference": WITH_REFERENCE, "own_references": OWN_REFERENCES},
+    note="The benchmark scores each turn of a conversation. This scores all turns together, in whole "
+    'numbers. A last line "Rating: [[7]]" is read, too.',
+)
+
+WILDBENCH_SCORE = Protocol(
+    name="wildbench-score",
+    title="Score one answer from 1 to 10, with the prompt's requirements as a checklist",
+    family="Scores of one answer",
+    citation="Lin et al. (2024), WildBench, arXiv 2406.04770",
+    task=Task.SCORE,
+    steps=(read_step("wildbench-score", "judge", about=About.COMPLETION, score=(1, 10)),),
+    place=Place.FIELD,
+    forms=("score",),
+    parameters={"combine": COMBINE},
+    note="A prompt without requirements has no checklist.",
+)
+
+SCORE = Protocol(
+    name="score",
+    title="Score one answer from 1 to 10, then explain",
+    family="Scores of one answer",
+    citation=f"{SEED_STUDY}; as scores, but about one answer at a time",
+    task=Task.SCORE,
+    steps=(read_step("score", "rate", about=About.COMPLETION, score=(1, 10)),),
+    place=Place.FIRST_LINE,
+    forms=("score",),
+    parameters={"combine": COMBINE},
+)
+
+SCORE_ONLY = Protocol(
+    name="score-only",
+    title="Score one answer from 1 to 10, nothing else",
+    family="Scores of one answer",
+    citation="Huang et al. (2024), Self-Evaluation of Large Language Model based on Glass-box Features, "
+    "arXiv 2403.04222",
+    task=Task.SCORE,
+    steps=(read_step("score-only", "rate", about=About.COMPLETION, score=(1, 10)),),
+    place=Place.ONLY_LINE,
+    forms=("score",),
+    parameters={"combine": COMBINE},
+)
+
+INFOBENCH: Final = (
+    "Qin et al. (2024), InFoBench: Evaluating Instruction Following Ability in Large Language Models, "
+    "arXiv 2401.03601"
+)
+
+DIRECT_SCORE = Protocol(
+    name="direct-score",
+    title="Score one answer from 1 to 5, nothing else",
+    family="Scores of one answer",
+    citation=INFOBENCH,
+    task=Task.SCORE,
+    steps=(read_step("direct-score", "rate", about=About.COMPLETION, score=(1, 5)),),
+    place=Place.ONLY_LINE,
+    forms=("score",),
+    parameters={
+        "combine": COMBINE,
+        "levels": Parameter(read_text("direct-score/levels"), "what each score from 1 to 5 means"),
+        "rules": replace(RULES_FOR_ONE, default=False),
+    },
+    note="In the paper, people score so. If the endpoint returns log-probabilities, the expected score is "
+    "stored beside the score.",
+)
+
+# Requirements of single answers
+
+REQUIREMENTS = Protocol(
+    name="requirements",
+    title="Check one requirement after the other in one conversation",
+    family="Requirements of one answer",
+    citation=INFOBENCH,
+    task=Task.CHECK,
+    steps=(
+        read_step("requirements", "first", about=About.COMPLETION, each=QUESTIONS, which="first"),
+        read_step(
+            "requirements",
+            "next",
+            about=About.COMPLETION,
+            each=QUESTIONS,
+            which="rest",
+            in_turn=True,
+            continues="first",
+        ),
+    ),
+    place=Place.OPENING,
+    forms=("yes_no",),
+    parameters={
+        "rules": Parameter(
+            True, "say what yes and no mean", texts={True: read_text("shared/yes_no_rules"), False: ""}
+        ),
+        "with_instruction": Parameter(False, "show the prompt; the paper shows only its input"),
+        "stop_at_unreadable": Parameter(
+            False,
+            "end at a reply that cannot be read, as the paper's script does, and leave out the rest",
+        ),
+    },
+    note="The judge sees its own earlier replies. The paper asks at temperature 0.",
+)
+
+REQUIREMENTS_ALONE = replace(
+    REQUIREMENTS,
+    name="requirements-alone",
+    title="Check each requirement in a conversation of its own",
+    steps=(read_step("requirements", "check", text="first", about=About.COMPLETION, each=QUESTIONS),),
+    parameters={name: REQUIREMENTS.parameters[name] for name in ("rules", "with_instruction")},
+    note="The paper tried this, too.",
+)
+
+REQUIREMENTS_AT_ONCE = replace(
+    REQUIREMENTS_ALONE,
+    name="requirements-at-once",
+    title="Check all requirements in one reply",
+    steps=(read_step("requirements-at-once", "check", about=About.COMPLETION),),
+    place=Place.LINES,
+)
+
 PROTOCOLS = Catalogue(
     # The seed study
     LIKERT,
@@ -481,4 +624,14 @@ PROTOCOLS = Catalogue(
     ARENA_HARD,
     WILDBENCH,
     ALPACA_EVAL,
+    # Scores of single answers
+    MT_BENCH_SINGLE,
+    WILDBENCH_SCORE,
+    SCORE,
+    SCORE_ONLY,
+    DIRECT_SCORE,
+    # Requirements of single answers
+    REQUIREMENTS,
+    REQUIREMENTS_ALONE,
+    REQUIREMENTS_AT_ONCE,
 )

@@ -1,19 +1,29 @@
-"""A protocol about one pair: what to ask next, given the replies so far, and the verdict. Pure.
+"""A protocol about one pair or answer: what to ask next, given the replies so far, and the verdict. Pure.
 
-Keys of questions: ``rate``, ``analyse.second`` (about one answer), ``debate.3`` (item of a list), ``2/rate``
-(second sample), ``prepair/compare`` (part of a protocol that votes), ``clarity: rate`` (by a criterion).
+Keys of questions: ``rate``, ``analyse.second`` (about one answer), ``debate.3`` (item of a list, or the
+position of a requirement), ``2/rate`` (second sample), ``prepair/compare`` (part of a protocol that votes),
+``clarity: rate`` (by a criterion).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
-from judging.protocols.deciding import Verdicts, majority
-from judging.protocols.parsing import no_text, read_verdict
-from judging.protocols.protocol import FAVOURING, SIDES, About, ConfiguredProtocol, Slot, Step
-from judging.protocols.rendering import PairTexts
+from judging.protocols.deciding import TextScore, Verdicts, combined, majority
+from judging.protocols.parsing import no_text, read_lines, read_verdict
+from judging.protocols.protocol import (
+    FAVOURING,
+    QUESTIONS,
+    SIDES,
+    About,
+    ConfiguredProtocol,
+    Slot,
+    Step,
+)
+from judging.protocols.rendering import OneText, Texts
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of, without_thinking
 
 Message = dict[str, str]  # a chat message: role and content
@@ -36,7 +46,7 @@ class Question:
 
 
 class Conversation:
-    """A protocol with steps of its own about one pair, with the replies so far.
+    """A protocol with steps of its own about one pair or answer, with the replies so far.
 
     prefix: its path among the parts of other protocols; sample: its number among samples, from 0.
     """
@@ -55,6 +65,10 @@ class Conversation:
     def every_key(self) -> list[str]:
         return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
+    def keys_about(self, position: int) -> list[str]:
+        slots = [slot for step in self._steps for slot in self._configured.slots(step)]
+        return [self.key(slot) for slot in slots if slot.number in (0, position)]
+
     def given_keys(self) -> list[str]:
         """The questions that the prompt's own references answer, where there are any."""
         given = [step for step in self._steps if step.given and self._configured.value(step.given)]
@@ -69,7 +83,7 @@ class Conversation:
 
     def open_slots(self) -> list[Slot]:
         """What can be asked now and has no reply."""
-        if self._unusable():
+        if self._unusable() or self._has_stopped():
             return []
         return [
             slot
@@ -82,9 +96,19 @@ class Conversation:
         """The verdict; unscored if a reply that others build on is empty or a refusal."""
         return self._unusable() or self._configured.protocol.decide(self._verdicts(self._steps))
 
-    def question(self, slot: Slot, pair_texts: PairTexts) -> Question:
+    def checks(self) -> dict[int, Verdict]:
+        """The verdict on each requirement that was asked about, by its position; 1 is yes and 2 is no."""
+        found: dict[int, Verdict] = {}
+        for slot, reply in self._replied():
+            if self._configured.place_of(slot.step) is Place.LINES:
+                found |= read_lines(reply, self._configured.questions)
+            else:
+                found[slot.number] = self._read(slot, reply)
+        return found
+
+    def question(self, slot: Slot, pair_texts: Texts) -> Question:
         step, configured = slot.step, self._configured
-        asked_again = step.each and not isinstance(configured.value(step.each), tuple)
+        asked_again = step.each not in ("", QUESTIONS) and isinstance(configured.value(step.each), int)
         return Question(
             key=self.key(slot),
             messages=self._messages(slot, pair_texts),
@@ -122,6 +146,19 @@ class Conversation:
             for earlier in self._before(step)
             if every or earlier.name == step.continues or not named.isdisjoint(step.sees(earlier))
         ]
+
+    def _has_stopped(self) -> bool:
+        """Whether a reply that cannot be read has ended the conversation."""
+        if not self._configured.values.get("stop_at_unreadable"):
+            return False
+        return any(self._read(slot, reply).rating is None for slot, reply in self._replied())
+
+    def _replied(self) -> Iterator[tuple[Slot, ReplyText]]:
+        """The replies that hold verdicts."""
+        for step in self._steps:
+            for slot in self._configured.slots(step) if step.asks_verdict else ():
+                if reply := self._reply(slot):
+                    yield slot, reply
 
     def _is_ready(self, step: Step) -> bool:
         return all(self._is_done(earlier) for earlier in self._builds_on(step))
@@ -182,30 +219,29 @@ class Conversation:
 
     # What a question says
 
-    def _messages(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
+    def _messages(self, slot: Slot, pair_texts: Texts) -> list[Message]:
         before = self._said_before(slot, pair_texts)
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
-    def _said_before(self, slot: Slot, pair_texts: PairTexts) -> list[Message]:
+    def _said_before(self, slot: Slot, pair_texts: Texts) -> list[Message]:
         """The messages that the question continues."""
         previous = self._previous(slot)
         reply = self._reply(previous) if previous else None
         if previous is None or reply is None:
             return []
         said = rendering.neutral(without_thinking(reply.text)[0].strip())
-        return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said}]
+        return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said or NO_REPLY}]
 
     def _previous(self, slot: Slot) -> Slot | None:
         """The question whose conversation this one continues."""
-        if slot.step.continues == slot.step.name:
-            candidates = self._earlier_in_turn(slot)
-        else:
-            steps = [step for step in self._before(slot.step) if step.name == slot.step.continues]
-            slots = [one for step in steps for one in self._configured.slots(step)]
-            candidates = [one for one in slots if one.side in ("", slot.side)]
+        steps = [step for step in self._before(slot.step) if step.name == slot.step.continues]
+        slots = [one for step in steps for one in self._configured.slots(step)]
+        candidates = [one for one in slots if one.side in ("", slot.side)]
+        if slot.step.continues and slot.step.in_turn:
+            candidates += self._earlier_in_turn(slot)
         return candidates[-1] if candidates else None
 
-    def _content(self, slot: Slot, pair_texts: PairTexts, before: Sequence[Message]) -> str:
+    def _content(self, slot: Slot, pair_texts: Texts, before: Sequence[Message]) -> str:
         step, configured = slot.step, self._configured
         template = configured.template(step)
         shown = pair_texts.swapped() if step.other_order else pair_texts
@@ -213,6 +249,7 @@ class Conversation:
         quotes = list(self._quotes(slot))
         texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
         texts += [text for *_, text in quotes] + [message["content"] for message in before]
+        texts += configured.questions.values()
         word = rendering.boundary(shown.secret, template, texts)
         blocks = {
             name: rendering.block(name.replace("_", " ").upper(), word, rendering.turns(answer, word))
@@ -225,9 +262,12 @@ class Conversation:
             **blocks,
             "answers": "\n\n".join(blocks.values()),
             "query": rendering.query(shown, word),
+            "input": rendering.given_input(shown, word),
+            "instruction": self._instruction(shown, word),
+            **self._questions(slot, word),
             "notice": rendering.notice(word),
             "boundary": word,
-            "item": configured.items(step)[slot.number - 1],
+            "item": configured.item(slot),
             "number": slot.number,
         }
         if step.asks_verdict:
@@ -238,6 +278,19 @@ class Conversation:
         text = rendering.fill(template, values)
         is_by_criterion = configured.criterion and step.about is not About.PROMPT
         return rendering.by_criterion(configured.criterion, text) if is_by_criterion else text
+
+    def _instruction(self, shown: Texts, word: str) -> str:
+        """The prompt, where a protocol that does not show it by default is told to."""
+        if not self._configured.values.get("with_instruction"):
+            return ""
+        return rendering.block("INSTRUCTION", word, rendering.turns(shown.prompt, word))
+
+    def _questions(self, slot: Slot, word: str) -> dict[str, str]:
+        every, one = self._configured.questions, ""
+        if slot.step.each == QUESTIONS:
+            one = rendering.block("QUESTION", word, every[slot.number])
+        listed = rendering.block("QUESTIONS", word, rendering.numbered(every)) if every else ""
+        return {"question": one, "questions": listed}
 
     def _quotes(self, slot: Slot) -> Iterator[tuple[str, str, str]]:
         """The earlier replies that the text shows: placeholder, label and text of each."""
@@ -268,7 +321,7 @@ class Conversation:
     def _headings(self, slot: Slot, one: Slot, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
         """Placeholders by which a question can show an earlier reply, each with its label."""
         label = one.step.label or one.step.name.replace("_", " ")
-        item = self._configured.items(one.step)[one.number - 1].partition(":")[0]
+        item = self._configured.item(one).partition(":")[0]
         label = f"{label} {item}".strip()
         if one.step is slot.step:
             yield "earlier", label
@@ -284,7 +337,12 @@ class Conversation:
                     yield placeholder, f"evaluation in favour of answer {placeholder[-1]}"
 
 
-def _answers(slot: Slot, shown: PairTexts) -> dict[str, Sequence[str]]:
+NO_REPLY: Final = "(no reply)"  # in place of an empty one, which many endpoints refuse to read again
+
+
+def _answers(slot: Slot, shown: Texts) -> dict[str, Sequence[str]]:
+    if isinstance(shown, OneText):
+        return {"answer": shown.text} if slot.step.about is About.COMPLETION else {}
     if slot.step.about is About.PAIR:
         return {"answer_a": shown.first, "answer_b": shown.second}
     if slot.step.about is About.COMPLETION:
@@ -293,7 +351,7 @@ def _answers(slot: Slot, shown: PairTexts) -> dict[str, Sequence[str]]:
 
 
 def next_questions(
-    configured: ConfiguredProtocol, pair_texts: PairTexts, replies: Mapping[str, ReplyText]
+    configured: ConfiguredProtocol, pair_texts: Texts, replies: Mapping[str, ReplyText]
 ) -> list[Question]:
     """Every question that can be asked now and has no reply; none when the verdict can be given."""
     asked = {
@@ -304,7 +362,7 @@ def next_questions(
     return [question() for question in asked.values()]
 
 
-def given(configured: ConfiguredProtocol, pair_texts: PairTexts) -> dict[str, ReplyText]:
+def given(configured: ConfiguredProtocol, pair_texts: Texts) -> dict[str, ReplyText]:
     """The prompt's own references, by the questions that need not be asked for them."""
     if not pair_texts.references:
         return {}
@@ -327,6 +385,22 @@ def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) ->
     return _vote(configured, replies).verdict()
 
 
+def score(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> TextScore:
+    """The judge's score of one answer; only once nothing is left to ask."""
+    samples = [one.verdict() for one in _conversations(configured, replies)]
+    return combined(samples, str(configured.values.get("combine", "mean")))
+
+
+def checks(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> dict[int, Verdict]:
+    """The judge's verdict on each requirement by its position, 1 for yes and 2 for no.
+
+    Only once nothing is left to ask. What was never asked about is missing.
+    """
+    samples = [one.checks() for one in _conversations(configured, replies)]
+    asked = [number for number in configured.questions if any(number in each for each in samples)]
+    return {number: majority([each[number] for each in samples if number in each], 2) for number in asked}
+
+
 def criterion_verdicts(
     configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
 ) -> dict[str, Verdict]:
@@ -337,6 +411,11 @@ def criterion_verdicts(
 def keys(configured: ConfiguredProtocol) -> list[str]:
     """Every key there can be, in the order of asking, steps included that may turn out not to be needed."""
     return list(dict.fromkeys(key for one in _conversations(configured, {}) for key in one.every_key()))
+
+
+def keys_about(configured: ConfiguredProtocol, position: int) -> list[str]:
+    """The keys of what is asked about a requirement, by itself or together with all others."""
+    return [key for one in _conversations(configured, {}) for key in one.keys_about(position)]
 
 
 def _conversations(

@@ -42,7 +42,12 @@ def _check_type(name: str, value: Any, default: Value) -> None:
         raise ValueError(f"{name} must be a list of 1 to {MOST_SAMPLES} texts, none of them empty.")
 
 
-JUDGED: Final = frozenset({"query", "answers", "answer", "answer_a", "answer_b"})
+JUDGED: Final = frozenset(
+    {
+        *("query", "input", "instruction", "question", "questions"),
+        *("answers", "answer", "answer_a", "answer_b"),
+    }
+)
 
 BOTH: Final = frozenset({"answer_a", "answer_b"})  # the answers one by one: the same as ``$answers``
 OURS: Final = frozenset({"notice", "verdict", "item", "number", "boundary", "prefers_a", "prefers_b"})
@@ -101,7 +106,8 @@ def _problems(name: str, text: str, users: Users) -> Iterator[str]:
     protocol, step = users[0]
     shown = known - OURS - set(protocol.parameters)
     missing = placeholders(step.template) - used - OPTIONAL - set(protocol.parameters)
-    if used & shown:
+    # A text that goes on in a conversation may lack the notice, which stands in its first message.
+    if used & shown and "notice" in placeholders(step.template):
         missing |= {"notice"} - used
     yield from _missing(name, step, _without_equals(missing, used), shown)
 

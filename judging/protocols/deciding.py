@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from statistics import fmean, median
 from typing import Final
 
 from judging.protocols.answer_scales import AnswerScale
-from judging.protocols.replies import Verdict, side_of
+from judging.protocols.replies import Reason, Verdict, side_of
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,27 @@ def majority(voters: Sequence[Verdict], points: int) -> Verdict:
     winners = [one for one in scored if side_of(one, points) == counts[0][0]]
     mildest_first = sorted(winners, key=lambda one: abs(2 * (one.rating or 0) - (points + 1)))
     return mildest_first[(len(winners) - 1) // 2]
+
+
+@dataclass(frozen=True)
+class TextScore:
+    """Of one answer: a value, or None with a reason."""
+
+    value: float | None
+    reason: Reason = ""
+    rationale: str = ""
+
+
+COMBINATIONS: Final = ("mean", "median")
+
+
+def combined(samples: Sequence[Verdict], how: str) -> TextScore:
+    """The mean or median of the scores that could be read, with the first one's rationale."""
+    read = [one for one in samples if one.rating is not None]
+    if not read:
+        return TextScore(None, samples[0].reason)
+    scores = [one.rating for one in read if one.rating is not None]
+    return TextScore(float(median(scores) if how == "median" else fmean(scores)), "", read[0].rationale)
 
 
 DECISIONS: Final = ("last", "majority")  # by what the last speaker says, or what most say in the last round

@@ -7,23 +7,27 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from judging.protocols.answer_scales import FORMS, POINTS, WHY_FIXED
-from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Step, Value
+from judging.protocols.answer_scales import FORMS, POINTS, UNUSED, WHY_FIXED
+from judging.protocols.protocol import QUESTIONS, About, ConfiguredProtocol, Protocol, Step, Task, Value
 from judging.protocols.rehearsal import rehearse
-from judging.protocols.rendering import PairTexts
+from judging.protocols.rendering import OneText, PairTexts
 from judging.protocols.replies import Place
 
 A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
 
+AN_ANSWER: Final = OneText(prompt=["prompt"], input="", text=["text"], secret=b"")
+REQUIREMENTS: Final = {1: "first?", 2: "second?"}
+
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls for a pair in one order, the first time, with a protocol's own parameters."""
+    """Calls for a pair in one order, or for an answer, the first time, with a protocol's own parameters."""
 
-    least: int  # about the pair
+    least: int  # about the pair or the answer
     most: int
     prompts: int  # once per prompt
     answers: int  # once per answer, so twice for the pair
+    requirements: int = 0  # once per requirement of the answer's prompt
 
     @property
     def words(self) -> str:
@@ -33,12 +37,15 @@ class Calls:
             pair if self.most else "",
             f"{self.prompts} once per prompt" if self.prompts else "",
             f"{self.answers} once per answer" if self.answers else "",
+            f"{self.requirements} once per requirement" if self.requirements else "",
         ]
         return " + ".join(term for term in terms if term)
 
 
 def calls(protocol: Protocol) -> Calls:
     """A protocol's calls by rehearsal; equal questions are one call."""
+    if protocol.task is not Task.COMPARE:
+        return _calls_about_one(protocol)
     form = protocol.forms[0]
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
@@ -58,6 +65,16 @@ def calls(protocol: Protocol) -> Calls:
     )
 
 
+def _calls_about_one(protocol: Protocol) -> Calls:
+    form = protocol.forms[0]
+    configured = ConfiguredProtocol.of(protocol, form, UNUSED).asking(REQUIREMENTS)
+    about = Counter(each.question.about for each in rehearse(configured, AN_ANSWER))
+    answers = about[About.COMPLETION]
+    by_question = any(step.each == QUESTIONS for step in protocol.steps)
+    once = 0 if by_question else answers
+    return Calls(once, once, about[About.PROMPT], 0, answers // len(REQUIREMENTS) if by_question else 0)
+
+
 def described(protocol: Protocol) -> dict[str, Any]:
     """Everything about a protocol but its texts, as JSON can hold it."""
     found = calls(protocol)
@@ -67,6 +84,7 @@ def described(protocol: Protocol) -> dict[str, Any]:
         "aliases": list(protocol.aliases),
         "title": protocol.title,
         "family": protocol.family,
+        "task": protocol.task.value,
         "citation": protocol.citation,
         "note": protocol.note,
         "calls": {
@@ -75,6 +93,7 @@ def described(protocol: Protocol) -> dict[str, Any]:
             "most": found.most,
             "once_a_prompt": found.prompts,
             "once_an_answer": found.answers,
+            "once_a_requirement": found.requirements,
         },
         "answer_scales": list(protocol.forms),
         "lacks": protocol.lacks,
@@ -90,17 +109,20 @@ def described(protocol: Protocol) -> dict[str, Any]:
             }
             for name, parameter in protocol.parameters.items()
         ],
-        "steps": [{"name": step.name, "asked": asked(step)} for step in protocol.steps],
+        "steps": [{"name": step.name, "asked": asked(step, protocol.task)} for step in protocol.steps],
         "majority_of": [part.protocol.name for part in protocol.parts],
     }
 
 
-def asked(step: Step) -> str:
+def asked(step: Step, task: Task = Task.COMPARE) -> str:
     lowest, highest = step.score or (0, 0)
+    is_about_one = task is not Task.COMPARE and step.about is About.COMPLETION
+    which = {"first": "for the first requirement", "rest": "for each further requirement"}
     holds = {
-        _ABOUT[step.about]: True,
+        "about the answer" if is_about_one else _ABOUT[step.about]: True,
         "in the other order": step.other_order,
-        f"for each of {step.each}": step.each,
+        which.get(step.which, "for each requirement"): step.each == QUESTIONS,
+        f"for each of {step.each}": step.each and step.each != QUESTIONS,
         f"{step.rounds} times": step.rounds,
         "one after the other": step.in_turn,
         "in the same conversation": step.continues == step.name,
@@ -114,6 +136,12 @@ def asked(step: Step) -> str:
     }
     return ", ".join(words for words, is_so in holds.items() if is_so)
 
+
+_TASKS: Final = {
+    "compare": "",
+    "score": "score one answer",
+    "check": "check one answer against each requirement of its prompt",
+}
 
 _ABOUT: Final = {
     About.PROMPT: "about the prompt",
@@ -139,10 +167,13 @@ a protocol. This page is generated by
 The texts are this project's own, written after the descriptions in the sources. So figures published for
 a protocol may not hold here. You can change any text; a judge with another wording is another judge.
 
-**Calls** are for one pair in one order, the first time, with default parameters. A call *once per prompt*
-serves all pairs of the prompt. A call *once per answer* (two for the first pair) serves all pairs with
-that answer. Asking in both orders doubles the calls about the pair, except those that ask in the other
-order anyway: they serve both.
+**Tasks**: most protocols compare two answers. The last two families show one answer: they score it, or check
+it against each requirement of its prompt.
+
+**Calls** are for one pair in one order, or for one answer, the first time, with default parameters. A
+call *once per prompt* serves all pairs of the prompt. A call *once per answer* (two for the first pair)
+serves all pairs with that answer. Asking in both orders doubles the calls about the pair, except those
+that ask in the other order anyway: they serve both.
 
 **Verdict** is the place of the verdict in the reply. Nothing else is read. If that place has no verdict
 in the form of the answer scale, the pair is not rated.
@@ -159,7 +190,8 @@ def listing(protocols: Iterable[Protocol]) -> str:
         lines += [family, ""]
         for facts in members:
             lines.append(_wrapped("  ", f"{facts['name']}{_also(facts)}: {facts['title']}"))
-            lines.append(f"      calls per pair  {facts['calls']['words']}")
+            what = "calls per pair" if facts["task"] == Task.COMPARE else "calls"
+            lines.append(f"      {what:<14}  {facts['calls']['words']}")
             lines.append(f"      answer scales   {', '.join(facts['answer_scales'])}")
             defaults = [f"{one['name']}={_shown(one['default'])}" for one in facts["parameters"]]
             if defaults:
@@ -230,6 +262,7 @@ def _section(facts: dict[str, Any]) -> Iterator[str]:
 
 def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "also called", ", ".join(facts["aliases"])
+    yield "task", _TASKS[facts["task"]]
     yield "source", facts["citation"]
     yield "calls", facts["calls"]["words"]
     yield "answer scales", ", ".join(facts["answer_scales"])
@@ -247,8 +280,9 @@ def _scales_and_places(every: Sequence[dict[str, Any]]) -> Iterator[str]:
         points = ", ".join(map(str, POINTS[form]))
         yield f"| {form} | {meaning} | {points} points | {WHY_FIXED.get(form, '')} |"
     lacking = [facts for facts in every if facts["lacks"]]
-    full = len(every) - len(lacking)
-    yield from ("", f"{full} of {len(every)} protocols take every answer scale. The others:", "")
+    comparing = sum(facts["task"] == Task.COMPARE for facts in every)
+    full = comparing - len(lacking)
+    yield from ("", f"{full} of {comparing} protocols that compare take every answer scale. The others:", "")
     yield from ("| protocol | takes | why only these |", "|---|---|---|")
     for facts in lacking:
         name, taken = facts["name"], ", ".join(facts["answer_scales"])

@@ -1,7 +1,7 @@
 """Reading the verdict of a reply."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -266,14 +266,65 @@ def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
     """The verdict in its place, in the form of the answer scale.
 
     A label ("Rating: 5"), Markdown or brackets around it, and "5/8" on 8 points are accepted; further words
-    or numbers, a fraction of another scale or a decimal are not.
+    or numbers, a fraction of another scale or a decimal are not. Yes or no is read as ``read_yes_no`` does.
     """
+    if scale.form == "yes_no":
+        return read_yes_no(reply)
     return _find(reply, scale, place)[0]
 
 
 def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
     """Where in the reply's text the line or sentence of the verdict stands."""
     return _find(reply, scale, place)[1]
+
+
+OPENS: Final = re.compile(r"[\s*_#]*(?P<word>yes|no)\b", re.IGNORECASE)  # also in Markdown
+CAPITALS: Final = re.compile(r"\b(?:YES|NO)\b")
+
+
+def read_yes_no(reply: ReplyText) -> Verdict:
+    """1 for yes, 2 for no: how the reply begins in any case, else the only one of YES and NO in capitals."""
+    # As InFoBench's script reads replies, but for words such as "nothing".
+    answer = answer_of(reply.text)
+    text = reply.text[answer.start : answer.end]
+    reason = _unreadable(reply, answer, text, Place.LAST_LINE)
+    if reason and reason != "truncated":
+        return Verdict(None, reason)
+    opening = None if answer.is_open else OPENS.match(plain(text))
+    if opening:
+        return _yes_or_no(opening["word"].upper(), text[opening.end() :])
+    said = set(CAPITALS.findall(plain(text)))
+    if not reason and len(said) == 1:
+        return _yes_or_no(said.pop(), text)
+    is_refusal = REFUSAL.search(plain(text[:WITHIN]))
+    return Verdict(None, reason or ("refused" if is_refusal else "unparsable"))
+
+
+def _yes_or_no(word: str, rationale: str) -> Verdict:
+    return Verdict(1 if word == "YES" else 2, rationale=rationale.strip(" \t\r\n*_#.,:;-"))
+
+
+NUMBERED: Final = re.compile(r"[\s*_#(]*(?P<number>\d+)\s*[*_)\]]*\s*[:.)\-–]\s*(?P<said>.*)")
+
+
+def read_lines(reply: ReplyText, numbers: Iterable[int]) -> dict[int, Verdict]:
+    """Yes or no on the line of each number; two lines that contradict each other say nothing."""
+    answer = answer_of(reply.text)
+    text = reply.text[answer.start : answer.end]
+    whole = _unreadable(reply, answer, text, Place.LAST_LINE)
+    if whole and whole != "truncated":
+        return {number: Verdict(None, whole) for number in numbers}
+    missing = read_yes_no(ReplyText(text, reply.finish_reason)) if text.strip() else Verdict(None, "empty")
+    lines: dict[int, list[Verdict]] = {}
+    for line in () if answer.is_open else text.strip().splitlines():
+        if match := NUMBERED.match(line):
+            lines.setdefault(int(match["number"]), []).append(read_yes_no(ReplyText(match["said"])))
+    unread = Verdict(None, whole or ("refused" if missing.reason == "refused" else "unparsable"))
+    return {number: _agreed(lines.get(number, []), unread) for number in numbers}
+
+
+def _agreed(found: list[Verdict], unread: Verdict) -> Verdict:
+    return found[0] if len({one.rating for one in found}) == 1 and found[0].rating else unread
 
 
 def no_text(reply: ReplyText) -> Reason:

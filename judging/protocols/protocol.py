@@ -14,6 +14,14 @@ from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
 
 
+class Task(StrEnum):
+    """What a judge is asked to do, as kinds of assignments are named."""
+
+    COMPARE = "compare"
+    SCORE = "score"
+    CHECK = "check"
+
+
 class About(StrEnum):
     """What a step shows the model, and therefore which pairs share its reply."""
 
@@ -34,7 +42,8 @@ class Step:
     name: str
     template: str
     about: About = About.PAIR
-    each: str = ""  # parameter with a number of samples, or with a list of values for $item
+    each: str = ""  # parameter with a number of samples, or with a list of values for $item; or QUESTIONS
+    which: str = ""  # of the questions: "first" or "rest"; "" for all
     rounds: str = ""  # parameter with how often the list is repeated
     in_turn: bool = False  # items are asked one by one, each seeing $earlier replies
     continues: str = ""  # the step whose conversation it continues; its own name with in_turn
@@ -68,8 +77,6 @@ class Step:
             yield f"a step cannot be named {self.name}"
         if self.other_order and self.about is not About.PAIR:
             yield f"step {self.name} shows no order to change"
-        if (self.score is not None) != (self.asks_verdict and self.about is About.COMPLETION):
-            yield f"step {self.name} asks for one score if, and only if, it shows one answer"
         if self.continues and not (self.continues == self.name and self.in_turn):
             shown = [(one.about, one.other_order) for one in before if one.name == self.continues]
             if shown != [(self.about, self.other_order)]:
@@ -92,11 +99,16 @@ class Slot:
 
 SIDES: Final = ("first", "second")
 
+QUESTIONS: Final = "questions"  # what a step is asked for each of: the requirements of the prompt
+
 FAVOURING: Final = {"for_a": "first", "for_b": "second"}
 """Placeholders for earlier evaluations that prefer one of the answers."""
 
 GENERAL: Final = frozenset(
-    {"query", "notice", "boundary", "item", "number", "earlier", "prefers_a", "prefers_b"}
+    {
+        *("query", "input", "instruction", "question", "questions", "notice", "boundary", "item", "number"),
+        *("earlier", "prefers_a", "prefers_b"),
+    }
 )
 """Placeholders that every text can use."""
 
@@ -150,14 +162,15 @@ class Protocol:
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()  # protocols that vote, instead of steps
-    samples: int = 1  # how often all is asked by default; the majority decides
+    samples: int = 1  # how often all is asked by default; the majority decides, of scores their combination
     temperature: float | None = None
     note: str = ""  # what the source leaves open, or where we depart from it
+    task: Task = Task.COMPARE
 
     @property
     def points(self) -> tuple[int, ...]:
         """The rating scales its verdicts can be stored on."""
-        return tuple(sorted({points for form in self.forms for points in POINTS[form]}))
+        return tuple(sorted({points for form in self.forms for points in POINTS.get(form, ())}))
 
     def __post_init__(self) -> None:
         problem = next(self._problems(), None)
@@ -177,11 +190,18 @@ class Protocol:
             yield "it says why it lacks answer scales if, and only if, it does"
         if self.steps and not any(step.asks_verdict for step in self.steps):
             yield "no step asks for a verdict"
+        for step in self.steps if self.task is not Task.CHECK else ():
+            if (step.score is not None) != (step.asks_verdict and step.about is About.COMPLETION):
+                yield f"step {step.name} asks for one score if, and only if, it shows one answer"
         taken = GENERAL.union(*SHOWING.values(), {"verdict"}, {step.name for step in self.steps})
         for name in sorted(taken & set(self.parameters)):
             yield f"a parameter cannot be named {name}"
         for number, step in enumerate(self.steps):
-            named = {step.each, step.rounds, step.author, step.only, step.given} - {"", *self.parameters}
+            named = {step.each, step.rounds, step.author, step.only, step.given} - {
+                "",
+                QUESTIONS,
+                *self.parameters,
+            }
             yield from (f"step {step.name} names no parameter {name}" for name in sorted(named))
             yield from step.problems(self.steps[:number], self.placeholders(step))
 
@@ -198,7 +218,8 @@ class Protocol:
 class ConfiguredProtocol:
     """``criteria`` are asked about beside the overall rating, each by itself; None: the judge rates none.
 
-    ``criterion`` is the one that is asked about instead of the overall rating.
+    ``criterion`` is the one that is asked about instead of the overall rating. ``questions`` are the
+    requirements of the prompt by their position; they shape no wording of the judge's.
     """
 
     protocol: Protocol
@@ -208,6 +229,7 @@ class ConfiguredProtocol:
     samples: int = 1
     criteria: tuple[str, ...] | None = None
     criterion: str = ""
+    questions: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -229,6 +251,15 @@ class ConfiguredProtocol:
 
     def by(self, criterion: str) -> "ConfiguredProtocol":
         return replace(self, criteria=None, criterion=criterion)
+
+    def asking(self, questions: Mapping[int, str]) -> "ConfiguredProtocol":
+        return replace(self, questions=questions)
+
+    @cached_property
+    def takes_questions(self) -> bool:
+        """Whether it is shown the requirements of a prompt."""
+        named = frozenset[str]().union(*(rendering.placeholders(self.template(one)) for one in self.steps))
+        return not named.isdisjoint({"question", "questions"})
 
     def value(self, parameter: str) -> Value:
         return self.parameters.get(parameter, self.protocol.parameters[parameter].default)
@@ -284,12 +315,28 @@ class ConfiguredProtocol:
 
     def slots(self, step: Step) -> list[Slot]:
         """The questions of a step, in the order of asking."""
-        numbers = range(1, len(self.items(step)) + 1) if step.each else (0,)
-        sides = SIDES if step.about is About.COMPLETION else ("",)
-        return [Slot(step, number, side) for number in numbers for side in sides]
+        is_about_each = step.about is About.COMPLETION and self.protocol.task is Task.COMPARE
+        sides = SIDES if is_about_each else ("",)
+        return [Slot(step, number, side) for number in self._numbers(step) for side in sides]
+
+    def _numbers(self, step: Step) -> Sequence[int]:
+        if step.each == QUESTIONS:
+            every = list(self.questions)
+            return {"first": every[:1], "rest": every[1:]}.get(step.which, every)
+        return range(1, len(self.items(step)) + 1) if step.each else (0,)
+
+    def item(self, slot: Slot) -> str:
+        if slot.step.each == QUESTIONS:
+            return self.questions[slot.number]
+        return self.items(slot.step)[slot.number - 1]
 
     def scale_of(self, step: Step) -> AnswerScale:
         return AnswerScale("score", self.scale.points, *step.score) if step.score else self.scale
+
+    @property
+    def score_range(self) -> tuple[int, int]:
+        """The lowest and highest score that a protocol of single answers gives."""
+        return next(step.score for step in self.steps if step.score)
 
     def place_of(self, step: Step) -> Place:
         return step.place or self.protocol.place

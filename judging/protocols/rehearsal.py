@@ -1,6 +1,6 @@
 """Going through a protocol with made-up replies, to see what it would ask. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
@@ -9,7 +9,7 @@ from judging.protocols import conversation
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import ConfiguredProtocol, Protocol
-from judging.protocols.rendering import PairTexts
+from judging.protocols.rendering import Texts
 from judging.protocols.replies import Place, ReplyText
 
 LONG: Final = 1000  # bytes added to made-up replies to measure how much of them later questions quote
@@ -24,7 +24,7 @@ class Rehearsed:
     is_certain: bool  # it is asked whatever the replies are
 
 
-def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehearsed]:
+def rehearse(configured: ConfiguredProtocol, pair_texts: Texts) -> list[Rehearsed]:
     every, certain = _needing(configured, needed=True), _needing(configured, needed=False)
     long = {question.key: size(question) for question in _walk(every, pair_texts, 1 + LONG)}
     sure = {question.key for question in _walk(certain, pair_texts, 1)}
@@ -34,7 +34,7 @@ def rehearse(configured: ConfiguredProtocol, pair_texts: PairTexts) -> list[Rehe
     ]
 
 
-def questions(configured: ConfiguredProtocol, pair_texts: PairTexts) -> Iterator[Question]:
+def questions(configured: ConfiguredProtocol, pair_texts: Texts) -> Iterator[Question]:
     return _walk(_needing(configured, needed=True), pair_texts, 1)
 
 
@@ -58,7 +58,7 @@ def _needing(configured: ConfiguredProtocol, *, needed: bool) -> ConfiguredProto
     return replace(configured, protocol=settled(configured.protocol))
 
 
-def _walk(configured: ConfiguredProtocol, pair_texts: PairTexts, length: int) -> Iterator[Question]:
+def _walk(configured: ConfiguredProtocol, pair_texts: Texts, length: int) -> Iterator[Question]:
     """Every question about a pair, each replied to with a text of this length."""
     replies = conversation.given(configured, pair_texts)
     while asked := conversation.next_questions(configured, pair_texts, replies):
@@ -81,6 +81,8 @@ def verdict(share: float, scale: AnswerScale) -> str:
     """A verdict for a belief from 0 to 1 in the second answer, or in the one that is scored."""
     if scale.form == "score":
         return str(scale.lowest + step_of(share, scale.highest - scale.lowest + 1))
+    if scale.form == "yes_no":
+        return ("NO", "YES")[share >= 0.5]
     if scale.form == "scores":
         widest = scale.highest - scale.lowest
         ahead = step_of(share, 2 * widest + 1) - widest
@@ -96,11 +98,13 @@ def step_of(share: float, steps: int) -> int:
     return min(steps - 1, int(share * steps))
 
 
-def placed(words: str, place: Place, note: str = NOTE) -> str:
-    """A reply with the verdict in its place; one line has no room for a note."""
+def placed(words: str, place: Place, note: str = NOTE, numbers: Iterable[int] = ()) -> str:
+    """A reply with the verdict in its place, of all ``numbers`` alike; one line has no room for a note."""
     return {
         Place.FIRST_LINE: f"{words}\n{note}",
         Place.ONLY_LINE: words,
         Place.LAST_LINE: f"{note}\n{words}",
         Place.FIELD: f"{note}\nVerdict: {words}",
+        Place.OPENING: f"{words}\n{note}",
+        Place.LINES: "\n".join(f"{number}: {words}" for number in numbers) or words,
     }[place]

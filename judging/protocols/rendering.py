@@ -42,6 +42,23 @@ class PairTexts:
         return replace(self, first=self.second, second=self.first)
 
 
+@dataclass(frozen=True)
+class OneText:
+    """A prompt and one completion, as lists of turns; the other fields are those of PairTexts."""
+
+    prompt: Sequence[str]
+    input: str
+    text: Sequence[str]
+    secret: bytes = field(repr=False)
+    references: Sequence[Sequence[str]] = ()
+
+    def swapped(self) -> "OneText":
+        return self
+
+
+Texts = PairTexts | OneText
+
+
 def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
     """A word that occurs in none of the texts, made of them and the secret alone."""
     body = "\x00".join((template, *texts)).encode("utf-8", "surrogatepass")
@@ -80,11 +97,17 @@ def turns(texts: Sequence[str], word: str) -> str:
     return "\n".join(f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(texts, 1))
 
 
-def query(pair_texts: PairTexts, word: str) -> str:
-    blocks = [block("QUERY", word, turns(pair_texts.prompt, word))]
-    if pair_texts.input:
-        blocks.append(block("INPUT", word, pair_texts.input))
-    return "\n\n".join(blocks)
+def query(texts: Texts, word: str) -> str:
+    blocks = [block("QUERY", word, turns(texts.prompt, word)), given_input(texts, word)]
+    return "\n\n".join(filter(None, blocks))
+
+
+def given_input(texts: Texts, word: str) -> str:
+    return block("INPUT", word, texts.input) if texts.input else ""
+
+
+def numbered(questions: Mapping[int, str]) -> str:
+    return "\n".join(f"{number}. {' '.join(question.split())}" for number, question in questions.items())
 
 
 @cache

@@ -18,6 +18,8 @@ class Place(StrEnum):
     ONLY_LINE = "only_line"
     LAST_LINE = "last_line"
     FIELD = "field"
+    OPENING = "opening"
+    LINES = "lines"
 
     @property
     def words(self) -> str:
@@ -26,6 +28,8 @@ class Place(StrEnum):
             "only_line": "the only line of the reply",
             "last_line": "the last line that is not empty",
             "field": 'the last line, after the word "Verdict:"',
+            "opening": "yes or no at the start of the reply, else the only YES or NO in capitals",
+            "lines": "a line for each requirement, after its number",
         }[self.value]
 
 

@@ -8,22 +8,29 @@ from django.utils import timezone
 from ninja import Field, Router, Schema, Status
 
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, written_out
+from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, Text, written_out
 from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import assignments as rating
 from arena.rating import scales
-from arena.rating.recording import LeaseLostError, NotAllowedError
+from arena.rating.opinions import LeaseLostError, NotAllowedError
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall
 from judging.remote import services as remote_services
+from judging.remote.services import CallName
 
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
 
 Attempt = Annotated[Count, Field(ge=1)]
-OF_JUDGE = ("slug", "name", "model", "base_url", "protocol", "form", "points", "parameters", "wording")
-OF_REQUEST = ("protocol", "form", "model", "temperature", "max_tokens", "options", "logprobs", "timeout")
+Key = Annotated[Name, Field(max_length=240)]
+FROM_REQUEST: Any = Field(None, description="From the request of the claim.")
+OF_JUDGE = (
+    *("slug", "name", "model", "base_url", "task", "protocol", "form", "points", "parameters", "wording"),
+)
+OF_REQUEST = (
+    *("protocol", "form", "points", "model", "temperature", "max_tokens", "options", "logprobs", "timeout"),
+)
 
 
 class ClaimIn(Schema):
@@ -61,11 +68,19 @@ class CompletionOut(Schema):
     turns: list[str]
 
 
+class QuestionOut(Schema):
+    """A requirement of the prompt."""
+
+    position: int
+    text: str
+
+
 class RequestOut(Schema):
     """The chat completion that a judge worker asks for, and its call."""
 
     protocol: str
     form: str = Field(description="The answer scale: the form of the verdict.")
+    points: int = Field(description="Points of this scale.")
     prompt_hash: str = Field(description="Of the wording. A worker with another wording must not ask.")
     key: str = Field(description="Names the question among those of the protocol.")
     attempt: int = Field(description="Names the call in reports about this assignment.")
@@ -79,20 +94,27 @@ class RequestOut(Schema):
 
 
 class AssignmentOut(Schema):
-    """A pair to rate, in the order to show it."""
+    """A pair to rate, in the order to show it, or one answer to score or to check."""
 
     assignment: str
+    kind: Annotated[Assignment.Kind, written_out(Assignment.Kind)] = Field(
+        description="compare: submit a comparison; score: a score; check: answers."
+    )
     study: str
     leased_until: datetime
     lease_seconds: float = Field(description="Time left of the lease.")
-    points: int
-    scale: list[PointOut]
-    criteria: list[str]
-    reasons: list[str] = Field(description="Those that may be given with the answer.")
+    points: int | None = Field(None, description="Of a pair.")
+    scale: list[PointOut] = Field([], description="The points of a pair in words.")
+    criteria: list[str] = Field([], description="Of a pair.")
+    reasons: list[str] = Field([], description="Those that may be given with the rating of a pair.")
+    lowest: int | None = Field(None, description="Lowest score of one answer.")
+    highest: int | None = Field(None, description="Highest score of one answer.")
+    questions: list[QuestionOut] = Field([], description="The requirements to check one answer against.")
     guidelines: str = Field(description="Markdown.")
     prompt: PromptOut
-    first: CompletionOut
-    second: CompletionOut
+    first: CompletionOut | None = Field(None, description="Of a pair.")
+    second: CompletionOut | None = Field(None, description="Of a pair.")
+    text: CompletionOut | None = Field(None, description="The one answer to score or to check.")
     request: RequestOut | None = Field(None, description="Only for judges that are configured in the arena.")
 
 
@@ -101,7 +123,8 @@ class RenewIn(Schema):
 
     model_config = {"extra": "forbid"}
 
-    attempt: Attempt | None = Field(None, description="From the request of the claim.")
+    key: Key | None = FROM_REQUEST
+    attempt: Attempt | None = FROM_REQUEST
 
 
 class LeaseOut(Schema):
@@ -129,11 +152,31 @@ class FailureIn(Schema):
     detail: Annotated[Name, Field(max_length=600)] = ""
     retryable: bool = Field(True, description="Whether asking again can help.")
     retry_after: Name = Field("", max_length=100, description="The endpoint's Retry-After, as sent.")
-    attempt: Attempt | None = Field(None, description="From the request of the claim.")
+    key: Key | None = FROM_REQUEST
+    attempt: Attempt | None = FROM_REQUEST
     seconds: Seconds | None = Field(None, description="Time it took to fail.")
     call: CallIn | None = Field(
         None, description='With "abandoned": the record of a reply that came too late to count.'
     )
+
+
+class RepliedIn(Schema):
+    """The reply to one question of several."""
+
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {
+            "examples": [
+                {"raw_reply": "YES", "call": {"model": "some-model", "key": "next.2", "attempt": 1}},
+            ]
+        },
+    }
+
+    raw_reply: Text = Field("", description="The reply as the model sent it.")
+    expected: float | None = Field(
+        None, allow_inf_nan=False, description="Expected score over the answer tokens, where they are known."
+    )
+    call: CallIn = Field(description="The call; key and attempt are those of the request.")
 
 
 class StateOut(Schema):
@@ -151,6 +194,9 @@ class JudgeOut(Schema):
     name: str
     model: str
     base_url: str
+    task: Annotated[Assignment.Kind, written_out(Assignment.Kind)] = Field(
+        description="The kind of its assignments."
+    )
     key_variable: str = Field(description="Environment variable with the key; empty if no key is needed.")
     protocol: str
     prompt_hash: str
@@ -168,9 +214,9 @@ class JudgeOut(Schema):
     summary="Claim an assignment",
 )
 def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
-    """A pair to rate, leased for a while: 201, or 200 if you hold it already.
+    """A pair to rate, or an answer to score or to check, leased for a while.
 
-    204 if there is nothing to do now; ask again later.
+    201, or 200 if you hold it already; 204 if there is nothing to do now; ask again later.
     """
     rater = rater_of(request)
     study = Study.objects.filter(slug=given.study).first() if given.study is not None else None
@@ -205,31 +251,51 @@ def _claim_of_person(rater: Rater, study: Study | None) -> Status[object]:
 
 
 def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
-    pair, study = assignment.pair, assignment.study
-    assert pair is not None  # noqa: S101 - assignments without a pair are never offered here
+    study, about = assignment.study, assignment.pair or assignment.completion
+    assert about is not None  # noqa: S101 - held by a constraint
     assert assignment.leased_until is not None  # noqa: S101 - just claimed
-    points = call.run.judge.points if call else study.points
-    first, second = pair.shown(assignment.swapped)
     return AssignmentOut(
         assignment=assignment.public_id,
+        kind=Assignment.Kind(assignment.kind),
         study=study.slug,
         leased_until=assignment.leased_until,
         lease_seconds=_left(assignment.leased_until),
-        points=points,
-        scale=[PointOut(rating=n, caption=caption) for n, caption in enumerate(scales.CAPTIONS[points], 1)],
-        criteria=study.criteria,
-        reasons=study.reasons,
         guidelines=study.guidelines,
         prompt=PromptOut(
-            turns=pair.prompt.turns,
-            input=pair.prompt.input,
-            category=pair.prompt.category,
-            references=pair.prompt.reference_turns if study.shows_references else [],
+            turns=about.prompt.turns,
+            input=about.prompt.input,
+            category=about.prompt.category,
+            references=about.prompt.reference_turns if study.shows_references else [],
         ),
-        first=CompletionOut(turns=shown_turns(first, study)),
-        second=CompletionOut(turns=shown_turns(second, study)),
         request=_request(call) if call else None,
+        **_asked(assignment, call),
     )
+
+
+def _asked(assignment: Assignment, call: JudgeCall | None) -> dict[str, Any]:
+    """What is shown for its kind of assignment only."""
+    study = assignment.study
+    if assignment.pair:
+        points = call.run.judge.points if call else study.points
+        captions = enumerate(scales.CAPTIONS[points], 1)
+        first, second = assignment.pair.shown(assignment.swapped)
+        return {
+            "points": points,
+            "scale": [PointOut(rating=rating, caption=caption) for rating, caption in captions],
+            "criteria": study.criteria,
+            "reasons": study.reasons,
+            "first": CompletionOut(turns=shown_turns(first, study)),
+            "second": CompletionOut(turns=shown_turns(second, study)),
+        }
+    assert assignment.completion is not None  # noqa: S101 - held by a constraint
+    text: dict[str, Any] = {"text": CompletionOut(turns=shown_turns(assignment.completion, study))}
+    if assignment.kind == Assignment.Kind.CHECK:
+        asked = assignment.completion.prompt.questions.asked()
+        return text | {"questions": [QuestionOut(position=one.position, text=one.text) for one in asked]}
+    lowest, highest = study.score_lowest, study.score_highest
+    if call:
+        lowest, highest = call.run.judge.configured_protocol.score_range
+    return text | {"lowest": lowest, "highest": highest}
 
 
 def _request(call: JudgeCall) -> RequestOut:
@@ -252,13 +318,39 @@ def _left(leased_until: datetime) -> float:
 def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[object]:
     """Keep an assignment while you work on it. 409 if it was answered or given to another worker."""
     try:
-        leased_until = remote_services.renew(rater_of(request), assignment, given.attempt)
+        leased_until = remote_services.renew(
+            rater_of(request), assignment, CallName(given.key, given.attempt)
+        )
     except LeaseLostError as error:
         return Status(409, ErrorOut(detail=str(error), field="assignment"))
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     lease = LeaseOut(assignment=assignment, leased_until=leased_until, lease_seconds=_left(leased_until))
     return Status(200, lease)
+
+
+@router.post(
+    "/{assignment}/replied/", response={200: StateOut, 409: ErrorOut, **ERRORS}, summary="Hand in a reply"
+)
+def report_reply(request: HttpRequest, assignment: str, given: RepliedIn) -> Status[object]:
+    """Hand in the reply to one question about an answer, then claim: the next question follows.
+
+    After the last reply the arena reads the verdict and stores it. The same reply again changes nothing.
+    409 if the question already has a reply of another call; this one is only kept for the record.
+    """
+    try:
+        found, due_at = remote_services.keep_reply(
+            rater_of(request),
+            assignment,
+            given.raw_reply,
+            given.expected,
+            given.call.model_dump(mode="json", exclude_none=True),
+        )
+    except LeaseLostError as error:
+        return Status(409, ErrorOut(detail=str(error), field="assignment"))
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+    return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
 
 
 @router.post("/{assignment}/failed/", response={200: StateOut, **ERRORS}, summary="Report a failure")
@@ -269,7 +361,7 @@ def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> S
             rater_of(request),
             assignment,
             NoReplyError(given.kind, given.detail, retryable=given.retryable, retry_after=given.retry_after),
-            attempt=given.attempt,
+            name=CallName(given.key, given.attempt),
             seconds=given.seconds,
             record=given.call.model_dump(mode="json", exclude_none=True) if given.call else {},
         )

@@ -6,30 +6,32 @@ planned as it goes along.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Rater, Study
+from arena.models.comparisons import Opinion
 from arena.rating import assignments as rating
-from arena.rating import offering, planning
-from arena.rating.recording import LeaseLostError, NotAllowedError
+from arena.rating import offering, planning, plans
+from arena.rating.opinions import LeaseLostError, NotAllowedError
+from arena.rating.recording import own_assignment
 from judging.endpoints.client import REFUSALS, NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
-from judging.runs import committing, spending
+from judging.runs import committing, queue, spending
 from judging.runs import work as runs_work
-from judging.runs.claiming import claim_remotely
+from judging.runs.claiming import SUBMITTING, claim_remotely
 from judging.runs.committing import Outcome, Results, end_abandoned
 from judging.runs.lifecycle import finish_if_done, pause_if_unreadable
 from judging.runs.recovery import abandon
-from judging.runs.work import wanted, with_calls
+from judging.runs.work import Work, wanted, with_calls
 
-PLANNED_AHEAD: Final = 32  # pairs planned at a time for a judge that is not configured here
+PLANNED_AHEAD: Final = 32  # pairs or answers planned at a time for a judge that is not configured here
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
 
@@ -45,6 +47,20 @@ RECEIVED: Final = (
 
 Claimed = tuple[Assignment, JudgeCall | None]
 """An assignment, and the call about it if the judge is configured here."""
+
+
+class CallName(NamedTuple):
+    """Names a call about an assignment, as far as it is told: the question, and the attempt at it."""
+
+    key: str | None = None
+    attempt: int | None = None
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "CallName":
+        return cls(record.get("key"), record.get("attempt"))
+
+    def chosen(self, calls: JudgeCallQuerySet) -> JudgeCallQuerySet:
+        return calls.filter(**{name: value for name, value in self._asdict().items() if value is not None})
 
 
 def lease_time() -> timedelta:
@@ -75,7 +91,11 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
                 break
             [work] = with_calls([row])
             if runs_work.unrateable([work]):
-                runs_work.put_waiting_aside(work.run, _waiting(judge, study))
+                if not runs_work.put_waiting_aside(work.run, _waiting(judge, study)):
+                    runs_work.put_aside([work], Assignment.State.OPEN)
+                continue
+            if replied := _is_whole(work):
+                _submit(replied)
                 continue
             call = claim_remotely(work, worker[:200], lease_time())
         if call:
@@ -87,10 +107,7 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
 
 
 def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
-    replied = JudgeCall.objects.filter(
-        assignment=OuterRef("assignment"), round=OuterRef("round"), state=JudgeCall.State.REPLIED
-    )
-    rows = wanted(timezone.now()).filter(~Exists(replied), run__remote=True, run__judge=judge)
+    rows = wanted(timezone.now()).filter(run__remote=True, run__judge=judge)
     return rows.filter(run__study=study) if study else rows
 
 
@@ -100,7 +117,10 @@ def remote_runs(judge: Judge) -> JudgeRunQuerySet:
 
 @transaction.atomic
 def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
-    """Lease the next pair planned for a judge that is not configured here, planning more if needed."""
+    """Lease what is planned next for a judge that is not configured here, planning more if needed.
+
+    The study's tasks come in their order, each to its end.
+    """
     locked = rating.lock_open(study, rater)
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
         raise NotAllowedError(
@@ -108,15 +128,18 @@ def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
             "slug."
         )
     runs_work.put_planned_aside(locked, rater)
-    leased = rating.lease_planned(locked, rater, lease_time())
-    ahead = planning.Wanted(limit=PLANNED_AHEAD)
-    if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
-        leased = rating.lease_planned(locked, rater, lease_time())
-    return (Assignment.objects.for_page().get(pk=leased.pk), None) if leased else None
+    for kind in locked.tasks:
+        leased = rating.lease_planned(locked, rater, kind, lease_time())
+        ahead = plans.Wanted(limit=PLANNED_AHEAD, kind=kind)
+        if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
+            leased = rating.lease_planned(locked, rater, kind, lease_time())
+        if leased:
+            return Assignment.objects.for_page().get(pk=leased.pk), None
+    return None
 
 
 @transaction.atomic
-def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
+def renew(rater: Rater, public_id: str, name: CallName) -> datetime:
     """Extend the lease of an assignment and its call; returns its end.
 
     Raises NotAllowedError, or LeaseLostError if it was answered or given to somebody else.
@@ -124,9 +147,9 @@ def renew(rater: Rater, public_id: str, attempt: int | None = None) -> datetime:
     lease = offering.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
     assignment = rating.renew(rater, public_id, lease)
     assert assignment.leased_until is not None  # noqa: S101 - just set
-    renewed = _in_flight(assignment, attempt).update(deadline=assignment.leased_until)
-    if attempt is not None and not renewed:
-        raise LeaseLostError(f"Attempt {attempt} was given up. Another worker may have this assignment.")
+    renewed = name.chosen(_in_flight(assignment)).update(deadline=assignment.leased_until)
+    if name.attempt is not None and not renewed:
+        raise LeaseLostError(f"Attempt {name.attempt} was given up. Another worker may have this assignment.")
     return assignment.leased_until
 
 
@@ -136,7 +159,7 @@ def report_failure(
     public_id: str,
     error: NoReplyError,
     *,
-    attempt: int | None,
+    name: CallName,
     seconds: float | None,
     record: Mapping[str, Any],
 ) -> tuple[Assignment, datetime | None]:
@@ -145,36 +168,37 @@ def report_failure(
     Calls of a configured judge are retried by the arena's own policy. Any other judge's assignment is open
     again at once, or skipped if the failure is not retryable.
     """
-    own = Assignment.objects.named(public_id).filter(rater=rater)
-    assignment = own.select_for_update(no_key=True).first()
-    if assignment is None:
-        raise NotAllowedError("This rater has no such assignment.")
+    assignment = own_assignment(rater, public_id)
     if rater.kind == Rater.Kind.PERSON:
         raise NotAllowedError("Only judges report failures. People skip a pair on the rating page.")
     if not _calls(assignment).exists():
         _put_back(assignment, error)
     elif error.kind == ABANDONED:
-        _abandon(assignment, attempt, record)
-    elif call := _in_flight(assignment, attempt).first():
+        _abandon(assignment, name, record)
+    elif call := name.chosen(_in_flight(assignment)).first():
         failed = JudgeCall.objects.filter(run=call.run_id, round=call.round, state=JudgeCall.State.FAILED)
         failures = failed.filter(assignment=assignment).exclude(error_kind__in=REFUSALS).count()
         committing.commit([Results([Outcome(call, error, seconds, failures=failures)])])
+    return _with_due_time(assignment)
+
+
+def _with_due_time(assignment: Assignment) -> tuple[Assignment, datetime | None]:
     assignment.refresh_from_db()
     rows = RunAssignment.objects.filter(assignment=assignment).order_by("-run_id")
     is_open = assignment.state == Assignment.State.OPEN
     return assignment, rows.values_list("due_at", flat=True).first() if is_open else None
 
 
-def _abandon(assignment: Assignment, attempt: int | None, record: Mapping[str, Any]) -> None:
-    abandon(_in_flight(assignment, attempt), timezone.now())
+def _abandon(assignment: Assignment, name: CallName, record: Mapping[str, Any]) -> None:
+    abandon(name.chosen(_in_flight(assignment)), timezone.now())
     # Without an attempt there is no telling which call the record is about.
-    late = _calls(assignment).filter(attempt=attempt or 0, state=JudgeCall.State.ABANDONED)
-    late.update(finished_at=timezone.now(), **_received(record))
+    if name.attempt is not None:
+        late = name.chosen(_calls(assignment)).filter(state=JudgeCall.State.ABANDONED)
+        late.update(finished_at=timezone.now(), **_received(record))
 
 
-def _in_flight(assignment: Assignment, attempt: int | None) -> JudgeCallQuerySet:
-    calls = _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
-    return calls if attempt is None else calls.filter(attempt=attempt)
+def _in_flight(assignment: Assignment) -> JudgeCallQuerySet:
+    return _calls(assignment).filter(state=JudgeCall.State.IN_FLIGHT)
 
 
 def _put_back(assignment: Assignment, error: NoReplyError) -> None:
@@ -195,49 +219,100 @@ def asked_remotely(assignments: Sequence[int]) -> set[int]:
     return set(calls.values_list("assignment", flat=True))
 
 
-def settle(assignment: Assignment, comparison: Comparison, record: Mapping[str, Any]) -> bool:
+def settle(assignment: Assignment, opinion: Opinion, record: Mapping[str, Any]) -> bool:
     """Store the record of the call behind an answer; False if no worker elsewhere made one.
 
     Runs in the transaction that stores the answer. An answer counts although its call was given up and
     another one is in flight. A second answer's record is kept and nothing counted.
     """
-    every = list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
-    call = _call_behind([each for each in every if each.run.remote], record.get("attempt"))
+    every = _every_call(assignment)
+    call = _call_behind(every, CallName.of(record))
     if call is None:
         return False
-    own = JudgeCall.objects.filter(pk=call.pk)
-    if any(each.has_replied and each.round == call.round for each in every):
-        late = own.filter(state=JudgeCall.State.ABANDONED)
-        late.update(finished_at=timezone.now(), **_received(record))
-        return True
+    raw_reply = "" if opinion.raw_reply == record.get("refusal") else opinion.raw_reply
+    columns = {"raw_reply": raw_reply, "latency": opinion.seconds, **_received(record)}
+    outcome = {
+        "status": opinion.status,
+        "reason": opinion.reason,
+        "rating": opinion.rating if isinstance(opinion, Comparison) else None,
+        "submit_attempts": 1,
+        "submitted_at": timezone.now(),
+    }
+    if run := _keep(call, every, columns, outcome):
+        pause_if_unreadable(run)
+    return True
+
+
+def keep_reply(
+    rater: Rater, public_id: str, raw_reply: str, expected: float | None, record: Mapping[str, Any]
+) -> tuple[Assignment, datetime | None]:
+    """Commit the reply to one question, and submit once all have theirs; returns when the next one is due.
+
+    Repeating is harmless. Raises NotAllowedError, or LeaseLostError if the question has another reply.
+    """
+    with transaction.atomic():
+        assignment = own_assignment(rater, public_id)
+        every = _every_call(assignment)
+        call = _call_behind(every, CallName.of(record))
+        if call is None:
+            raise NotAllowedError("This question was not claimed.")
+        is_kept = call.has_replied
+        columns = {"raw_reply": raw_reply, "expected": expected, **_received(record)}
+        if not is_kept and (run := _keep(call, every, columns)):
+            is_kept = True
+            _go_on(run, assignment)
+    if not is_kept:
+        raise LeaseLostError("Another worker has handed in a reply to this question.")
+    return _with_due_time(assignment)
+
+
+def _go_on(run: JudgeRun, assignment: Assignment) -> None:
+    """Have the next question asked, or the replies submitted."""
+    [work] = runs_work.with_calls(RunAssignment.objects.filter(run=run, assignment=assignment))
+    if last := _is_whole(work):
+        _submit(last)
+    else:
+        now = timezone.now()
+        committing.release(run.pk, assignment.pk, now, now)
+
+
+def _is_whole(work: Work) -> JudgeCall | None:
+    """The last reply about an assignment, if nothing is left to ask."""
+    replied = [call for call in work.in_round if call.has_replied]
+    return replied[-1] if replied and not work.open_questions(work.replies) else None
+
+
+def _submit(last: JudgeCall) -> None:
+    """Have the arena's own workers read the verdict and submit it."""
     now = timezone.now()
+    JudgeCall.objects.filter(pk=last.pk, submitted_at=None).update(submit_due_at=now)
+    unfinished = Assignment.objects.filter(pk=last.assignment_id, finished_at=None)
+    unfinished.update(state=Assignment.State.CLAIMED, leased_until=now + SUBMITTING)
+    transaction.on_commit(lambda: queue.nudge_assignments([last.assignment_id]))
+
+
+def _keep(
+    call: JudgeCall, every: Sequence[JudgeCall], columns: dict[str, Any], outcome: Mapping[str, Any] = {}
+) -> JudgeRun | None:
+    """Store the reply of a call; None if its question has one, and then only what this one took."""
+    own = JudgeCall.objects.filter(pk=call.pk)
+    now = timezone.now()
+    if any(each.has_replied and (each.round, each.key) == (call.round, call.key) for each in every):
+        received = {name: columns[name] for name in (*RECEIVED, "latency") if columns.get(name) is not None}
+        own.filter(state=JudgeCall.State.ABANDONED).update(finished_at=now, **received)
+        return None
     end_abandoned([each for each in every if each.is_in_flight and each != call], now)
-    JudgeCall.objects.filter(assignment=assignment, given_up=True).update(given_up=False)
+    JudgeCall.objects.filter(assignment=call.assignment_id, given_up=True).update(given_up=False)
     # The run that waits for the assignment now; the one that asked may have been cancelled.
-    waiting = JudgeRun.objects.active().filter(run_assignments__assignment=assignment)
+    waiting = JudgeRun.objects.active().filter(run_assignments__assignment=call.assignment_id)
     run = waiting.first() or call.run
-    RunAssignment.objects.filter(run=run, assignment=assignment, put_aside=True).update(put_aside=False)
-    raw_reply = "" if comparison.raw_reply == record.get("refusal") else comparison.raw_reply
-    columns = {"latency": comparison.seconds, **_received(record)}
+    planned = RunAssignment.objects.filter(run=run, assignment=call.assignment_id, put_aside=True)
+    planned.update(put_aside=False)
     if call.is_in_flight:
         columns |= _cost(call, columns)
-    own.update(
-        **columns,
-        run=run,
-        state=JudgeCall.State.REPLIED,
-        raw_reply=raw_reply,
-        finished_at=now,
-        error_kind="",
-        error="",
-        given_up=False,
-        status=comparison.status,
-        reason=comparison.reason,
-        rating=comparison.rating,
-        submit_attempts=1,
-        submitted_at=now,
-    )
-    pause_if_unreadable(run)
-    return True
+    ended = {"state": JudgeCall.State.REPLIED, "finished_at": now, "error_kind": "", "error": ""}
+    own.update(**columns, **ended, **outcome, run=run, given_up=False)
+    return run
 
 
 def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,11 +323,16 @@ def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
     return {"cost": call.cost, "reserved": call.reserved}
 
 
-def _call_behind(calls: list[JudgeCall], attempt: object) -> JudgeCall | None:
-    """The call of this attempt; without an attempt the one in flight, or the last."""
-    if attempt is not None:
-        return next((call for call in calls if call.attempt == attempt), None)
-    in_flight = [call for call in calls if call.state == JudgeCall.State.IN_FLIGHT]
+def _every_call(assignment: Assignment) -> list[JudgeCall]:
+    return list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
+
+
+def _call_behind(every: Sequence[JudgeCall], name: CallName) -> JudgeCall | None:
+    """The remote call of this name; without an attempt the one in flight, or the last."""
+    calls = [call for call in every if call.run.remote and name.key in (None, call.key)]
+    if name.attempt is not None:
+        return next((call for call in calls if call.attempt == name.attempt), None)
+    in_flight = [call for call in calls if call.is_in_flight]
     return next(iter(in_flight or calls[::-1]), None)
 
 

@@ -9,7 +9,7 @@ from ninja import Field, Router, Schema, Status
 from arena.api.auth import caller_of, require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from arena.models import Study
-from arena.rating import planning
+from arena.rating import plans
 from judging.endpoints.costs import Range
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
@@ -32,9 +32,11 @@ class JudgeRunIn(Schema):
     study: Name = Field(max_length=80, description="Slug of the study.")
     judge: Name = Field(max_length=120, description="Slug of the judge.")
     kind: Annotated[JudgeRun.Kind, written_out(JudgeRun.Kind)] = Field(
-        JudgeRun.Kind.ALL, description="Which pairs: see judge runs in docs/api.md."
+        JudgeRun.Kind.ALL, description="Which pairs or answers: see judge runs in docs/api.md."
     )
-    limit: int | None = Field(None, ge=1, le=2**31 - 1, strict=True, description="Most pairs to ask about.")
+    limit: int | None = Field(
+        None, ge=1, le=2**31 - 1, strict=True, description="Most pairs or answers to ask about."
+    )
     both_orders: bool | None = Field(
         None, description="Ask about every pair in both orders; null uses the judge's setting."
     )
@@ -47,9 +49,10 @@ class JudgeRunIn(Schema):
     def orders(self, judge_asks_both: bool) -> bool:
         return judge_asks_both if self.both_orders is None else self.both_orders
 
-    def wanted(self, judge_asks_both: bool) -> planning.Wanted:
-        which = planning.Which(self.kind.value)
-        return planning.Wanted(which, self.limit, self.orders(judge_asks_both), self.controls)
+    def wanted(self, judge: Judge) -> plans.Wanted:
+        which = plans.Which(self.kind.value)
+        orders = self.orders(judge.both_orders) and judge.compares
+        return plans.Wanted(which, self.limit, orders, self.controls and judge.compares, judge.task)
 
 
 class BudgetIn(Schema):
@@ -88,7 +91,8 @@ class EstimateOut(Schema):
     study: str
     judge: str
     simulated: bool
-    pairs: int
+    task: str = Field(description="compare, score or check.")
+    pairs: int = Field(description="Or answers, if the judge does not compare.")
     assignments: int
     identical: int = Field(description="Pairs of identical answers, recorded without asking.")
     looked_at: int = Field(
@@ -110,14 +114,15 @@ class EstimateOut(Schema):
     covered: int | None = Field(description="Assignments that the budget probably covers.")
 
     @classmethod
-    def of(cls, given: JudgeRunIn, simulated: bool, found: Estimate) -> "EstimateOut":
+    def of(cls, given: JudgeRunIn, judge: Judge, found: Estimate) -> "EstimateOut":
         ranges = {name: RangeOut.of(value) for name, value in vars(found).items() if isinstance(value, Range)}
         prices = [PriceOut(model=name, **vars(price)) for name, price in found.prices.items()]
         return cls(
             **{**vars(found), **ranges, "prices": prices},
             study=given.study,
             judge=given.judge,
-            simulated=simulated,
+            simulated=judge.is_simulated,
+            task=judge.task,
             covered=found.covered(given.budget) if given.budget else None,
         )
 
@@ -132,6 +137,7 @@ class JudgeRunOut(Schema):
     study: str
     judge: str
     simulated: bool
+    task: str = Field(description="compare, score or check.")
     state: Annotated[JudgeRun.State, written_out(JudgeRun.State)]
     error: str = Field(description="Why it paused, ended early or brought no rating.")
     kind: Annotated[JudgeRun.Kind, written_out(JudgeRun.Kind)]
@@ -175,6 +181,7 @@ class JudgeRunOut(Schema):
             study=run.study.slug,
             judge=run.judge.slug,
             simulated=run.judge.is_simulated,
+            task=run.judge.task,
             **{name: getattr(run, name) for name in (*columns, *times)},
             **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},
         )
@@ -240,14 +247,14 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     require_operator(request)
     try:
         study, judge = _named(given)
-        found = estimate(study, judge, given.wanted(judge.both_orders), remote=given.remote)
+        found = estimate(study, judge, given.wanted(judge), remote=given.remote)
         if given.budget is not None:
             spending.check_budget(judge, given.budget)
     except _MissingError as error:
         return error.reply
     except JudgeError as error:
         return Status(409, ErrorOut(detail=str(error), field="judge"))
-    return Status(200, EstimateOut.of(given, judge.is_simulated, found))
+    return Status(200, EstimateOut.of(given, judge, found))
 
 
 @router.get(

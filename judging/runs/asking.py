@@ -184,12 +184,12 @@ def _simulated(work: Work, question: Question) -> Client:
         raise NoReplyError(
             "configuration", "A simulated judge may only rate simulated studies", retryable=False
         )
-    assert work.assignment.pair is not None  # noqa: S101 - held by wanted
-    first, second = work.assignment.pair.shown(work.assignment.swapped)
+    slugs = [one.contestant.slug if one.contestant else "" for one in work.shown]
     return SimulatedClient(
         Simulation.from_options(work.judge.simulation),
-        first.contestant.slug if first.contestant else "",
-        second.contestant.slug if second.contestant else "",
+        slugs[0],
+        slugs[1] if len(slugs) > 1 else None,
         work.assignment.seed,
         question,
+        list(work.requirements),
     )

@@ -82,7 +82,8 @@ class _Turn:
         self.is_stuck = sum(call.has_replied for call in self._ended) < len(self._calls)
 
     def submission(self, last: JudgeCall) -> Submission:
-        return Submission.of(last, [*self._work.in_round, *self._ended], self._replies)
+        calls = [*self._work.in_round, *self._ended]
+        return Submission(last, calls, self._replies, self._work.configured_protocol)
 
     def _outcomes(self) -> Iterator[Sequence[Outcome]]:
         if len(self._calls) == 1:

@@ -349,7 +349,7 @@ class _Batch:
             round=work.row.round,
             attempt=1 + work.attempts(key),
             worker=self._worker,
-            prompt_hash=work.configured_protocol.prompt_hash,
+            prompt_hash=work.prompt_hash,
             model=asked.request.model,
             sample=asked.question.sample,
             request_hash=asked.request_hash,

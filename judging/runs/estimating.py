@@ -4,8 +4,9 @@ The lower end of a range is what to expect; the upper end is what is possible: a
 longest replies, every step. Retries are in neither. Of a large run an even sample is looked at.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Final
@@ -13,7 +14,8 @@ from typing import Final
 from django.conf import settings
 
 from arena.models import Assignment, Completion, Pair, Study
-from arena.rating import planning
+from arena.rating import planning, plans
+from arena.rating.plans import Target
 from judging.endpoints import costs
 from judging.endpoints.costs import Load, Prices, Range, Total
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
@@ -25,7 +27,7 @@ from judging.protocols.rehearsal import Rehearsed, rehearse
 from judging.runs.asking import CallBuilder, Endpoint, authors, endpoint_of
 from judging.runs.lifecycle import check_usable
 from judging.runs.spending import prices_of
-from judging.runs.work import Work, text_of
+from judging.runs.work import Work, requirements, text_of
 
 RECENT: Final = 200  # most replies that are looked at, the latest
 RECENT_RUNS: Final = 20
@@ -73,12 +75,13 @@ def reply_statistics(judge: Judge) -> ReplyStatistics:
 
 LOOKED_AT: Final = (5, 100)  # fewest and most assignments that are looked at
 QUESTIONS: Final = 400  # about how many questions are worded for an estimate
+REQUIREMENTS: Final = 5  # about how many a prompt has
 USUAL_REPLY: Final = 100  # tokens of a verdict with a short explanation; used until the judge has replied
 
 
 @dataclass(frozen=True)
 class Estimate:
-    pairs: int
+    pairs: int  # or answers
     assignments: int
     identical: int
     looked_at: int  # unless it is all assignments, numbers are approximate
@@ -103,9 +106,10 @@ class Estimate:
         return int(self.assignments * budget / self.cost.low)
 
 
-def estimate(study: Study, judge: Judge, wanted: planning.Wanted, *, remote: bool = False) -> Estimate:
+def estimate(study: Study, judge: Judge, wanted: plans.Wanted, *, remote: bool = False) -> Estimate:
     """What a run would take; raises JudgeError if there can be none."""
     check_usable(judge, study, remote=remote)
+    wanted = replace(wanted, kind=judge.task)
     every = list(planning.chosen(study, judge.rater, wanted))
     pairs = [each for each in every if each.asked]
     identical = sum(len(each.showings) for each in every if not each.asked)
@@ -126,18 +130,19 @@ class _Slot:
 
 
 class _Estimating:
-    def __init__(
-        self, study: Study, judge: Judge, which: planning.Which, pairs: Sequence[planning.PlannedPair]
-    ) -> None:
+    def __init__(self, study: Study, judge: Judge, which: plans.Which, pairs: Sequence[Target]) -> None:
         self._study, self._judge, self._which, self._pairs = study, judge, which, pairs
         self._assignments = [(each, showing) for each in pairs for showing in each.showings]
         self._configured = judge.configured_for(study)
         self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._configured)}
         self._statistics = reply_statistics(judge)
+        self._keys: dict[int, frozenset[str]] = {}
+        takes = self._configured.takes_questions
+        self._requirements = requirements(each.prompt for each in pairs if takes)
 
     def estimate(self, identical: int) -> Estimate:
         fewest, most = LOOKED_AT
-        keys = len(conversation.keys(self._configured))
+        keys = len(conversation.keys(self._configured)) or REQUIREMENTS
         works = self._works(min(most, max(fewest, QUESTIONS // keys)))
         slots = self._slots(works)
         cached = self._cached(works, slots)
@@ -175,17 +180,33 @@ class _Estimating:
 
     def _times(self, question: Question) -> Fraction:
         """How often a question is asked in all; one about a single answer is asked of both sides."""
+        if not self._judge.compares and question.about is About.COMPLETION:
+            return Fraction(self._asked_about(question.key))
         if question.about is About.PROMPT:
             return Fraction(len({each.prompt for each in self._pairs}))
         if question.about is About.COMPLETION:
             return Fraction(len({one for each in self._pairs for one in each.completions}), 2)
         return Fraction(len(self._assignments))
 
+    def _asked_about(self, key: str) -> int:
+        """How many of the assignments ask a question, counted for each prompt once."""
+        times = Counter(each.prompt for each, _ in self._assignments)
+        return sum(times[prompt] for prompt in times if key in self._keys_of(prompt))
+
+    def _keys_of(self, prompt: int) -> frozenset[str]:
+        if prompt not in self._keys:
+            asking = self._configured.asking(self._requirements.get(prompt, {}))
+            self._keys[prompt] = frozenset(conversation.keys(asking))
+        return self._keys[prompt]
+
     def _works(self, most: int) -> list[Work]:
         """At most so many assignments, evenly spread, with their texts; they are not stored."""
         count = len(self._assignments)
         some = range(min(most, count))
         chosen = [self._assignments[number * count // len(some)] for number in some]
+        if self._requirements and chosen:  # the longest list, so that every question is looked at
+            longest = max(self._assignments, key=lambda each: len(self._keys_of(each[0].prompt)))
+            chosen += [longest] if longest not in chosen else []
         ids = {completion for pair, _ in chosen for completion in pair.completions}
         texts = (
             Completion.objects.select_related("prompt").prefetch_related("prompt__references").in_bulk(ids)
@@ -193,18 +214,23 @@ class _Estimating:
         run = JudgeRun(study=self._study, judge=self._judge)
         works = []
         for planned, showing in chosen:
-            first, second = (texts[completion] for completion in planned.completions)
+            shown = [texts[completion] for completion in planned.completions]
+            is_pair = len(shown) == 2
+            prompt = shown[0].prompt
             assignment = Assignment(
                 study=self._study,
                 rater=self._judge.rater,
-                pair=Pair(prompt=first.prompt, first=first, second=second),
+                kind=self._judge.task,
+                pair=Pair(prompt=prompt, first=shown[0], second=shown[1]) if is_pair else None,
+                completion=None if is_pair else shown[0],
                 swapped=showing.swapped,
                 repeat=showing.repeat,
                 seed=showing.seed,
             )
             # What is asked anew is another question each time.
-            anew = int(self._which is planning.Which.UNSCORED)
-            works.append(Work(RunAssignment(run=run, assignment=assignment, round=anew)))
+            anew = int(self._which is plans.Which.UNSCORED)
+            row = RunAssignment(run=run, assignment=assignment, round=anew)
+            works.append(Work(row, requirements=self._requirements.get(planned.prompt, {})))
         return works
 
     def _slots(self, works: Sequence[Work]) -> dict[str, _Slot]:
@@ -212,22 +238,27 @@ class _Estimating:
         if not works:
             return {}
         # Without references where a prompt lacks them: what stands in for them is asked there.
-        some = min((work.pair_texts for work in works), key=lambda texts: bool(texts.references))
-        slots = {each.question.key: _Slot(each) for each in rehearse(self._configured, some)}
+        slots: dict[str, _Slot] = {}
+        for work in sorted(works, key=lambda work: bool(work.texts.references)):
+            if not slots.keys() >= set(conversation.keys(work.configured_protocol)):
+                every = rehearse(work.configured_protocol, work.texts)
+                slots |= {each.question.key: _Slot(each) for each in every if each.question.key not in slots}
         for work in works:
-            for question in rehearsal.questions(self._configured, work.pair_texts):
+            for question in rehearsal.questions(work.configured_protocol, work.texts):
                 slots[question.key].sizes.append(rehearsal.size(question))
                 options = costs.most_option_tokens(self._endpoints[question.author].options)
                 slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
         for slot in slots.values():
-            slot.share = Fraction(len(slot.sizes), len(works))
+            # What is asked about one answer is counted exactly.
+            by_share = self._judge.compares or slot.question.about is not About.COMPLETION
+            slot.share = Fraction(len(slot.sizes), len(works)) if by_share else Fraction(1)
         return slots
 
     def _cached(self, works: Sequence[Work], slots: Mapping[str, _Slot]) -> dict[str, Fraction]:
         """The share of each first question that has a reply already, by key."""
         builder = CallBuilder()
         for work in works:
-            for question in conversation.next_questions(self._configured, work.pair_texts, work.replies):
+            for question in conversation.next_questions(work.configured_protocol, work.texts, work.replies):
                 name = builder.build(work, question).request_hash
                 if name:
                     slots[question.key].hashes.add(name)

@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from arena.models import Rater, Study
-from arena.rating import planning
+from arena.models import Assignment, Rater, Study
+from arena.rating import planning, plans, text_planning
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.simulated import Simulation
 from judging.judges.services import JudgeError
@@ -64,10 +64,10 @@ def check_wording(judge: Judge) -> None:
 def _check_remote(judge: Judge, study: Study) -> None:
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge, so judge workers have no model to ask.")
-    if len(conversation.keys(judge.configured_protocol)) > 1:
+    if judge.compares and len(conversation.keys(judge.configured_protocol)) > 1:
         raise JudgeError(
-            f"Protocol {judge.protocol} asks in several steps, and judge workers ask in one. Let this "
-            "arena ask."
+            f"Protocol {judge.protocol} asks about a pair in several steps, and judge workers ask in one. "
+            "Let this arena ask."
         )
     if judge.configured_for(study).criteria:
         raise JudgeError(
@@ -104,10 +104,10 @@ AHEAD: Final = 1000  # rows of a run that are searched for due assignments befor
 LOOKED_THROUGH: Final = 5.0  # least seconds between two searches of all rows
 
 NOTHING_TO_DO: Final = {
-    JudgeRun.Kind.ALL: "{judge} has replied about every pair of {study}.",
-    JudgeRun.Kind.EXTEND: "{judge} was asked about every pair of {study}.",
-    JudgeRun.Kind.FAILURES: "No pair of {study} failed with {judge}.",
-    JudgeRun.Kind.UNSCORED: "{judge} has left no pair of {study} without a rating.",
+    JudgeRun.Kind.ALL: "{judge} has replied about every {what} of {study}.",
+    JudgeRun.Kind.EXTEND: "{judge} was asked about every {what} of {study}.",
+    JudgeRun.Kind.FAILURES: "No {what} of {study} failed with {judge}.",
+    JudgeRun.Kind.UNSCORED: "{judge} has left no {what} of {study} without a rating.",
 }
 """Why a run would be empty."""
 
@@ -134,8 +134,8 @@ def start_run(
         judge=judge,
         kind=kind,
         limit=limit,
-        both_orders=both_orders,
-        controls=controls,
+        both_orders=both_orders and judge.compares,
+        controls=controls and judge.compares,
         budget=budget,
         currency=currency,
         remote=remote,
@@ -156,11 +156,14 @@ def start_run(
 
 
 def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
-    return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name)
+    if judge.task == Assignment.Kind.CHECK and not text_planning.questions(study):
+        return f"No prompt of {study.name} has requirements to check. Write or import some first."
+    what = "pair" if judge.compares else "answer"
+    return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name, what=what)
 
 
-def wanted(run: JudgeRun) -> planning.Wanted:
-    return planning.Wanted(planning.Which(run.kind), run.limit, run.both_orders, run.controls)
+def wanted(run: JudgeRun) -> plans.Wanted:
+    return plans.Wanted(plans.Which(run.kind), run.limit, run.both_orders, run.controls, run.judge.task)
 
 
 def plan_run(run_id: int) -> None:

@@ -33,16 +33,30 @@ def end(call: JudgeCall, asked: PreparedCall, result: Reply | NoReplyError) -> O
     """Note that a call has ended; returns the outage of its endpoint in which it failed, if any."""
     if call.run.judge.is_simulated:
         return None
-    started = _starting(call, asked)
+    ended = ended_call(_starting(call, asked), result)
+    if isinstance(result, Reply):
+        # Noted when the next call starts: a write to Redis for each would take a tenth of all processor time.
+        _ended.append(ended)
+        return None
+    return _ending.do(ended)
+
+
+def ended_call(call: StartingCall, result: Reply | NoReplyError) -> EndedCall:
     if isinstance(result, Reply):
         known = result.prompt_tokens is not None and result.completion_tokens is not None
         taken = (result.prompt_tokens or 0) + (result.completion_tokens or 0)
-        # Noted when the next call starts: a write to Redis for each would take a tenth of all processor time.
-        _ended.append(EndedCall(started, tokens=taken if known else None))
-        return None
+        return EndedCall(call, tokens=taken if known else None)
     asked_to_wait = retry_after_seconds(result.retry_after, timezone.now())
-    wait = min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS)
-    return _ending.do(EndedCall(started, result.kind, wait))
+    return EndedCall(call, result.kind, min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS))
+
+
+def start_one(call: StartingCall) -> float:
+    """Seconds until a call of no run may be made; 0 for now."""
+    return limiter().start([call])[0]
+
+
+def cancel_one(call: StartingCall) -> None:
+    limiter().cancel([call])
 
 
 _ended: deque[EndedCall] = deque()  # calls of this process that got replies and are not noted yet
@@ -68,11 +82,11 @@ _ending = Combiner[EndedCall, Outage | None](note_ended, most=64)
 def room(judge: Judge) -> tuple[float, int]:
     """Seconds until the judge may be asked again, and how many calls may then be made at once."""
     return (
-        (0.0, MANY) if judge.is_simulated else limiter().room(str(judge.pk), judge.base_url, _limits(judge))
+        (0.0, MANY) if judge.is_simulated else limiter().room(str(judge.pk), judge.base_url, limits_of(judge))
     )
 
 
-def _limits(judge: Judge) -> Limits:
+def limits_of(judge: Judge) -> Limits:
     return Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
 
 
@@ -87,7 +101,7 @@ TRIALS: Final = Limits(concurrency=1, requests_per_minute=10)
 def start_trial(who: str) -> tuple[StartingCall, float]:
     """A test of a judge, and the seconds until it may be made; 0 for now."""
     trial = StartingCall(f"trial by {who}", "trials", "trial", TRIALS, tokens=0, lease=60.0)
-    return trial, limiter().start([trial])[0]
+    return trial, start_one(trial)
 
 
 def end_trial(trial: StartingCall) -> None:
@@ -102,7 +116,7 @@ def _starting(call: JudgeCall, asked: PreparedCall) -> StartingCall:
         tokens = costs.most_prompt_tokens(asked.request.messages) // 3
         tokens += asked.endpoint.reply_limit or USUAL_REPLY
     lease = asked.lease.total_seconds()
-    return StartingCall(str(judge.pk), asked.endpoint.base_url, _name(call), _limits(judge), tokens, lease)
+    return StartingCall(str(judge.pk), asked.endpoint.base_url, _name(call), limits_of(judge), tokens, lease)
 
 
 def _name(call: JudgeCall) -> str:

@@ -12,6 +12,7 @@ JUDGE = "judging.tasks.judge_assignment"
 FEED = "judging.tasks.feed_run"
 PLAN = "judging.tasks.plan_run"
 CONVENE = "judging.tasks.convene_panel"
+PROPOSE = "judging.tasks.propose"
 
 
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
@@ -32,6 +33,10 @@ def nudge_panels(panels: Iterable[int]) -> None:
 
 def nudge_feed(run: int, seconds: float) -> None:
     _send(FEED, [run], seconds)
+
+
+def nudge_proposals() -> None:
+    _send(PROPOSE, [0])
 
 
 def _send(task: str, ids: Iterable[int], seconds: float | None = None) -> None:

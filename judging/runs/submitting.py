@@ -3,24 +3,34 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
 
 from arena.api.auth import rater_token
 from arena.models import Assignment
+from arena.models.comparisons import Opinion
 from judging.models import Judge, JudgeCall
 from judging.protocols import conversation
-from judging.protocols.protocol import Protocol
+from judging.protocols.deciding import TextScore
+from judging.protocols.protocol import ConfiguredProtocol, Protocol
 from judging.protocols.replies import ReplyText, Verdict
 from judging.runs.claiming import SUBMITTING
 from judging.runs.committing import lock_assignments
 from judging.runs.lifecycle import pause_if_unreadable
-from judging.runs.work import replies_among
-from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError, answer_to
+from judging.runs.work import replies_among, requirements
+from judging.worker.arena_client import (
+    ArenaClient,
+    ArenaReply,
+    ArenaUnreachableError,
+    answer_to,
+    answers_to,
+    score_to,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -31,42 +41,79 @@ Columns = dict[str, Any]
 class Submission:
     """The answer to an assignment, with its last call (and that call's run, study, judge and assignment).
 
-    ``overall`` are its calls but those about a criterion, ``reply`` the last reply among theirs.
+    ``configured`` knows the criteria of the study and the requirements of the prompt.
     """
 
     call: JudgeCall
     calls: Sequence[JudgeCall]
-    overall: Sequence[JudgeCall]
-    reply: ReplyText
-    verdict: Verdict
-    criteria: Mapping[str, Verdict]
-
-    @classmethod
-    def of(
-        cls, call: JudgeCall, calls: Sequence[JudgeCall], replies: Mapping[str, ReplyText]
-    ) -> "Submission":
-        judge, study = call.run.judge, call.run.study
-        keys = conversation.keys(judge.configured_protocol)
-        last = call.key if call.key in keys else [key for key in keys if key in replies][-1]
-        configured = judge.configured_for(study)
-        return cls(
-            call,
-            calls,
-            [each for each in calls if each.key in keys],
-            replies[last],
-            conversation.verdict(configured, replies),
-            conversation.criterion_verdicts(configured, replies),
-        )
+    replies: Mapping[str, ReplyText]
+    configured: ConfiguredProtocol
 
     @property
     def judge(self) -> Judge:
         return self.call.run.judge
 
-    def answer(self) -> dict[str, object]:
-        name, points = self.call.assignment.public_id, self.judge.points
-        answer = answer_to(name, self.verdict, points, self.reply, self.seconds, self.expected)
-        criteria = {criterion: one.rating or one.reason for criterion, one in self.criteria.items()}
-        return answer | {"criteria": criteria}
+    @cached_property
+    def overall(self) -> Sequence[JudgeCall]:
+        """The calls but those about a criterion."""
+        return [each for each in self.calls if each.key in self._keys]
+
+    @cached_property
+    def _keys(self) -> Sequence[str]:
+        return conversation.keys(replace(self.configured, criteria=None))
+
+    @property
+    def reply(self) -> ReplyText:
+        """The last reply about the overall verdict."""
+        keys = self._keys
+        last = self.call.key if self.call.key in keys else [key for key in keys if key in self.replies][-1]
+        return self.replies[last]
+
+    @cached_property
+    def verdict(self) -> Verdict | TextScore:
+        if self.judge.compares:
+            return conversation.verdict(self.configured, self.replies)
+        return conversation.score(self.configured, self.replies)
+
+    @property
+    def _is_check(self) -> bool:
+        return self.judge.task == Assignment.Kind.CHECK
+
+    @cached_property
+    def checks(self) -> Mapping[int, Verdict]:
+        """On each requirement, by its position."""
+        return conversation.checks(self.configured, self.replies)
+
+    @property
+    def outcome(self) -> tuple[str, str, int | None]:
+        """Status, reason and rating of all; of requirements, unscored if none could be read."""
+        if self._is_check:
+            read = any(one.rating is not None for one in self.checks.values())
+            reason = "" if read else next(iter(self.checks.values())).reason
+            return _status(is_unscored=not read), reason, None
+        verdict = self.verdict
+        rating = verdict.rating if isinstance(verdict, Verdict) else None
+        return _status(is_unscored=bool(verdict.reason)), verdict.reason, rating
+
+    def body(self) -> dict[str, object]:
+        name = self.call.assignment.public_id
+        if self._is_check:
+            return answers_to(name, self.checks, self._replies_to, self.seconds)
+        verdict = self.verdict
+        if isinstance(verdict, TextScore):
+            scale = self.configured.score_range
+            return score_to(name, verdict, scale, self.reply, self.seconds, self.expected)
+        answer = answer_to(name, verdict, self.judge.points, self.reply, self.seconds, self.expected)
+        criteria = conversation.criterion_verdicts(self.configured, self.replies)
+        return answer | {"criteria": {name: one.rating or one.reason for name, one in criteria.items()}}
+
+    def _replies_to(self, position: int) -> tuple[ReplyText, float | None]:
+        """The reply about a requirement, or about all of them, and the seconds it took."""
+        keys = conversation.keys_about(self.configured, position)
+        last = next(key for key in reversed(keys) if key in self.replies)
+        taken = [each.latency for each in self.calls if each.key in keys and each.latency is not None]
+        is_of_all = len(keys) == len(conversation.keys(self.configured))
+        return self.replies[last], sum(taken) if taken and not is_of_all else None
 
     @property
     def seconds(self) -> float | None:
@@ -76,11 +123,19 @@ class Submission:
 
     @property
     def expected(self) -> float | None:
-        """Mean expected rating of the verdicts; None without any, or where single answers are scored."""
-        if has_scores(self.judge.configured_protocol.protocol):
+        """Mean expected rating of the verdicts; None without any, or where a pair is rated by two scores."""
+        if self.judge.compares and has_scores(self.judge.configured_protocol.protocol):
             return None
         known = [call.expected for call in self.overall if call.has_replied and call.expected is not None]
         return sum(known) / len(known) if known else None
+
+
+def _status(*, is_unscored: bool) -> str:
+    return str(Opinion.Status.UNSCORED if is_unscored else Opinion.Status.SCORED)
+
+
+PATHS: Final = {"compare": "comparisons", "score": "scores", "check": "answers"}
+"""Where the API takes what judges of each task say."""
 
 
 def has_scores(protocol: Protocol) -> bool:
@@ -99,7 +154,15 @@ def submission_of(assignment: int) -> Submission | None:
     if not due.update(submit_due_at=timezone.now() + SUBMITTING, submit_attempts=call.submit_attempts):
         return None
     calls = [each for each in JudgeCall.objects.conversations([assignment]) if each.round == call.round]
-    return Submission.of(call, calls, replies_among(calls))
+    return Submission(call, calls, replies_among(calls), _configured(call))
+
+
+def _configured(call: JudgeCall) -> ConfiguredProtocol:
+    configured = call.run.judge.configured_for(call.run.study)
+    completion = call.assignment.completion
+    if completion is None:
+        return configured
+    return configured.asking(requirements([completion.prompt_id]).get(completion.prompt_id, {}))
 
 
 def submit(submissions: Sequence[Submission]) -> list[bool]:
@@ -116,7 +179,7 @@ def submit(submissions: Sequence[Submission]) -> list[bool]:
 def _post(submissions: Sequence[Submission]) -> Iterator[tuple[JudgeCall, Columns]]:
     """Post answers of one judge; yields what to write about each call."""
     client = ArenaClient(rater_token(submissions[0].judge.rater))
-    replies = client.submit([each.answer() for each in submissions])
+    replies = client.submit([each.body() for each in submissions], PATHS[submissions[0].judge.task])
     now = timezone.now()
     for submission, reply in zip(submissions, replies, strict=True):
         yield submission.call, _outcome(submission, reply, now)
@@ -126,11 +189,13 @@ def _outcome(submission: Submission, reply: ArenaReply | ArenaUnreachableError, 
     if isinstance(reply, ArenaUnreachableError):
         return _later(submission.call, str(reply), now)
     if reply.status in (200, 201):
-        verdict = submission.verdict
-        return _stored(str(reply.body["status"]), verdict.reason, verdict.rating, now)
+        status, reason, rating = submission.outcome
+        return _stored(str(reply.body.get("status") or status), reason, rating, now)
     if reply.status == 409 and isinstance(reply.body.get("comparison"), dict):
         stored = reply.body["comparison"]  # an earlier submission of this reply, read by an older parser
         return _stored(stored["status"], stored["reason"] or "", stored["rating"], now)
+    if reply.status == 409 and reply.body.keys() & {"score", "answers"}:
+        return _stored(*submission.outcome, now)
     if reply.refuses_answer:  # for good: the study was closed, say
         return {"submit_due_at": None, "given_up": True, "error": reply.detail[:600]}
     return _later(submission.call, f"HTTP {reply.status}: {reply.detail}", now)

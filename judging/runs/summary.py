@@ -98,7 +98,7 @@ def estimated(found: JsonObject, budget: str | None = None) -> list[tuple[str, s
     """Pairs of a label and a value in words, without what is 0."""
     sampled = found["looked_at"] < found["assignments"]
     rows = [
-        ("Pairs", f"{found['pairs']:,}"),
+        ("Pairs" if found["task"] == "compare" else "Answers", f"{found['pairs']:,}"),
         ("Questions", f"{found['assignments']:,}" if found["assignments"] != found["pairs"] else ""),
         ("Identical pairs", f"{found['identical']:,}, recorded without asking" if found["identical"] else ""),
         ("Calls", _range(found["calls"], sampled=sampled)),

@@ -1,4 +1,4 @@
-"""Asking a judge that may not be stored yet one question about a built-in pair. Nothing is written."""
+"""Asking a judge that may not be stored yet one question about built-in texts. Nothing is written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,9 +12,10 @@ from judging.judges.services import JudgeError, check
 from judging.models import Judge
 from judging.protocols import conversation
 from judging.protocols.conversation import Question
-from judging.protocols.parsing import read_verdict
-from judging.protocols.rendering import PairTexts
-from judging.protocols.replies import Verdict, mirrored, side_of
+from judging.protocols.parsing import read_lines, read_verdict
+from judging.protocols.protocol import Task
+from judging.protocols.rendering import OneText, PairTexts, Texts
+from judging.protocols.replies import Place, Verdict, mirrored, side_of
 from judging.runs.asking import client_of, endpoint_of, request_to
 from judging.runs.work import boundary_secret
 
@@ -23,7 +24,9 @@ LONGEST_WAIT: Final = 30.0  # seconds that a page waits for the reply
 PROMPT: Final = "What is the capital of France?"
 GOOD: Final = "The capital of France is Paris."
 BAD: Final = "I like trains."
-"""The first answer shown is the good one, which no judge should get wrong."""
+"""The first answer shown is the good one, which no judge should get wrong; alone it is shown, too."""
+
+REQUIREMENT: Final = "Does the answer name the capital of France?"
 
 WHY: Final[Mapping[str, str]] = {
     "timeout": "The endpoint gave no reply in time ({}).",
@@ -42,8 +45,9 @@ class Trial:
     reply: Reply | None = None
     verdict: Verdict | None = None  # None if the question asks for no rating
     read: str = ""  # the verdict in words
-    is_odd: bool = False  # it prefers the bad answer
-    calls: int = 1  # that the protocol makes about a pair, at most
+    is_odd: bool = False  # it prefers the bad answer, or thinks badly of the good one
+    task: str = Task.COMPARE
+    calls: int = 1  # that the protocol makes about a pair or answer, at most; of requirements, about each
     seconds: float = 0.0
     cost: Decimal | None = None
 
@@ -54,8 +58,11 @@ def try_out(judge: Judge, prices: Prices | None) -> Trial:
     if judge.is_simulated:
         raise JudgeError("A simulated judge asks no model, so there is nothing to test.")
     configured = judge.configured_protocol
-    pair = PairTexts([PROMPT], "", [GOOD], [BAD], boundary_secret())
-    question = conversation.next_questions(configured, pair, {})[0]
+    texts: Texts = PairTexts([PROMPT], "", [GOOD], [BAD], boundary_secret())
+    if not judge.compares:
+        configured = configured.asking({1: REQUIREMENT})
+        texts = OneText([PROMPT], "", [GOOD], boundary_secret())
+    question = conversation.next_questions(configured, texts, {})[0]
     endpoint = endpoint_of(judge, question.author)
     request = request_to(endpoint, question, logprobs=judge.logprobs)
     request = replace(request, timeout=min(request.timeout, LONGEST_WAIT))
@@ -68,6 +75,7 @@ def try_out(judge: Judge, prices: Prices | None) -> Trial:
         verdict=verdict,
         read=_in_words(verdict, question) if verdict else "",
         is_odd=_is_odd(verdict, question),
+        task=judge.task,
         calls=len(conversation.keys(configured)),
         seconds=seconds,
         cost=_cost(reply, prices),
@@ -85,6 +93,8 @@ def _why(error: NoReplyError) -> str:
 def _verdict(question: Question, reply: Reply) -> Verdict | None:
     if question.scale is None or question.place is None:
         return None
+    if question.place is Place.LINES:
+        return read_lines(reply.as_text, [1])[1]
     read = read_verdict(reply.as_text, question.scale, question.place)
     return mirrored(read, question.scale.points) if question.other_order else read
 
@@ -92,15 +102,22 @@ def _verdict(question: Question, reply: Reply) -> Verdict | None:
 def _in_words(verdict: Verdict, question: Question) -> str:
     if verdict.rating is None or question.scale is None:
         return ""
-    if question.side:
-        return f"{verdict.rating} of {question.scale.highest} for the {question.side} answer"
+    if question.scale.form == "yes_no":
+        return "met" if verdict.rating == 1 else "not met"
+    if question.scale.form == "score":
+        which = f" for the {question.side} answer" if question.side else ""
+        return f"{verdict.rating} of {question.scale.highest}{which}"
     points = question.scale.points
     return f"{verdict.rating} of {points}: {scales.CAPTIONS[points][verdict.rating - 1]}"
 
 
 def _is_odd(verdict: Verdict | None, question: Question) -> bool:
-    if verdict is None or question.scale is None or question.side:
+    if verdict is None or verdict.rating is None or question.scale is None or question.side:
         return False
+    if question.scale.form == "yes_no":
+        return verdict.rating != 1
+    if question.scale.form == "score":
+        return 2 * verdict.rating < question.scale.lowest + question.scale.highest
     return side_of(verdict, question.scale.points) == "second"
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, Max, Sum
+from django.db.models import Avg, Count, Max, Sum
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,26 +13,30 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Study
+from arena.models import Answer, Assignment, Score, Study
 from arena.people.permissions import staff_only
-from arena.rating import planning, scales
+from arena.rating import planning, plans, scales
 from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
+from judging.protocols.parsing import read_verdict
+from judging.protocols.protocol import ConfiguredProtocol
+from judging.protocols.replies import Place
 from judging.runs import lifecycle, limiting, spending, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
 from judging.runs.limiting import outage_of
 from judging.runs.trial import try_out
+from judging.runs.work import text_of
 
 
 class RunForm(forms.Form):
     study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
     judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
-    kind = forms.ChoiceField(label="Pairs to ask about", choices=JudgeRun.Kind, required=False)
+    kind = forms.ChoiceField(label="What to ask about", choices=JudgeRun.Kind, required=False)
     limit = forms.IntegerField(
-        label="Number of pairs",
+        label="Number of pairs or answers",
         min_value=1,
         max_value=2**31 - 1,
         required=False,
@@ -101,9 +105,9 @@ LAST_CALLS = 30
 LAST_RUNS = 30
 
 ENDED: Final = {
-    JudgeRun.Kind.FAILURES: "Retry failed pairs",
-    JudgeRun.Kind.UNSCORED: "Ask again about pairs not rated",
-    JudgeRun.Kind.EXTEND: "Rate new pairs",
+    JudgeRun.Kind.FAILURES: "Retry what failed",
+    JudgeRun.Kind.UNSCORED: "Ask again about what was not rated",
+    JudgeRun.Kind.EXTEND: "Rate what is new",
 }
 
 
@@ -208,10 +212,10 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
     if budget is not None:
         spending.check_budget(judge, budget)
     asked = JudgeRunIn(**{**chosen, "study": study.slug, "judge": judge.slug})
-    found = estimate(study, judge, asked.wanted(judge.both_orders), remote=chosen["remote"])
+    found = estimate(study, judge, asked.wanted(judge), remote=chosen["remote"])
     if not found.assignments and not found.identical:
         return {"nothing": lifecycle.nothing_to_do(study, judge, chosen["kind"])}
-    said = EstimateOut.of(asked, judge.is_simulated, found).model_dump()
+    said = EstimateOut.of(asked, judge, found).model_dump()
     amount = None if budget is None else str(budget)
     return {
         "judge": judge,
@@ -226,17 +230,46 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run(run_id)
     context = _watched(run) | {
-        "calls": JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS],
+        "calls": _last_calls(run),
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
         "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
-        "sides": () if run.is_active else _sides(run),
+        "said": () if run.is_active else _said(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)
 
 
-def _sides(run: JudgeRun) -> list[tuple[str, int]]:
-    """How often the run preferred the answer shown first, neither, and the one shown second."""
+def _last_calls(run: JudgeRun) -> list[tuple[JudgeCall, str]]:
+    """The last calls, each with what its reply was read as if it is about a single answer."""
+    calls = JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS]
+    if run.judge.compares:
+        return [(call, "") for call in calls]
+    configured = run.judge.configured_protocol
+    return [(call, _read_as(call, configured) if call.has_replied else "") for call in calls]
+
+
+def _read_as(call: JudgeCall, configured: ConfiguredProtocol) -> str:
+    name = call.key.rpartition("/")[2].partition(".")[0]
+    step = next((one for one in configured.steps if one.name == name and one.asks_verdict), None)
+    if step is None or configured.place_of(step) is Place.LINES:
+        return ""
+    read = read_verdict(text_of(call), configured.scale_of(step), configured.place_of(step))
+    if read.rating is None:
+        return f"not rated: {summary.REASONS[read.reason]}"
+    return str(read.rating) if step.score else ("met", "not met")[read.rating - 1]
+
+
+def _said(run: JudgeRun) -> list[tuple[str, int | str]]:
+    """How often the run said what: which side is better, or which requirements are met; or its mean score."""
+    asked = run.run_assignments.values("assignment")
+    if run.judge.task == Assignment.Kind.CHECK:
+        answers = Answer.objects.current().filter(assignment__in=asked).order_by()
+        by_value = Counter(dict(answers.values_list("value").annotate(count=Count("pk"))))
+        words = [(each.label.lower(), by_value[each.value]) for each in Answer.Value]
+        return [(word, count) for word, count in [*words, ("not rated", by_value[None])] if count]
+    if run.judge.task == Assignment.Kind.SCORE:
+        mean = Score.objects.current().filter(assignment__in=asked).aggregate(mean=Avg("value"))["mean"]
+        return [] if mean is None else [("mean", f"{mean:.2f}")]
     rated = JudgeCall.objects.filter(run=run, status="scored").order_by().values_list("rating")
     found: Counter[str] = Counter()
     for rating, count in rated.annotate(count=Count("pk")):
@@ -278,11 +311,11 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
 def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run(run_id)
     other = JudgeRun.objects.active().filter(study=run.study, judge=run.judge).first()
-    outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders)
+    outlook = planning.outlook(run.study, run.judge.rater, both_orders=run.both_orders, kind=run.judge.task)
     choices = [
-        {"words": words, "plan": outlook[planning.Which(kind)], "address": _following(run, kind)}
+        {"words": words, "plan": outlook[plans.Which(kind)], "address": _following(run, kind)}
         for kind, words in ENDED.items()
-        if outlook[planning.Which(kind)].assignments
+        if outlook[plans.Which(kind)].assignments
     ]
     return render(request, "judging/_next.html", {"run": run, "other": other, "choices": choices})
 

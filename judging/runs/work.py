@@ -2,24 +2,24 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from arena.models import Assignment, Comparison, Completion, Rater, Study
+from arena.models import Assignment, Completion, Prompt, Question, Rater, Study
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import REFUSALS
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
-from judging.protocols.conversation import Question
+from judging.protocols.conversation import Question as ProtocolQuestion
 from judging.protocols.protocol import ConfiguredProtocol
-from judging.protocols.rendering import PairTexts
+from judging.protocols.rendering import OneText, PairTexts, Texts, neutral
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
@@ -28,10 +28,14 @@ MOST_OUTAGES: Final = 20
 
 @dataclass(frozen=True)
 class Work:
-    """An assignment as part of a run, and all calls about it, oldest first."""
+    """An assignment as part of a run, and all calls about it, oldest first.
+
+    ``requirements`` are those of its prompt by position, if the protocol shows them.
+    """
 
     row: RunAssignment
     calls: tuple[JudgeCall, ...] = ()
+    requirements: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def run(self) -> JudgeRun:
@@ -47,21 +51,38 @@ class Work:
 
     @cached_property
     def configured_protocol(self) -> ConfiguredProtocol:
-        return self.judge.configured_for(self.run.study)
+        configured = self.judge.configured_for(self.run.study)
+        return configured.asking(self.requirements) if self.requirements else configured
+
+    @property
+    def prompt_hash(self) -> str:
+        return self.judge.configured_for(self.run.study).prompt_hash
+
+    @property
+    def prompt(self) -> Prompt:
+        shown = self.assignment.pair or self.assignment.completion
+        assert shown is not None  # noqa: S101 - held by a constraint
+        return shown.prompt
+
+    @property
+    def shown(self) -> tuple[Completion, ...]:
+        """The completions it is about, in their order."""
+        pair, completion = self.assignment.pair, self.assignment.completion
+        return pair.shown(self.assignment.swapped) if pair else (completion,) if completion else ()
 
     @property
     def has_its_wording(self) -> bool:
         """Whether the wording is that of its other answers; an update may change it."""
-        return self.judge.prompt_hash in ("", self.configured_protocol.prompt_hash)
+        return self.judge.prompt_hash in ("", self.prompt_hash)
 
     @cached_property
-    def pair_texts(self) -> PairTexts:
-        pair = self.assignment.pair
-        assert pair is not None  # noqa: S101 - held by wanted
-        shown = pair.shown(self.assignment.swapped)
-        first, second = (shown_turns(completion, self.run.study) for completion in shown)
-        prompt = pair.prompt
+    def texts(self) -> Texts:
+        shown = [shown_turns(completion, self.run.study) for completion in self.shown]
+        prompt = self.prompt
         references = prompt.reference_turns if self.configured_protocol.takes_references else ()
+        if len(shown) == 1:
+            return OneText(prompt.turns, prompt.input, shown[0], boundary_secret(), references)
+        first, second = shown
         return PairTexts(prompt.turns, prompt.input, first, second, boundary_secret(), references)
 
     @cached_property
@@ -71,7 +92,7 @@ class Work:
     @cached_property
     def replies(self) -> dict[str, ReplyText]:
         """The committed replies of this round and the prompt's own references, by the key of the question."""
-        given = conversation.given(self.configured_protocol, self.pair_texts)
+        given = conversation.given(self.configured_protocol, self.texts)
         return given | replies_among(self.in_round)
 
     def attempts(self, key: str) -> int:
@@ -100,10 +121,10 @@ class Work:
         )
         return outages >= MOST_OUTAGES
 
-    def open_questions(self, replies: Mapping[str, ReplyText]) -> list[Question]:
+    def open_questions(self, replies: Mapping[str, ReplyText]) -> list[ProtocolQuestion]:
         """The questions that can be asked now and are not in flight."""
         asked = {call.key for call in self.in_round if call.is_in_flight}
-        questions = conversation.next_questions(self.configured_protocol, self.pair_texts, replies)
+        questions = conversation.next_questions(self.configured_protocol, self.texts, replies)
         return [question for question in questions if question.key not in asked]
 
 
@@ -125,15 +146,65 @@ def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
     for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
         calls[call.assignment_id].append(call)
-    works = [Work(row, tuple(calls[row.assignment_id])) for row in rows]
-    pairs = [each.assignment.pair for each in works if each.configured_protocol.takes_references]
-    prefetch_related_objects([pair for pair in pairs if pair], "prompt__references")
+    asked = requirements(_prompt_of(row) for row in rows if takes_questions(row.run))
+    works = [Work(row, tuple(calls[row.assignment_id]), asked.get(_prompt_of(row), {})) for row in rows]
+    works = [_begun_anew(work) if _asked_otherwise(work) else work for work in works]
+    prompts = [each.prompt for each in works if each.configured_protocol.takes_references]
+    prefetch_related_objects(prompts, "references")
     return works
+
+
+def _asked_otherwise(work: Work) -> bool:
+    """Whether requirements were changed while a conversation about them waited in the middle.
+
+    While it goes on, nobody can change them (arena.studies.questions).
+    """
+    replied = [call.pk for call in work.in_round if call.has_replied]
+    if not (work.requirements and replied and work.assignment.state == Assignment.State.OPEN):
+        return False
+    sent = dict(JudgeCall.objects.filter(pk__in=replied).values_list("key", "messages"))
+    configured = work.configured_protocol
+    known = [
+        (text, sent[key])
+        for position, text in work.requirements.items()
+        for key in conversation.keys_about(configured, position)
+        if key in sent
+    ]
+    return not sent.keys() <= set(conversation.keys(configured)) or any(
+        _on_one_line(neutral(text)) not in _on_one_line(messages[-1]["content"]) for text, messages in known
+    )
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _begun_anew(work: Work) -> Work:
+    work.row.round += 1
+    work.row.save(update_fields=["round"])
+    return Work(work.row, work.calls, work.requirements)
+
+
+def takes_questions(run: JudgeRun) -> bool:
+    return run.judge.configured_protocol.takes_questions
+
+
+def _prompt_of(row: RunAssignment) -> int:
+    shown = row.assignment.pair or row.assignment.completion
+    return shown.prompt_id if shown else 0
+
+
+def requirements(prompts: Iterable[int]) -> dict[int, dict[int, str]]:
+    """What raters are asked about answers to prompts, by prompt and position."""
+    asked: dict[int, dict[int, str]] = defaultdict(dict)
+    questions = Question.objects.asked().filter(prompt__in=set(prompts)).order_by("position")
+    for prompt, position, text in questions.values_list("prompt", "position", "text"):
+        asked[prompt][position] = text
+    return asked
 
 
 def _of_running_runs() -> QuerySet[RunAssignment]:
     rows = RunAssignment.objects.filter(
-        assignment__pair__isnull=False,
         run__state=JudgeRun.State.RUNNING,
         run__study__closed_at=None,
         run__judge__rater__paused_at=None,
@@ -143,6 +214,8 @@ def _of_running_runs() -> QuerySet[RunAssignment]:
         "assignment__pair__prompt",
         "assignment__pair__first__contestant",
         "assignment__pair__second__contestant",
+        "assignment__completion__prompt",
+        "assignment__completion__contestant",
     )
 
 
@@ -160,20 +233,22 @@ def boundary_secret() -> bytes:
     return salted_hmac("judging.protocols.rendering.boundary", "boundary", algorithm="sha256").digest()
 
 
-# An assignment is put aside if its pair was excluded after the run was planned (a retired contestant, say).
+# An assignment is put aside if what it shows was excluded after the run was planned (a retired contestant,
+# say), or if the prompt has lost its requirements.
 # If that is taken back, the next run of the judge takes it up again, as it does with what failed.
 
 
 BATCH: Final = 1000  # rows in one statement
 
-_Shown = tuple[int, int, int]  # the ids of an assignment and of the two completions it shows
+_Shown = tuple[int, ...]  # the ids of an assignment and of the completions it shows
 
 
 def unrateable(works: Iterable[Work]) -> list[Work]:
-    """Work with open questions whose pair can no longer be rated."""
+    """Work with open questions whose pair or answer can no longer be rated, or without any question."""
     by_assignment = {work.assignment.pk: work for work in works}
     found = [by_assignment[pk] for pk in _unrateable(map(_shown, by_assignment.values()))]
-    return [work for work in found if work.open_questions(work.replies)]
+    gone = [work for work in found if work.open_questions(work.replies)]
+    return gone + [work for work in by_assignment.values() if not conversation.keys(work.configured_protocol)]
 
 
 def put_aside(works: Sequence[Work], state: Assignment.State) -> set[int]:
@@ -189,8 +264,7 @@ def put_waiting_aside(run: JudgeRun, waiting: QuerySet[RunAssignment]) -> int:
     """Put aside the open assignments of a run that can no longer be rated; returns how many."""
     # Locked rows are about to be claimed.
     rows = waiting.filter(run=run).select_for_update(of=("self",), skip_locked=True).order_by("pk")
-    pair = "assignment__pair"
-    shown = list(rows.values_list("assignment", f"{pair}__first", f"{pair}__second"))
+    shown = _ids(rows, "assignment__")
     return len(_end(_unrateable(shown), Q(state=Assignment.State.OPEN), run.pk))
 
 
@@ -199,15 +273,17 @@ def put_planned_aside(study: Study, rater: Rater) -> int:
     """Put aside what can no longer be rated of the pairs planned for a judge not configured here."""
     lapsed = Q(state=Assignment.State.CLAIMED, leased_until__lte=timezone.now())
     waiting = Q(state=Assignment.State.OPEN) | lapsed
-    rows = Assignment.objects.filter(waiting, study=study, rater=rater, pair__isnull=False)
-    shown = list(rows.values_list("pk", "pair__first", "pair__second"))
-    return len(_end(_unrateable(shown), waiting))
+    rows = Assignment.objects.filter(waiting, study=study, rater=rater)
+    return len(_end(_unrateable(_ids(rows)), waiting))
+
+
+def _ids(rows: QuerySet[Any], prefix: str = "") -> list[_Shown]:
+    columns = (f"{prefix}{name}" for name in ("pk", "pair__first", "pair__second", "completion"))
+    return [tuple(pk for pk in row if pk is not None) for row in rows.values_list(*columns)]
 
 
 def _shown(work: Work) -> _Shown:
-    pair = work.assignment.pair
-    assert pair is not None  # noqa: S101 - held by wanted
-    return work.assignment.pk, pair.first_id, pair.second_id
+    return work.assignment.pk, *(completion.pk for completion in work.shown)
 
 
 def _unrateable(shown: Iterable[_Shown]) -> list[int]:
@@ -228,8 +304,8 @@ def _end(assignments: Collection[int], condition: Q, run: int | None = None) -> 
     for start in range(0, len(ordered), BATCH):
         rows = Assignment.objects.filter(condition, pk__in=ordered[start : start + BATCH])
         held = list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
-        answers = Comparison.objects.current().filter(assignment__in=held)
-        answered = set(answers.values_list("assignment", flat=True))
+        rows_held = Assignment.objects.filter(pk__in=held).answered()
+        answered = set(rows_held.values_list("pk", flat=True))
         for state, some in (
             (Assignment.State.SUBMITTED, answered),
             (Assignment.State.FAILED, set(held) - answered),

@@ -67,8 +67,9 @@ class Task:
                 protocol=str(asked["protocol"]),
                 prompt_hash=str(asked["prompt_hash"]),
                 form=str(asked["form"]),
-                points=int(body["points"]),
+                points=int(asked["points"]),
                 model=str(asked["model"]),
+                kind=str(body["kind"]),
             )
             request = Request(
                 model=entry.model,
@@ -135,6 +136,7 @@ class ArenaBusyError(Exception):
 
 class Outcome(Enum):
     SCORED = "scored"
+    REPLIED = "replies"
     UNSCORED = "unscored"
     NO_REPLY = "calls without a reply"
     TOO_LATE = "too late"
@@ -162,7 +164,7 @@ class Arena:
 
     def renew(self, entry: Entry) -> float | None:
         """Seconds of the new lease; None if the assignment is lost."""
-        reply = self._client.post(f"/assignments/{entry.assignment}/renew/", {"attempt": entry.attempt})
+        reply = self._client.post(f"/assignments/{entry.assignment}/renew/", _name(entry))
         if reply.status == 409 or (reply.status == 403 and reply.body.get("field") == "assignment"):
             return None
         try:
@@ -175,23 +177,43 @@ class Arena:
         if entry.reply is None:
             self._report(entry, vars(entry.failure))
             return Outcome.NO_REPLY
-        text = entry.reply.as_text
-        verdict = conversation.verdict(entry.configured_protocol, {entry.key: text})
         expected = _expected(entry.configured_protocol, entry.reply)
+        if entry.kind == "compare":
+            return self._rate(entry, entry.reply, expected)
+        return self._hand_in(entry, entry.reply, expected)
+
+    def _rate(self, entry: Entry, replied: Reply, expected: float | None) -> Outcome:
+        """Submit the rating that the reply holds."""
+        text = replied.as_text
+        verdict = conversation.verdict(entry.configured_protocol, {entry.key: text})
         answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds, expected)
         reply = self._client.post("/comparisons/", {**answer, "call": _record(entry)})
         if reply.status == 409 and "comparison" in reply.body:
             self._report(entry, {"kind": "abandoned", "call": _record(entry)})
             return Outcome.TOO_LATE
         if reply.refuses_answer:
-            detail = f"the arena refuses the answer: {reply.detail}"[:600]
-            self._report(entry, {"kind": "refused_answer", "detail": detail, "retryable": False})
-            return Outcome.REFUSED
+            return self._refused(entry, reply)
         _about(entry, _checked(reply, 200, 201))
         return Outcome.UNSCORED if verdict.rating is None else Outcome.SCORED
 
+    def _hand_in(self, entry: Entry, replied: Reply, expected: float | None) -> Outcome:
+        """Hand in the reply; the arena reads the verdict once every question about the answer has one."""
+        body = {"raw_reply": replied.text, "expected": expected, "call": _record(entry)}
+        reply = self._client.post(f"/assignments/{entry.assignment}/replied/", body)
+        if reply.status == 409 and reply.body.get("field") == "assignment":
+            return Outcome.TOO_LATE
+        if reply.refuses_answer:
+            return self._refused(entry, reply)
+        _about(entry, _checked(reply, 200))
+        return Outcome.REPLIED
+
+    def _refused(self, entry: Entry, reply: ArenaReply) -> Outcome:
+        detail = f"the arena refuses the answer: {reply.detail}"[:600]
+        self._report(entry, {"kind": "refused_answer", "detail": detail, "retryable": False})
+        return Outcome.REFUSED
+
     def _report(self, entry: Entry, failure: dict[str, object]) -> None:
-        body = {**failure, "attempt": entry.attempt, "seconds": entry.seconds}
+        body = {**failure, **_name(entry), "seconds": entry.seconds}
         reply = self._client.post(f"/assignments/{entry.assignment}/failed/", body)
         if not reply.refuses_answer:  # an assignment that is not this judge's has nothing to be told about
             _about(entry, _checked(reply, 200))
@@ -202,13 +224,18 @@ def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
     return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
 
 
+def _name(entry: Entry) -> dict[str, object]:
+    """Names its call to the arena."""
+    return {"key": entry.key, "attempt": entry.attempt}
+
+
 def _record(entry: Entry) -> dict[str, object]:
     reply = entry.reply
     assert reply is not None  # noqa: S101 - only replies have one
     record = {
+        **_name(entry),
         "model": entry.model,
         "model_returned": reply.model,
-        "attempt": entry.attempt,
         "prompt_hash": entry.prompt_hash,
         "seconds": entry.seconds,
         "finish_reason": reply.finish_reason,

@@ -5,7 +5,7 @@ import json
 import select
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from judging.protocols.deciding import TextScore
 from judging.protocols.replies import ReplyText, Verdict
 
 # Connections are kept open between requests: making one costs more than a small request.
@@ -115,6 +116,54 @@ def answer_to(
     }
 
 
+def score_to(
+    assignment: str,
+    score: TextScore,
+    scale: tuple[int, int],
+    reply: ReplyText,
+    seconds: float | None,
+    expected: float | None = None,
+) -> dict[str, object]:
+    """The body of POST /scores/."""
+    return {
+        "assignment": assignment,
+        "value": score.value,
+        "lowest": scale[0],
+        "highest": scale[1],
+        "reason": score.reason or None,
+        "expected": expected,
+        "raw_reply": reply.text or reply.refusal,
+        "rationale": score.rationale,
+        "seconds": seconds,
+    }
+
+
+def answers_to(
+    assignment: str,
+    verdicts: Mapping[int, Verdict],
+    reply_to: Callable[[int], tuple[ReplyText, float | None]],
+    seconds: float | None,
+) -> dict[str, object]:
+    """The body of POST /answers/; reply_to gives the reply about a requirement, and its seconds."""
+    answers = []
+    for position, verdict in verdicts.items():
+        reply, taken = reply_to(position)
+        answers.append(
+            {
+                "position": position,
+                "value": None if verdict.rating is None else YES_NO[verdict.rating],
+                "reason": verdict.reason or None,
+                "raw_reply": reply.text or reply.refusal,
+                "rationale": verdict.rationale,
+                "seconds": taken,
+            }
+        )
+    return {"assignment": assignment, "answers": answers, "seconds": seconds}
+
+
+YES_NO: Final = {1: "yes", 2: "no"}  # values by rating
+
+
 class ArenaClient:
     """One arena, settings.ARENA_URL by default. Methods take paths below /api/v1 and raise
     ArenaUnreachableError.
@@ -134,23 +183,25 @@ class ArenaClient:
     def patch(self, path: str, body: Mapping[str, object]) -> ArenaReply:
         return self._ask("PATCH", path, json.dumps(body).encode())
 
-    def submit(self, answers: Sequence[Mapping[str, object]]) -> list[ArenaReply | ArenaUnreachableError]:
-        """Submit comparisons in batches; returns each one's own reply or error."""
+    def submit(
+        self, answers: Sequence[Mapping[str, object]], kind: str = "comparisons"
+    ) -> list[ArenaReply | ArenaUnreachableError]:
+        """Submit comparisons, scores or answers in batches; returns each one's own reply or error."""
         outcomes: list[ArenaReply | ArenaUnreachableError] = []
         for batch in _batches([json.dumps(answer).encode() for answer in answers]):
             try:
-                outcomes += self._submit(batch)
+                outcomes += self._submit(batch, kind)
             except ArenaUnreachableError as error:
                 outcomes += [error] * len(batch)
         return outcomes
 
-    def _submit(self, answers: Sequence[bytes]) -> list[ArenaReply]:
+    def _submit(self, answers: Sequence[bytes], kind: str) -> list[ArenaReply]:
         if len(answers) == 1:
-            return [self._ask("POST", "/comparisons/", answers[0])]
-        body = b'{"comparisons": [' + b", ".join(answers) + b"]}"
-        reply = self._ask("POST", "/comparisons/batch/", body)
+            return [self._ask("POST", f"/{kind}/", answers[0])]
+        body = f'{{"{kind}": ['.encode() + b", ".join(answers) + b"]}"
+        reply = self._ask("POST", f"/{kind}/batch/", body)
         if reply.status in FINAL:  # for one of them, perhaps: each by itself learns of its own
-            return [single for answer in answers for single in self._submit([answer])]
+            return [single for answer in answers for single in self._submit([answer], kind)]
         results = reply.body.get("results")
         if reply.status == 200 and isinstance(results, list) and len(results) == len(answers):
             return [_result(result) for result in results]

@@ -1,6 +1,7 @@
 """Calls under way and replies not yet delivered, one file each: a paid reply outlives its process."""
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -48,6 +49,7 @@ class Entry:
     form: str
     points: int
     model: str
+    kind: str = "compare"  # of the assignment
     reply: Reply | None = None
     failure: Failure = CUT_OFF
     seconds: float | None = None  # until the reply or the failure
@@ -143,7 +145,8 @@ class Journal:
     def _path(self, entry: Entry) -> Path:
         if not ASSIGNMENT.fullmatch(entry.assignment):
             raise JournalError(f"{entry.assignment[:50]!r} is not an assignment id.")
-        return self.folder / f"{entry.assignment}.{int(entry.attempt)}.json"
+        question = hashlib.sha256(entry.key.encode()).hexdigest()[:16]
+        return self.folder / f"{entry.assignment}.{question}.{int(entry.attempt)}.json"
 
     def _sync_folder(self) -> None:
         descriptor = os.open(self.folder, os.O_RDONLY)

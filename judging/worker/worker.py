@@ -96,7 +96,7 @@ class Worker:
 
     def progress(self) -> str:
         count = self.outcomes
-        shown = [outcome for outcome in Outcome if count[outcome] or outcome is Outcome.SCORED]
+        shown = [outcome for outcome in Outcome if count[outcome]] or [Outcome.SCORED]
         return ", ".join(f"{count[outcome]} {outcome.value}" for outcome in shown)
 
     def _watch(self) -> None:

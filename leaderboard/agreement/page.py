@@ -259,7 +259,7 @@ class AgreementPage(AboutRaters):
         ]
         if any(row.value is not None for series in (*own, people) for row in series):
             rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
-            line = " The upright line shows how people agree with each other." if ceiling else ""
+            line = " The vertical line shows how people agree with each other." if ceiling else ""
             yield self.make_panel(
                 "correlation",
                 "Agreement with people by category",
@@ -291,9 +291,9 @@ class AgreementPage(AboutRaters):
             yield self.make_panel(
                 "stand-in",
                 "Alternative annotator test",
-                "For each person the test asks whether the judge has the verdict of the other people as "
-                f"often, or less often by at most {tests[0][1]['epsilon']:g} (Calderon, Reichart and Dror "
-                "2025). A judge that wins against half of the people passes.",
+                "Does the judge agree with the other people about as often as this person does? It may "
+                f"do so less often by at most {tests[0][1]['epsilon']:g}. A judge that wins against half "
+                "of the people passes (Calderon, Reichart and Dror 2025).",
                 stand_in_table(tests),
             )
 

@@ -175,7 +175,7 @@ def stand_in_sentence(label: str, content: Content, coefficient: str, level: flo
     won, people = sum(each["won"] for each in found["people"]), len(found["people"])
     return (
         f"{label} {'passes' if found['passes'] else 'does not pass'} the test: it does well enough in the "
-        f"place of {won} of {people} people, and half are needed.{beside}"
+        f"place of {won} of {people} people, and needs half.{beside}"
     )
 
 
@@ -374,11 +374,11 @@ def difference_sentence(content: Content) -> str:
         return ""
     low, high = row["difference_low"], row["difference_high"]
     ends = "" if low is None else f" ({content['level']:g}% interval {_points(low)} to {_points(high)})"
-    chance = "more than chance explains" if row["p_adjusted"] < _LEVEL else "which may be chance"
+    chance = "is more than chance explains" if row["p_adjusted"] < _LEVEL else "may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
-        f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}: a difference of "
-        f"{_points(row['difference'])} points{ends}, {chance} (McNemar’s exact test, p "
+        f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}. The difference of "
+        f"{_points(row['difference'])} points{ends} {chance} (McNemar’s exact test, p "
         f"{equals(row['p_adjusted'])} after Holm)."
     )
 

@@ -19,7 +19,10 @@ from leaderboard.pages.wording import (
     clear_side,
     counted,
     judge_called,
+    number_range,
+    number_word,
     paragraph,
+    share_of,
     signed,
     some_judges,
     verb,
@@ -67,6 +70,8 @@ class Order:
     same: bool
     reversed: int
     pairs: int
+    models: int
+    spearman: float
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class Judge:
     label: str
     standing: Standing
     pairs: int
+    r: float | None = None
     order: Order | None = None
     doubts: Sequence[Doubt] = ()
 
@@ -142,7 +148,7 @@ class _About:
             standing = Standing.UNKNOWN
         else:
             standing = Standing.NO_PEOPLE_FIGURE if pairs >= FEWEST_PAIRS else Standing.FEW_PAIRS
-        return Judge(judge_called(entry["label"]), standing, pairs, order, doubts)
+        return Judge(judge_called(entry["label"]), standing, pairs, row.get("pearson"), order, doubts)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -159,8 +165,10 @@ class _About:
         at = used.get("position") or {}
         if side := clear_side(at.get("share_first_low"), at.get("share_first_high")):
             share = at["share_first"]
-            which, taken = ("first", share) if side > 0 else ("second", 1 - share)
-            words = f"prefers the answer shown {which}, in {whole_percent(taken)} of its choices"
+            which = "first" if side > 0 else "second"
+            words = (
+                f"prefers the answer shown {which}, in {whole_percent(share_of(side, share))} of its choices"
+            )
             yield Doubt(2 * abs(share - 0.5), words)
         yield from self._length(selector)
 
@@ -205,7 +213,10 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
         if judged and rated and other_judged and other_rated
         if not judged & other_judged and not rated & other_rated
     ]
-    return Order(not turned, len(sure), len(twos))
+    places = sorted(place for place, *_ in both)
+    moved = sum((place - places.index(judged)) ** 2 for place, (judged, *_) in enumerate(both))
+    spearman = 1 - 6 * moved / (len(both) * (len(both) ** 2 - 1))
+    return Order(not turned, len(sure), len(twos), len(both), spearman)
 
 
 def _letters(row: Content) -> frozenset[str]:
@@ -216,6 +227,13 @@ def _letters(row: Content) -> frozenset[str]:
 def _order(judges: Sequence[Judge]) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
     everybody = [judge for judge, _ in known]
+    if both := [(judge.r, order) for judge, order in known if judge.r is not None and order.models > 2]:
+        models = number_word(max(order.models for _, order in both))
+        yield (
+            f"agreement with people is r\u00a0{_span(r for r, _ in both)} on single pairs and "
+            f"{_span(order.spearman for _, order in both)} (Spearman) on the order of the {models} models, "
+            "which averages many pairs"
+        )
     if same := [judge for judge, order in known if order.same]:
         yield f"{_who(same, everybody)} {verb('give', len(same))} the same order of models as people"
     if close := [judge for judge, order in known if not order.same and not order.reversed]:
@@ -231,6 +249,12 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
             f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order"
             f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {many}"
         )
+
+
+def _span(values: Iterable[float]) -> str:
+    found = sorted(values)
+    low, high = signed(found[0]), signed(found[-1])
+    return low if low == high else number_range(found[0], found[-1])
 
 
 def _agreement(judges: Sequence[Judge], people: int) -> Iterator[str]:

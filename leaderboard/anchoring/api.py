@@ -57,6 +57,7 @@ class AnchoredOut(ComputedOut):
     balance: dict[str, float] = Field(description="P values of the test that people rated a random part.")
     prior: dict[str, bool]
     standings: list[AnchoredRowOut]
+    beside_the_leader: list[str] = Field(description="Models the leader cannot be told apart from.")
     warnings: list[str]
 
 

@@ -66,8 +66,7 @@ def leader(content: Content) -> str:
     )
     if not ranked:
         return ""
-    first, *others = ranked
-    close = [row["contestant"] for row in others if row["rank_ub"] == first["rank_ub"]]
+    first, close = ranked[0], content["beside_the_leader"]
     apart = f", but cannot be told apart from {enumerated(_some(close))}" if close else ""
     sentences = [f"{first['contestant']} leads{apart}"]
     pairs, worth = content["counts"]["human_pairs"], content["effective_votes"]

@@ -242,10 +242,9 @@ def _interval(between: str, level: float) -> str:
 def _mirror_sentence(at: Mapping[str, Any]) -> str:
     test = f"p {equals(at['p'])}"
     if at["p"] < 0.05:
-        return f"These raters prefer one side: the ratings differ from their mirror image ({test})."
+        return f"One side is preferred: the ratings differ from their mirror image ({test})."
     return (
-        f"Nothing shows that these raters prefer one side ({test}). A small preference needs many ratings to "
-        "be seen."
+        f"Nothing shows that one side is preferred ({test}). It takes many ratings to see a small preference."
     )
 
 
@@ -260,8 +259,8 @@ def _flip_sentences(flips: Flips | None, level: float) -> Iterator[str]:
     )
     if flips["flipped"]:
         yield (
-            f"Of the changed verdicts {flips['to_first']:,} followed the place shown first and "
-            f"{flips['to_second']:,} the place shown second."
+            f"Of the changed verdicts, {flips['to_first']:,} went with the answer shown first and "
+            f"{flips['to_second']:,} with the one shown second."
         )
 
 

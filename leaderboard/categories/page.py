@@ -107,7 +107,7 @@ class Categories(SettingPage):
         for category in self.matrix.categories:
             here = category == chosen
             sort = ("-" if here and best_first else "") + (category or ALL)
-            way = ("ascending" if best_first else "descending") if here else ""
+            way = ("descending" if best_first else "ascending") if here else ""  # of the scores shown
             address = TableQuery("" if sort == ALL else sort).query(self.query)
             found.append(Heading(category or ALL, self.matrix.games[category], address, way))
         return found

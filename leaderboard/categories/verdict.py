@@ -22,7 +22,7 @@ def _leaders(best: str, first: dict[str, str]) -> str:
     own = len(led.pop(best, []))
     if not led:
         return f"{best} scores highest overall and in every category."
-    where = f"and in {own} of {len(first)} categories, " if own else "but in no category: "
+    where = f"and in {own} of {len(first)} rated categories, " if own else "but in no category: "
     others = [f"{name} in {enumerated(found)}" for name, found in led.items()]
     if len(others) > MOST_NAMED:
         others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]

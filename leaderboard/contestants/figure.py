@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from leaderboard.contestants.table import Moment, Opponent, Placed
+from leaderboard.contestants.table import FEWEST_MET, Moment, Opponent, Placed
 from leaderboard.pages.figure import (
     SERIES,
     Figure,
@@ -45,6 +45,9 @@ def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
     ]
     values = [(row.rate, row.low, row.high) for row in rows]
     figure = by_row([row.name for row in rows], values, texts, f"Win share, {level:g}% interval")
+    figure["data"][0]["marker"]["symbol"] = [
+        "circle-open" if row.games < FEWEST_MET else "circle" for row in rows
+    ]
     figure["layout"]["xaxis"] |= {"range": [-0.02, 1.02], "tickformat": ".0%"}
     figure["layout"]["yaxis"] |= {"showline": False}
     figure["layout"]["shapes"] = [vertical_line(0.5, "--line-strong")]

@@ -22,6 +22,7 @@ from leaderboard.comparisons.pairs import Entry, entries
 from leaderboard.contestants.figure import history, kinds_places, win_rates
 from leaderboard.contestants.figure import places as charts_places
 from leaderboard.contestants.table import (
+    FEWEST_MET,
     Moment,
     Opponent,
     Placed,
@@ -40,11 +41,11 @@ from leaderboard.pages.wording import enumerated, whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, plain_warning, ties_phrase
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
-from leaderboard.standings.table import rank_ranges
+from leaderboard.standings.table import WILSON_CAUTION, rank_ranges
 
 SAMPLES: Final = 5
 
@@ -95,6 +96,15 @@ class ContestantPage(SettingPage):
         return content["parameters"] if content else {}
 
     @property
+    def warnings(self) -> list[tuple[str, bool]]:
+        content = self._standings(self.setting.raters, "")
+        return [plain_warning(warning) for warning in content["warnings"]] if content else []
+
+    @property
+    def by_davidson(self) -> str:
+        return self.address + self.setting.query(method="davidson")
+
+    @property
     def level(self) -> float:
         return float(self.setting.level)
 
@@ -116,13 +126,18 @@ class ContestantPage(SettingPage):
         )
 
     @property
+    def fewest_met(self) -> int:
+        """From how many ratings on an opponent counts as the easiest or hardest."""
+        return FEWEST_MET
+
+    @property
     def rivals(self) -> list[tuple[str, str, str, str]]:
-        """Whom it wins most and least against: label, name, points and the page of the two."""
+        """Whom it wins most and least against: label, name, win share and the page of the two."""
         slugs = dict(Contestant.objects.filter(study=self.study).values_list("name", "slug"))
         compare = f"{reverse('study-compare', args=[self.study.slug])}?first={self.contestant.slug}&second="
         return [
             (label, rival.name, whole_percent(rival.rate), compare + slugs.get(rival.name, ""))
-            for label, rival in zip(("Easiest opponent", "Hardest"), extremes(self.opponents), strict=False)
+            for label, rival in zip(("easiest", "hardest"), extremes(self.opponents), strict=False)
         ]
 
     @cached_property
@@ -187,11 +202,16 @@ class ContestantPage(SettingPage):
     def _panels(self) -> Iterator[Panel]:
         level = self.level
         if self.opponents:
+            few = (
+                f"Open circles: fewer than {FEWEST_MET} ratings. "
+                if any(each.games < FEWEST_MET for each in self.opponents)
+                else ""
+            )
             yield self.make_panel(
                 "opponents",
                 "Opponents",
-                f"By {self.label}. Win share; a tie counts half. Intervals are {level:g}%, "
-                "too narrow where several raters saw one prompt.",
+                f"By {self.label}. Win share; a tie counts half. Intervals are {level:g}%. {few}"
+                f"{WILSON_CAUTION}",
                 opponents_table(self.name, self.opponents, level),
                 draw=lambda: win_rates(self.opponents, level),
                 height=step(len(self.opponents) + 3),
@@ -200,8 +220,8 @@ class ContestantPage(SettingPage):
             yield self.make_panel(
                 "categories",
                 "Scores by category",
-                f"By {self.label}. Intervals are {level:g}%. Each category has scores of its own, about "
-                "the same centre.",
+                f"By {self.label}. Intervals are {level:g}%. Each category has its own scores, around "
+                "the same average.",
                 placed_table("Scores by category", "Category", self.by_category, level),
                 draw=lambda: charts_places(self.by_category, level),
                 height=step(len(self.by_category) + 3),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
@@ -98,7 +99,11 @@ def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTa
     )
 
 
-def extremes(rows: Sequence[Opponent], fewest: int = 10) -> Sequence[Opponent]:
+FEWEST_MET: Final = 10
+"""Against opponents with fewer ratings a win share says little."""
+
+
+def extremes(rows: Sequence[Opponent], fewest: int = FEWEST_MET) -> Sequence[Opponent]:
     """The opponents it wins most and least against, of those met at least ``fewest`` times."""
     met = [row for row in rows if row.games >= fewest]
     return [met[0], met[-1]] if len(met) > 1 else []

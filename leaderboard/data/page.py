@@ -143,8 +143,8 @@ class DataPage(Page):
             yield self.make_panel(
                 "unscored",
                 "Pairs not rated",
-                "By reason. They count in no score and are never taken for a tie. Pairs of identical answers "
-                "are not asked, or only as a test.",
+                "By reason. They count in no score, not even as ties. Pairs of identical answers are "
+                "skipped, or asked only as a test.",
                 unscored_table(content),
             )
 

@@ -106,6 +106,7 @@ def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]
 def study_json(study: Study) -> bytes:
     names = (
         *("slug", "name", "description", "guidelines", "points", "criteria"),
+        *("tasks", "score_lowest", "score_highest"),
         *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
         *("closed_at", "simulated", "licence", "created_at"),
     )

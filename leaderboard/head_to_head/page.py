@@ -15,9 +15,10 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.contestants.table import opponents
 from leaderboard.head_to_head.figure import differences
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
-from leaderboard.head_to_head.verdict import MarginError, margin_of
+from leaderboard.head_to_head.verdict import MarginError, margin_of, result
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
@@ -30,6 +31,7 @@ from leaderboard.snapshots.settings import (
     PAIR_SWITCHES,
     PairSetting,
     Scope,
+    Setting,
     UnknownSettingError,
     parse,
     parse_for_pair,
@@ -119,8 +121,8 @@ class HeadToHead(ComputedPage):
             for switch in super().switches
         ]
         return [
-            choices("first", "Model", names),
-            choices("second", "Against", names),
+            choices("first", "Model", names, group="pair"),
+            choices("second", "Against", names, group="pair"),
             *found,
             choices(
                 "margin",
@@ -162,6 +164,28 @@ class HeadToHead(ComputedPage):
     def chosen(self) -> Line | None:
         own = self.setting.raters
         return next((line for line in self.kinds if line.own["selector"] == own), None)
+
+    @cached_property
+    def own(self) -> Mapping[str, Any]:
+        """The games of the two, until they are computed as the snapshot counted them; empty where unknown."""
+        if self.pending is None:
+            return self.chosen.own if self.chosen else {}
+        asked = replace(self.setting, method=Setting.method, level=Setting.level)
+        if not asked.is_stored(self.snapshot.counts["categories"]):
+            return {}
+        place = {"raters": asked.raters, "ties": asked.ties, "category": asked.category}
+        held = self.snapshot.slices.filter(kind="matrices", **place).first()
+        met = opponents(held.content, self.first.name, self.level) if held else []
+        found = (vars(each) | {"losses": each.losses} for each in met if each.name == self.second.name)
+        return next(found, {"games": 0} if held else {})
+
+    @property
+    def result(self) -> str:
+        """The games of the two in a sentence; only the names where these are unknown."""
+        if not self.own:
+            return f"{self.first.name} against {self.second.name}"
+        ends = self.chosen.share_ends(self.every_look) if self.chosen else (None, None)
+        return result(self.first.name, self.second.name, self.own, ends)
 
     @cached_property
     def flags(self) -> list[str]:
@@ -220,7 +244,7 @@ class HeadToHead(ComputedPage):
                     title,
                     looks,
                     lines_table(f"{first} against {second}", heading, rows, level, self.every_look),
-                    draw=lambda rows=rows: differences(rows, level, self.margin),
+                    draw=lambda rows=rows: differences(rows, self.margin),
                     height=step(2 * len(rows) + 3),
                 )
         if self.drivers:

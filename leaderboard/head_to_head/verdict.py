@@ -7,8 +7,12 @@ from enum import StrEnum
 from statistics import NormalDist
 from typing import Any, Final
 
+from leaderboard.pages.wording import counted
+
 POWER: Final = 80.0
 """Chance in percent that the prompts said to be needed decide, if the difference is what it seems."""
+
+Ends = tuple[float | None, float | None]
 
 _MOST_UNITS: Final = 10**6
 _MOST_MARGIN: Final = 10**6
@@ -116,7 +120,7 @@ class Decision:
         if self.verdict is Verdict.BETTER or (self.verdict is Verdict.WORSE and not self.margin):
             near, far = sorted((abs(low), abs(high)))
             return f"{self._said} by {near:.0f} to {far:.0f} points ({interval})."
-        apart = f"the difference is {_signed(low)} to {_signed(high)} points ({interval})"
+        apart = f"the scores differ by {_signed(low)} to {_signed(high)} points ({interval})"
         return f"{self._said}: {apart}."
 
     @property
@@ -130,7 +134,7 @@ class Decision:
             Verdict.NOT_WORSE: f"{self.first} is not worse than {self.second}{self._by}",
             Verdict.WORSE: f"{self.first} is worse than {self.second}{self._by}",
             Verdict.UNDECIDED: (
-                f"It is undecided whether {self.first} is {'worse' if self._by else 'better'} than "
+                f"It is not clear whether {self.first} is {'worse' if self._by else 'better'} than "
                 f"{self.second}{self._by}"
             ),
         }[self.verdict]
@@ -167,6 +171,16 @@ class Decision:
             "more_prompts": self.more_units if self.found["of_prompts"] else None,
             "more_ratings": self.more_ratings,
         }
+
+
+def result(first: str, second: str, own: Mapping[str, Any], ends: Ends = (None, None)) -> str:
+    """What came of the games of the two, with the ends of the share of points, where they are known."""
+    if not own.get("games"):
+        return f"No rating compares {first} with {second} directly."
+    share = (own["wins"] + own["ties"] / 2) / own["games"]
+    low, high = (None if end is None else f"{100 * end:.0f}" for end in ends)
+    interval = f" ({low}–{high}%)" if low and high else ""
+    return f"{first} wins {share:.0%} of {counted(own['games'], 'rating')} against {second}{interval}."
 
 
 def _signed(points: float) -> str:

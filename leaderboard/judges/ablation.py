@@ -72,7 +72,8 @@ def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
     parts = [_about(report), *(f"Warning: {each}" for each in report["warnings"])]
     parts += [f"Flag: {printable(flag['sentence'])}" for own in report["raters"] for flag in own["flags"]]
     parts += [_asked(own) for own in report["raters"] if own["judge"]]
-    parts.append(_table("measure", labels, _of_lines(lines(report))))
+    free = [own["selector"] for own in report["raters"] if own["judge"] and own["judge"]["order_free"]]
+    parts.append(_table("measure", labels, _of_lines(lines(report, free))))
     parts += _histograms(report)
     for rule in ties:
         rows = _standings(report, rule)

@@ -1,13 +1,14 @@
 """The operators' table of the judges of a study."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
-from arena.models import Comparison, Rater, Study
+from arena.models import Answer, Comparison, Rater, Score, Study
 from arena.people.permissions import OperatorRequest, operator
 from arena.studies.pages import show
 from judging.models import Judge, JudgeRun
@@ -41,29 +42,40 @@ class Line:
 
 
 def lines(study: Study) -> list[Line]:
-    own = Q(Exists(study.comparisons.filter(rater=OuterRef("pk"))))
     asked = Q(Exists(study.judge_runs.filter(judge__rater=OuterRef("pk"))))
-    said = Comparison.objects.current().filter(study=study, purpose="study", rater__kind=Rater.Kind.JUDGE)
-    counted = (
-        said.order_by()
-        .values("rater")
-        .annotate(
-            rated=Count("pk", filter=Q(status="scored")), not_rated=Count("pk", filter=Q(status="unscored"))
-        )
-    )
-    counts: dict[int, Any] = {row["rater"]: row for row in counted}
+    for model in KINDS:
+        asked |= Q(Exists(model._default_manager.filter(study=study, rater=OuterRef("pk"))))
+    counts = _counts(study)
     runs = {run.judge.rater_id: run for run in study.judge_runs.select_related("judge").order_by("pk")}
     agreements = _agreements(study)
     return [
         Line(
             rater,
-            counts.get(rater.pk, {}).get("rated", 0),
-            counts.get(rater.pk, {}).get("not_rated", 0),
+            counts[rater.pk]["rated"],
+            counts[rater.pk]["not_rated"],
             runs.get(rater.pk),
             agreements.get(f"judge:{rater.slug}"),
         )
-        for rater in Rater.objects.filter(own | asked, kind=Rater.Kind.JUDGE).order_by("name", "pk")
+        for rater in Rater.objects.filter(asked, kind=Rater.Kind.JUDGE).order_by("name", "pk")
     ]
+
+
+KINDS: Final = {Comparison: "pk", Score: "pk", Answer: "completion"}
+"""What judges say, and what is counted of it: pairs, scores, and answers whose requirements are checked."""
+
+
+def _counts(study: Study) -> dict[int, Counter[str]]:
+    """By rater what it rated, and what it left without a rating."""
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for model, what in KINDS.items():
+        said = model._default_manager.filter(is_current=True, study=study, purpose="study")
+        rows = said.filter(rater__kind=Rater.Kind.JUDGE).order_by().values_list("rater")
+        for rater, rated, not_rated in rows.annotate(
+            rated=Count(what, distinct=True, filter=Q(status="scored")),
+            not_rated=Count(what, distinct=True, filter=Q(status="unscored")),
+        ):
+            counts[rater] += Counter(rated=rated, not_rated=not_rated)
+    return counts
 
 
 def _agreements(study: Study) -> dict[str, Agreement]:

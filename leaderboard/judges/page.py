@@ -95,13 +95,16 @@ class JudgesPage(Page):
         return [*(flag.sentence for own in flags for flag in own), *self.found["warnings"]]
 
     @cached_property
+    def facts(self) -> dict[str, JudgeFacts]:
+        return facts_of_judges(self.study, self.chosen, timezone.now())
+
+    @cached_property
     def judges(self) -> list[Described]:
-        facts = facts_of_judges(self.study, self.chosen, timezone.now())
         return [
             Described(
                 own["label"],
                 reverse("study-rater", args=[self.study.slug, own["selector"]]),
-                facts.get(own["selector"]),
+                self.facts.get(own["selector"]),
             )
             for own in self.raters
             if own["selector"].startswith("judge:")
@@ -112,7 +115,8 @@ class JudgesPage(Page):
         pairs, prompts = (self.found or {}).get("pairs", 0), (self.found or {}).get("prompts", 0)
         return (
             f"{counted(pairs, 'pair')} of {counted(prompts, 'prompt')} that every judge here rated. "
-            f"Intervals are {self.level:g}%."
+            f"Intervals are {self.level:g}%. "
+            "Shifts are in points on a scale of 1–8, whatever scale raters used."
         )
 
     @property
@@ -122,7 +126,8 @@ class JudgesPage(Page):
 
     @cached_property
     def lines(self) -> list[Line]:
-        return side_by_side.lines(self.found) if self.found else []
+        free = [selector for selector, facts in self.facts.items() if facts.order_free]
+        return side_by_side.lines(self.found, free) if self.found else []
 
     @cached_property
     def costs(self) -> list[Line]:

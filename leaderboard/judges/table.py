@@ -1,13 +1,13 @@
 """Judges side by side as tables: every measure with its interval, and what answers cost."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.agreement.table import same_category
 from leaderboard.bias.table import unscored_words
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, signed
+from leaderboard.pages.wording import counted, in_points, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
@@ -141,6 +141,15 @@ class _Measure:
     form: Callable[[float], str] = signed
 
 
+def _in_points(found: Measured, *, to_the_first: bool = False) -> Measured:
+    """From preferences on [-1, 1], where 1 is for the second, to points on a scale of 1–8."""
+    sign = -1.0 if to_the_first else 1.0
+    ends = found.value, found.low, found.high
+    value, low, high = (None if end is None else in_points(sign * end) for end in ends)
+    return Measured(value, high, low, found.n) if to_the_first else Measured(value, low, high, found.n)
+
+
+_IN_POINTS: Final = "in points on a scale of 1–8"
 _SHARE: Final = ("%", percent)
 _POINTS: Final = ("Elo points", whole)
 
@@ -165,19 +174,23 @@ MEASURES: Final = (
         *_SHARE,
     ),
     _Measure(
-        "Shift, both orders",
-        "How far the order moves a rating towards the answer shown second, on a scale from −1 to 1, from "
-        "pairs rated in both orders.",
-        lambda own: _bare(
-            own["place"]["both_orders"], "value", _pairs(own["place"]["both_orders"], "n", "pair")
+        "Shift towards the first, both orders",
+        f"How far the order moves a rating towards the answer shown first, {_IN_POINTS}, from pairs rated in "
+        "both orders. Below 0 it moves towards the second.",
+        lambda own: _in_points(
+            _bare(own["place"]["both_orders"], "value", _pairs(own["place"]["both_orders"], "n", "pair")),
+            to_the_first=True,
         ),
+        "points",
     ),
     _Measure(
-        "Shift, every rating",
+        "Shift towards the first, every rating",
         "The same from the mean of all ratings, which is right if the order is drawn at random.",
-        lambda own: _bare(
-            own["place"]["every_rating"], "value", _pairs(own["place"]["every_rating"], "n", "rating")
+        lambda own: _in_points(
+            _bare(own["place"]["every_rating"], "value", _pairs(own["place"]["every_rating"], "n", "rating")),
+            to_the_first=True,
         ),
+        "points",
     ),
     _Measure(
         "Second place is worth",
@@ -216,15 +229,19 @@ MEASURES: Final = (
         *_SHARE,
     ),
     _Measure(
-        "Identical texts: shift",
-        "The mean rating of such pairs on a scale from −1 to 1. Without position bias it is 0.",
-        lambda own: _of(own["controls"], "shift", _pairs(own["controls"], "n", "answer")),
+        "Identical texts: shift towards the first",
+        f"How far the mean rating of such pairs is from a tie, {_IN_POINTS}. Without position bias it is 0.",
+        lambda own: _in_points(
+            _of(own["controls"], "shift", _pairs(own["controls"], "n", "answer")), to_the_first=True
+        ),
+        "points",
     ),
     _Measure(
         "Expected minus sampled",
-        "The expected rating, where the probabilities of the reply are known, minus the rating given, on a "
-        "scale from −1 to 1.",
-        lambda own: _of(own["expected"], "difference", _pairs(own["expected"], "n", "rating")),
+        "The expected rating, where the probabilities of the reply are known, minus the rating given, "
+        f"{_IN_POINTS}.",
+        lambda own: _in_points(_of(own["expected"], "difference", _pairs(own["expected"], "n", "rating"))),
+        "points",
     ),
     _Measure(
         "Expected on the same side",
@@ -240,16 +257,20 @@ MEASURES: Final = (
     ),
     _Measure(
         "Prefers what may be its family",
-        "How much more it prefers models that may be of its own family, by their names, than others do on "
-        "the same pairs, on a scale from −1 to 1.",
-        _own_family,
+        "How much more it prefers models that may, by name, be of its own family than others do on the "
+        f"same pairs, {_IN_POINTS}.",
+        lambda own: _in_points(_own_family(own)),
+        "points",
     ),
 )
 
 
-def lines(content: Content) -> list[Line]:
-    """Every measure that is known of somebody, in the order of the table."""
-    raters, labels = content["raters"], _labels(content)
+def lines(content: Content, order_free: Container[str] = ()) -> list[Line]:
+    """Every measure that is known of somebody, in the order of the table.
+
+    The order of answers cannot change what the ``order_free`` raters say.
+    """
+    raters, labels = [_asked(own, order_free) for own in content["raters"]], _labels(content)
     # Where everybody rated every pair, the caption has said so.
     measures = MEASURES[1:] if all(own["pairs"] == content["pairs"] for own in raters) else MEASURES
     found = [
@@ -257,6 +278,10 @@ def lines(content: Content) -> list[Line]:
         for each in measures
     ]
     return [line for line in found if any(cell.value is not None for cell in line.cells)]
+
+
+def _asked(own: Content, order_free: Container[str]) -> Content:
+    return {**own, "ratings": {**own["ratings"], "flips": None}} if own["selector"] in order_free else own
 
 
 def _labels(content: Content) -> tuple[str, ...]:

@@ -16,12 +16,25 @@ from leaderboard.pages.shell import visible
 _FOR_DEVELOPERS: Final = "From a notebook"
 """The section of the document that the page leaves out."""
 
+_GROUPS: Final = {
+    "Every number and its section": "Scores",
+    "Intervals": "Intervals and ranks",
+    "Agreement between raters": "Raters and answers",
+    "Human-anchored ranking": "Further analyses and checks",
+}
+"""What the sections are grouped under, by the first section of each group."""
+
 
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
     first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
     guide, *details = [_section(each) for each in sections if not each.startswith(_FOR_DEVELOPERS)]
-    page = {"title": first.removeprefix("# ").strip(), "guide": guide, "sections": details}
+    groups: dict[str, list[tuple[str, SafeString]]] = {}
+    group = ""
+    for section in details:
+        group = _GROUPS.get(section[0], group)
+        groups.setdefault(group, []).append(section)
+    page = {"title": first.removeprefix("# ").strip(), "guide": guide, "groups": groups}
     return render(request, "leaderboard/methodology.html", page)
 
 

@@ -60,6 +60,11 @@ def signed(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
+def in_points(preference: float) -> float:
+    """A difference of preferences on [-1, 1] in points on a scale of 1–8, which readers know."""
+    return 3.5 * preference
+
+
 def probability(p: float | None) -> str:
     if p is None:
         return "–"
@@ -106,6 +111,11 @@ def clear_side(low: float | None, high: float | None) -> int:
     if low is None or high is None or low <= 0.5 <= high:
         return 0
     return 1 if low > 0.5 else -1
+
+
+def share_of(side: int, share: float) -> float:
+    """The share of the side that is named, from the share of the first (or longer)."""
+    return share if side > 0 else 1 - share
 
 
 _WORDS: Final = frozenset(

@@ -45,6 +45,7 @@ from leaderboard.quality.table import (
     share,
     shown,
 )
+from leaderboard.quality.texts import texts_table
 
 
 @dataclass(frozen=True)
@@ -263,8 +264,14 @@ def table(request: OperatorRequest) -> HttpResponse:
         "query": "&" + urlencode({"sort": sort, "order": order}),
         "headings": [_heading(name, sort, descending=descending) for name in SORTS],
         "everybody": shown(found.everybody),
+        "texts": texts_table(request.study) if _has_texts(request.study) else None,
     }
     return render(request, "leaderboard/quality/raters.html", context)
+
+
+def _has_texts(study: Study) -> bool:
+    """Whether people score or check single answers, or did."""
+    return any(kind != "compare" for kind in study.tasks) or study.scores.exists() or study.answers.exists()
 
 
 def _heading(name: str, sort: str, *, descending: bool) -> dict[str, Any]:
@@ -306,10 +313,19 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
     person = get_object_or_404(Rater.objects.filter(kind=Rater.Kind.PERSON), pk=pk)
     line = next((line for line in found.lines if line.rater.pk == pk), None)
     membership = person.memberships.filter(study=request.study).first()
-    if line is None and membership is None:
-        raise Http404
     everybody = shown(found.everybody)
+    texts = texts_table(request.study) if _has_texts(request.study) else None
+    of_texts = texts.of(person) if texts else None
+    if line is None and membership is None and of_texts is None:
+        raise Http404
     context = {
+        "texts": texts,
+        "text_line": of_texts,
+        "text_cells": [
+            (name, cell, texts.everybody.cells[name]) for name, cell in of_texts.figures.cells.items()
+        ]
+        if texts and of_texts
+        else [],
         "study": request.study,
         "rater": person,
         "membership": membership,
@@ -327,7 +343,7 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
 
 _DECISIONS: Final[dict[str, tuple[StudyEvent.Kind, str]]] = {
     "pause": (StudyEvent.Kind.RATER_PAUSED, "{} paused in this study."),
-    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} gets pairs again."),
+    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} can rate again."),
     "leave-out": (
         StudyEvent.Kind.LEFT_OUT,
         "{}’s ratings are no longer counted. The leaderboard follows in a moment.",

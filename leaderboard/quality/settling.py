@@ -19,7 +19,8 @@ from arena.models.querysets import left_out_raters
 from arena.people.permissions import OperatorRequest, operator
 from arena.rating import assignments, scales, screen
 from arena.rating.assignments import adjudications
-from arena.rating.recording import RatingError, record_comparison
+from arena.rating.opinions import RatingError
+from arena.rating.recording import record
 from arena.rating.screen import RatingForm
 from leaderboard.quality import cached
 from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
@@ -237,7 +238,7 @@ def _answer(request: OperatorRequest, pair: Pair) -> HttpResponse:
     if not form.is_valid():
         return _task(request, assignment, form, INVALID)
     try:
-        record_comparison(assignment.rater, assignment.public_id, form.answer(assignment))
+        record(assignment.rater, assignment.public_id, form.answer(assignment))
     except RatingError as error:
         messages.error(request, str(error))
         return _task(request, assignment, form, REFUSED)

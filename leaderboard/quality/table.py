@@ -9,6 +9,7 @@ from leaderboard.pages.wording import signed
 from leaderboard.quality.measures import Figures
 from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share
+from leaderboard.stats.rater_quality import Speed, WithOthers
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ def shown(own: Figures) -> dict[str, Shown]:
     first = share(own.first)
     return {
         "comparisons": Shown(f"{own.comparisons:,}", sort=own.comparisons),
-        "agreement": _agreement(own),
+        "agreement": shown_agreement(own.agreement),
         "repeats": _repeats(own),
         "known": share(own.known),
-        "speed": _speed(own),
+        "speed": shown_speed(own.speed),
         # Ordered by how far from the middle: either side may be preferred.
         "first": replace(first, sort=None if own.first.value is None else abs(own.first.value - 0.5)),
         "ties": share(own.ties),
@@ -57,8 +58,8 @@ def whole_percent(value: float) -> str:
     return f"{100 * value:.0f}%"
 
 
-def _agreement(own: Figures) -> Shown:
-    found, kappa = share(own.agreement.share), own.agreement.kappa
+def shown_agreement(agreement: WithOthers) -> Shown:
+    found, kappa = share(agreement.share), agreement.kappa
     if kappa is None or found.sort is None:
         return found
     return replace(found, note=f"{found.note}, κ\u00a0{signed(kappa)}")
@@ -73,12 +74,12 @@ def _repeats(own: Figures) -> Shown:
     return found if apart is None else replace(found, note=f"{found.note}, {apart:.1f}\u00a0points")
 
 
-def _speed(own: Figures) -> Shown:
-    if own.speed.median is None:
+def shown_speed(found: Speed) -> Shown:
+    if found.median is None:
         return NOTHING
-    below = own.speed.below
-    fast = f"{whole_percent(below.value or 0.0)} under\u00a0{own.speed.floor:g}\u00a0s, n\u00a0{below.n:,}"
-    return Shown(seconds(own.speed.median), fast, own.speed.median)
+    below = found.below
+    fast = f"{whole_percent(below.value or 0.0)} under\u00a0{found.floor:g}\u00a0s, n\u00a0{below.n:,}"
+    return Shown(seconds(found.median), fast, found.median)
 
 
 def seconds(number: float) -> str:

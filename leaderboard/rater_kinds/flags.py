@@ -10,6 +10,7 @@ from django.conf import settings
 
 from arena.models import Study
 from leaderboard.models import Snapshot
+from leaderboard.pages.wording import in_points
 from leaderboard.rater_kinds.families import Kin, kin_of, named, warning
 
 Kind = Literal["competes", "family", "unscored", "self-preference"]
@@ -79,14 +80,14 @@ def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
         else "is more than chance explains"
     )
     return (
-        f"{label} rates models that may be of its own family ({named(measured['kin'])}) {abs(apart):.2f} "
-        f"{'lower' if apart < 0 else 'higher'} than {measured['against']} do{between}, on a scale from −1 "
-        f"to 1 over {measured['n']:,} pairs. This {what}."
+        f"{label} rates models that may be of its own family ({named(measured['kin'])}) "
+        f"{abs(in_points(apart)):.2f} points {'lower' if apart < 0 else 'higher'} than "
+        f"{measured['against']} do{between}, on a scale of 1–8 over {measured['n']:,} pairs. This {what}."
     )
 
 
-def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")
+def _signed(preference: float) -> str:
+    return f"{round(in_points(preference), 2) + 0.0:+.2f}".replace("-", "−")
 
 
 def judge_flags(

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Min
 
 from arena.models import Rater, Study
 from judging.models import Judge, JudgeRun
-from judging.protocols.answer_scales import FORMS
+from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import About, Protocol, UnknownProtocolError
 
@@ -135,8 +135,8 @@ def _facts(judge: Judge, runs: Mapping[str, Any]) -> JudgeFacts:
         protocol.title if protocol else judge.protocol,
         protocol.family if protocol else "",
         protocol.citation if protocol else "",
-        FORMS.get(judge.form, judge.form),
-        judge.points,
+        _form(judge, protocol),
+        judge.points if judge.compares else 0,
         _setup(judge, protocol),
         _sampling(judge),
         judge.is_simulated,
@@ -152,13 +152,21 @@ def _is_order_free(protocol: Protocol) -> bool:
     return bool(protocol.steps) and all(step.about is not About.PAIR for step in protocol.steps)
 
 
+def _form(judge: Judge, protocol: Protocol | None) -> str:
+    words = (FORMS | TEXT_FORMS).get(judge.form, judge.form)
+    bounds = next((step.score for step in protocol.steps if step.score), None) if protocol else None
+    return f"{words} from {bounds[0]} to {bounds[1]}" if bounds and not judge.compares else words
+
+
 def _setup(judge: Judge, protocol: Protocol | None) -> tuple[tuple[str, str], ...]:
     defaults = protocol.parameters if protocol else {}
     values = {name: parameter.default for name, parameter in defaults.items()} | judge.parameters
+    combined = values.pop("combine", "")
     found = [(name.replace("_", " "), _in_words(value)) for name, value in values.items()]
     samples = max(judge.samples, protocol.samples if protocol else 1)
     if samples > 1:
-        found.append(("samples", f"{samples}, the majority decides"))
+        how = f"their {combined} counts" if combined else "the majority decides"
+        found.append(("samples", f"{samples}, {how}"))
     if judge.wording:
         texts = ", ".join(sorted(judge.wording))
         found.append(("wording", f"own wording, hash {wording_hash(judge)[:12]} ({texts})"))

@@ -82,7 +82,7 @@ def correlation_panel(
     yield page.make_panel(
         "correlation",
         title,
-        f"{note} The upright line shows how people agree with each other.",
+        f"{note} The vertical line shows how people agree with each other.",
         correlation_table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
         draw=lambda: correlations("pearson", own, people),
         height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),

@@ -66,7 +66,8 @@ class RaterPage(AboutRaters):
 
     @property
     def figures(self) -> dict[str, RaterFigure]:
-        return summary(self.kind)
+        """What is known, in the words of the table of all raters."""
+        return {name: figure for name, figure in summary(self.kind).items() if figure.value != "–"}
 
     @property
     def sentences(self) -> list[str]:
@@ -139,9 +140,8 @@ class RaterPage(AboutRaters):
                 yield self.make_panel(
                     f"mirror-{one.points}",
                     f"Ratings as shown and mirrored, scale of {one.points} points",
-                    "Filled bars show how often each rating was given, frames how often its mirror image "
-                    "was: the same preference with the answers swapped. Without position bias they are "
-                    "alike.",
+                    "Filled bars show how often each rating was given. Frames show its mirror image: the "
+                    "same preference with the answers swapped. Without position bias both are alike.",
                     mirror_table(one),
                     draw=lambda one=one: mirrored_histogram(one),
                     height=15,

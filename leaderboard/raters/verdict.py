@@ -9,6 +9,7 @@ from leaderboard.pages.wording import (
     number_range,
     number_word,
     paragraph,
+    share_of,
     signed,
     some_judges,
     verb,
@@ -18,6 +19,8 @@ from leaderboard.raters.table import Kind
 
 Leaning = tuple[float, float | None, float | None]
 """A share and its interval."""
+
+Shares = Sequence[tuple[Kind, float]]
 
 
 def verdict(kinds: Sequence[Kind]) -> Sequence[str]:
@@ -34,7 +37,7 @@ def of_one(kind: Kind) -> str:
     for lean, words, _ in _LEANINGS:
         share, low, high = lean(kind)
         if side := clear_side(low, high):
-            found.append(_preferred(words, side, whole_percent(share)))
+            found.append(_preferred(words, side, [(kind, share)]))
     who = ("it" if one else "they") if agreement else kind.label
     preferred = enumerated(found) if found else "no place and no length clearly"
     known = [f"{who} {verb('prefer', 1 if one else 2)} {preferred}"] if kind.replies else []
@@ -75,9 +78,9 @@ _LEANINGS: Final = (
 )
 
 
-def _preferred(what: tuple[str, str], side: int, shares: str) -> str:
-    """Shares are those of the table: of the first, and of the longer."""
-    return f"{what[0]} ({shares})" if side > 0 else f"{what[1]} ({shares} for {what[0]})"
+def _preferred(what: tuple[str, str], side: int, some: Shares) -> str:
+    named = what[0] if side > 0 else what[1]
+    return f"{named} ({_range([(kind, share_of(side, share)) for kind, share in some])})"
 
 
 def _preferences(
@@ -88,7 +91,7 @@ def _preferences(
     for side in (1, -1):
         some = [(kind, share) for kind, share, low, high in leanings if clear_side(low, high) == side]
         if some:
-            which = _preferred(what, side, _range(some))
+            which = _preferred(what, side, some)
             parts.append(f"{_named(some, kinds)} {verb('prefer', _number(some))} {which}")
     if any(low is not None for _, _, low, _ in leanings):
         yield "; ".join(parts) or f"no rater clearly prefers {nothing}"
@@ -108,9 +111,6 @@ def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
             f"{some}{both} {verb('change', _number(found))} {whose} verdict in {_range(found)} of pairs "
             f"when the order is swapped{rest}"
         )
-
-
-Shares = Sequence[tuple[Kind, float]]
 
 
 def _named(some: Shares, everybody: Sequence[Kind]) -> str:

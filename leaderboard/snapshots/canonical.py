@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORM: Final = 5
+FORM: Final = 6
 """Raised when any stored table gets other fields: after an upgrade, what has another form is made again."""
 
 

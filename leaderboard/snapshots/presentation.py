@@ -21,6 +21,7 @@ STYLE_NAMES: Final = {"length": "length", "markdown": "Markdown"}
 _MOST_LETTERS: Final = 4
 FEWEST_PROMPTS: Final = 30
 """With fewer, a page says how many."""
+_FEWEST_GAMES: Final = 30
 
 
 def ratings_given(counts: Mapping[str, Any]) -> int:
@@ -94,19 +95,49 @@ def drawn(used: Mapping[str, Any]) -> str:
 _MOST_NAMED: Final = 2
 
 
+def provisional(row: Mapping[str, Any]) -> str:
+    """Why a row's rating is not to be relied on yet, or empty."""
+    if row["component"]:
+        return "never compared with the main group, directly or through others"
+    if row["games"] < _FEWEST_GAMES:
+        return f"fewer than {_FEWEST_GAMES} ratings"
+    if row["wins"] == row["games"]:
+        return "won every rating, so its score has no upper limit"
+    if row["losses"] == row["games"]:
+        return "lost every rating, so its score has no lower limit"
+    if row.get("unbounded"):
+        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
+        return f"its group {lost} no point against the others, so its score has no {limit} limit"
+    return ""
+
+
+def established(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows, best first, that are not provisional; only among these is there a leader."""
+    return [row for row in content["standings"] if row["rating"] is not None and not provisional(row)]
+
+
+def leading_group(content: Mapping[str, Any]) -> list[str]:
+    """The leader and those it cannot be told apart from, best first; empty without groups."""
+    ranked = [row["contestant"] for row in established(content)]
+    close = {name for names in content.get("groups") or () if ranked and ranked[0] in names for name in names}
+    return [name for name in ranked if name in close]
+
+
 def leading_sentence(content: Mapping[str, Any]) -> str:
     """Who leads, and from whom the leader cannot be told apart."""
-    ranked = [row for row in content["standings"] if row["rating"] is not None]
-    if len(ranked) < 2:
+    scored = [row for row in content["standings"] if row["rating"] is not None]
+    if len(scored) < 2:
         return ""
+    ranked = established(content)
+    if not ranked:
+        return "All scores are provisional, so no model leads yet."
     leader = ranked[0]["contestant"]
-    equal = [row["contestant"] for row in ranked[1:] if row["rank"] == 1 and not row["component"]]
+    equal = [row["contestant"] for row in ranked[1:] if row["rank"] == ranked[0]["rank"]]
     if equal:
         return f"{_listed([leader, *equal])} share the first place."
     if ranked[0].get("p_first") is None:
         return f"{leader} leads. These ratings give no interval."
-    groups = [names for names in content.get("groups") or () if leader in names]
-    close = [row["contestant"] for row in ranked[1:] if any(row["contestant"] in names for names in groups)]
+    close = leading_group(content)[1:]
     if not close:
         return f"{leader} leads, ahead of all others beyond chance."
     shown = {row["contestant"]: f"{row['rating']:.0f}" for row in ranked}
@@ -125,6 +156,11 @@ def _listed(names: Sequence[str]) -> str:
 _FEW: Final = re.compile(
     r"The intervals come from only (.+?)\. With fewer than \d+ they tend to be too narrow(.*)\."
 )
+
+
+def narrow(warning: str) -> bool:
+    """Whether the warning says that intervals come from too few prompts or raters."""
+    return _FEW.fullmatch(warning) is not None
 
 
 def plain_warning(warning: str) -> tuple[str, bool]:

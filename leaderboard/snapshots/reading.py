@@ -203,7 +203,7 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
         mark,
         len(prompts) - len(unnamed),
         not len(rows) or bool((rows["prompt"] >= 0).any()),
-        _choices(study, sorted(set(given["rater"].tolist()))),
+        rater_choices(study, sorted(set(given["rater"].tolist()))),
         uncounted,
     )
 
@@ -315,8 +315,8 @@ _DTYPE = [
 ]
 
 
-def _choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
-    """People, judges and groups with a comparison, in this order, then by name."""
+def rater_choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
+    """The people, judges and groups of these raters, in this order, then by name."""
     found: dict[tuple[int, str], tuple[str, list[Rater]]] = {}
     raters = Rater.objects.in_study(study).filter(pk__in=rater_ids).prefetch_related("groups")
     for rater in raters.order_by("name", "pk"):

@@ -73,6 +73,10 @@ OF_TRUST: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """How judges are held against right answers: RULES of leaderboard.stats.gold, the usual one first."""
 
+LABELS: Final = "labels"
+PEOPLE: Final = "people"
+"""Sources of right answers, beside groups of people."""
+
 SEALED: Final = "sealed"
 """Method of the table of right answers that everybody may see while people rate."""
 
@@ -214,7 +218,7 @@ class TrustSetting(Setting):
     ties: str = "half"
     unscored: str = "exclude"
     base: str = ""
-    gold: str = "labels"
+    gold: str = LABELS
     published: str = ""
     sealed: str = ""
 
@@ -440,7 +444,8 @@ SETTINGS: Final = (
         longest=3,
         help="on: a tie counts half; off: 4 and 5 of 8 take sides, the middle of 3 and 5 is left out.",
         is_rare=True,
-        meaning="4 and 5 of 8 count half for each side. Off: each counts for the side it leans to.",
+        meaning="The middle of a scale counts half for each side. Off: 4 of 8 counts for the first, 5 for "
+        "the second, and the middle of 3 or 5 is left out.",
     ),
     Declaration(
         "category",
@@ -674,7 +679,7 @@ def parse_for_anchoring(wanted: Mapping[str, str], counts: Counts) -> Setting | 
     """
     selectors = [choice["selector"] for choice in counts["raters"]]
     judges = [one for one in selectors if one.startswith("judge:")]
-    if not judges or "people" not in selectors:
+    if not judges or PEOPLE not in selectors:
         return None
     asked = {name: wanted[name] for name in OF_ANCHORING if name in wanted}
     return parse(asked | {"raters": _one_of("raters", wanted.get("raters") or judges[0], judges)}, counts)
@@ -702,9 +707,20 @@ def judges_of(counts: Counts) -> dict[str, str]:
 
 
 def gold_sources(counts: Counts, *, sealed: bool) -> list[str]:
-    """Where right answers can come from: labels, or who rated; labels alone while people rate."""
+    """Where right answers can come from, the usual one first: labels, or who rated.
+
+    While people rate, labels alone; after that, people alone where no pair has a label.
+    """
     others = [] if sealed else [each["selector"] for each in counts["raters"]]
-    return ["labels", *(each for each in others if each == "people" or each.startswith("group:"))]
+    people = [each for each in others if each == PEOPLE or each.startswith("group:")]
+    without = counts.get("closed") and not counts.get("labelled") and has_majorities(counts)
+    return people if without else [LABELS, *people]
+
+
+def has_majorities(counts: Counts) -> bool:
+    """Whether the side most people take can be held against judges."""
+    several = any(each["selector"] == PEOPLE and each["raters"] > 1 for each in counts["raters"])
+    return several and bool(judges_of(counts))
 
 
 def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:

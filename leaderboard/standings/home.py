@@ -15,10 +15,12 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Membership, Role
 from arena.people.permissions import Visitor, may_sign_up, viewable
+from arena.rating import trying
 from leaderboard.models import SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
+from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.rows import Axis
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
@@ -39,10 +41,11 @@ class Leader:
 class Entry:
     """A study on the first page: its leaders and by whom; whether the visitor can rate, after joining.
 
-    ``ranked`` counts the models that its leaders lead; ``axis`` draws the scale of the leaders.
+    ``verdict`` says who leads; ``ranked`` counts the models; ``axis`` draws the scale of the leaders.
     """
 
     card: Card
+    verdict: str
     leaders: tuple[Leader, ...]
     ranked: int
     axis: SafeString
@@ -71,11 +74,16 @@ def home(request: HttpRequest) -> HttpResponse:
         by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
-        entries.append(Entry(card, leaders, len(rows), axis, by, takes_ratings and is_let_in))
+        verdict = leading_sentence(content) if content else ""
+        entries.append(Entry(card, verdict, leaders, len(rows), axis, by, takes_ratings and is_let_in))
     examples = [entry for entry in entries if entry.card.study.simulated]
     groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]
     may_rate = any(entry.may_rate for entry in entries)
-    shown = {"groups": [group for group in groups if group[1]], "may_rate": may_rate}
+    shown = {
+        "groups": [group for group in groups if group[1]],
+        "may_rate": may_rate,
+        "may_try": trying.pairs().exists(),
+    }
     return render(request, "leaderboard/home.html", shown)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -22,12 +22,11 @@ from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
+from leaderboard.requirements.has_answers import has_answers
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
-    FEWEST_PROMPTS,
     METHOD_NAMES,
     STORED_METHODS,
     control_sentences,
@@ -35,8 +34,10 @@ from leaderboard.snapshots.presentation import (
     expected_sentence,
     findings,
     interval_line,
+    leading_group,
     leading_sentence,
     method_beside,
+    narrow,
     plain_warning,
     ties_phrase,
 )
@@ -55,6 +56,7 @@ from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
 from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
 from leaderboard.standings.table import (
+    WILSON_CAUTION,
     Matrix,
     RankTable,
     Row,
@@ -206,11 +208,7 @@ class Board(SettingPage):
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
         ties = "on" if method == "ordinal" else setting.ties
-        said = of_snapshot(self.snapshot, category, method=method, ties=ties)
-        prompts = self.snapshot.counts["prompts"]
-        if category or prompts >= FEWEST_PROMPTS or " agree" not in said.short:
-            return said
-        return replace(said, short=f"{said.short[:-1]}, on only {counted(prompts, 'prompt')}.")
+        return of_snapshot(self.snapshot, category, method=method, ties=ties)
 
     @property
     def own_families(self) -> list[str]:
@@ -354,7 +352,15 @@ class Board(SettingPage):
 
     @property
     def warnings(self) -> list[tuple[str, bool]]:
-        return [plain_warning(warning) for warning in self.content["warnings"]] if self.content else []
+        """Those below the table; the head of the page has ``narrow``."""
+        told = self.content["warnings"] if self.content else ()
+        return [plain_warning(warning) for warning in told if not narrow(warning)]
+
+    @property
+    def narrow(self) -> tuple[str, bool] | None:
+        """Why intervals may be too narrow, and whether intervals from a formula would do better."""
+        told = self.content["warnings"] if self.content else ()
+        return next((plain_warning(warning) for warning in told if narrow(warning)), None)
 
     @cached_property
     def other(self) -> Other | None:
@@ -417,6 +423,7 @@ class Board(SettingPage):
         beside = self._beside
         other = {row["contestant"]: row for row in beside["standings"]} if beside else {}
         moved_back = self._moves_from(beside)
+        met = self._met()
         entries = []
         for row in self.rows:
             there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
@@ -428,9 +435,30 @@ class Board(SettingPage):
                     there.get("rank"),
                     there.get("rating"),
                     None if places is None else -places,
+                    row.contestant in self._leading,
+                    met.get(row.contestant),
                 )
             )
         return entries
+
+    def _met(self) -> Mapping[str, float]:
+        """The share of requirements that each model meets, where the table has all columns."""
+        if not self.asked.columns or not has_answers(self.study):
+            return {}
+        from leaderboard.requirements.cached import met_by_model  # loads NumPy and SciPy
+
+        sealed = not self.study.is_closed
+        return met_by_model(self.study, self.setting.raters, self.setting.category, sealed=sealed)
+
+    @cached_property
+    def marked_leader(self) -> str:
+        """The leader, where the table marks those it cannot be told apart from; else empty."""
+        return next((name for name in self.order if name in self._leading), "")
+
+    @cached_property
+    def _leading(self) -> Collection[str]:
+        found = leading_group(self.content) if self.content else []
+        return found if len(found) > 1 else ()
 
     @property
     def csv_url(self) -> str:
@@ -441,9 +469,16 @@ class Board(SettingPage):
         return reverse("standings-json", args=[self.study.slug]) + self.query
 
     @property
-    def without_games(self) -> int:
-        """Number of contestants without a game."""
-        return int(self.snapshot.counts["contestants"]) - len(self.rows)
+    def rated(self) -> str:
+        """How much of the study these raters rated; empty for all of it, and without people’s answers."""
+        models, prompts = (int(self.snapshot.counts[what]) for what in ("contestants", "prompts"))
+        own = self.parameters.get("clusters") if self.parameters.get("resample") == "prompts" else None
+        some = own is not None and own < prompts and not self.setting.category
+        if self.setting.contestants or (len(self.rows) == models and not some):
+            return ""
+        on = f" on {own} of {prompts} prompts" if some else ""
+        rest = " The other models are not listed." if len(self.rows) < models else ""
+        return f"{self.raters['label']} rated {len(self.rows)} of {models} models{on}.{rest}"
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
@@ -592,7 +627,7 @@ def _side_by_side(board: Board) -> Iterator[Panel]:
         yield board.make_panel(
             "raters",
             "Ranks by people and judges",
-            side_sentence(board.order, boards),
+            side_sentence(rank_table(board.order, boards)),
             raters_table(board.order, boards),
         )
 
@@ -661,8 +696,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
         "win-rates",
         "Win share against each other",
         "Read across a row: how often the row’s model wins against the column’s model. A tie "
-        f"counts half. The table adds {level:g}% intervals (Wilson), too narrow where several raters saw one "
-        "prompt.",
+        f"counts half. The table adds {level:g}% intervals (Wilson). {WILSON_CAUTION}",
         lambda: win_rates_table(rates(), counts("games"), level),
         draw=lambda: win_rate_map(rates(), counts("games")),
         **size,

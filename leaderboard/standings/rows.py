@@ -20,7 +20,6 @@ ROW: Final = 300
 """Grid lines are this long, both ways: the cell cuts them, so that they run through every row."""
 _EDGE: Final = 6
 """Percent of the width that stay empty on either side."""
-_MOST_TICKS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,14 @@ class Axis:
 
     @cached_property
     def ticks(self) -> list[float]:
-        """Two to five numbers, evenly spaced by 1, 2 or 5 times a power of ten."""
-        step = _step((self.high - self.low) / _MOST_TICKS)
-        return [number * step for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
+        """Round numbers, evenly spaced, as many as fit: at most four, or three of four digits."""
+        most = 3 if self.high >= 1000 else 4
+        step = 0.0
+        found = range(most + 1)
+        while len(found) > most:
+            step = _step(step * 1.01 or (self.high - self.low) / (most + 1))
+            found = range(ceil(self.low / step), floor(self.high / step) + 1)
+        return [number * step for number in found]
 
     def heading(self) -> str:
         marks = "".join(
@@ -90,9 +94,9 @@ def _arrow(x: str, back: int) -> str:
 
 
 def _step(wide: float) -> float:
-    """The least of ... 0.5, 1, 2, 5, 10 ... that is at least ``wide``."""
+    """The least of ... 1, 2, 2.5, 5, 10 ... that is at least ``wide``."""
     power = 10.0 ** floor(log10(wide)) if wide > 0 else 1.0
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= wide), 10 * power)
+    return next((factor * power for factor in (1, 2, 2.5, 5) if factor * power >= wide), 10 * power)
 
 
 def _svg(shapes: str, name: str) -> str:
@@ -117,7 +121,8 @@ class Entry:
     """A row with everything its columns need; None where unknown.
 
     ``moved`` is how many places it stands higher in this category than in all; ``other_rank``,
-    ``other_rating`` and ``other_moved`` (places higher) are of the standings beside.
+    ``other_rating`` and ``other_moved`` (places higher) are of the standings beside. ``leads`` marks the
+    leader and those it cannot be told apart from, ``met`` is the share of requirements met.
     """
 
     row: Row
@@ -126,6 +131,8 @@ class Entry:
     other_rank: int | None = None
     other_rating: float | None = None
     other_moved: int | None = None
+    leads: bool = False
+    met: float | None = None
 
 
 Value = float | str | None
@@ -165,7 +172,10 @@ RANK: Final = Column(
     lambda e: str(e.row.rank),
     "num nowrap",
     falling=False,
-    help="The place by score; 1= is shared. Below it the range of ranks that the intervals leave possible.",
+    help=(
+        "The place by score; 1= is shared. Then the possible ranks: without the places of models that are "
+        "clearly better or worse, each pair judged as head to head, with no correction for many pairs."
+    ),
 )
 CONTESTANT: Final = Column(
     "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
@@ -219,6 +229,13 @@ def further_columns(entries: Sequence[Entry], other: str, other_method: str) -> 
             lambda e: e.row.beside,
             lambda e: whole(e.row.beside),
             help="The score by another method, from the same ratings.",
+        ),
+        Column(
+            "requirements",
+            "Requirements met",
+            lambda e: e.met,
+            lambda e: NOTHING if e.met is None else f"{100 * e.met:.1f}%",
+            help="Share of requirements met (DRFR), by the same raters if they checked any.",
         ),
         *_benchmarks(entries),
         *_licence(entries),
@@ -426,10 +443,15 @@ class StandingsView:
         self.setting = setting
         self.intervals = intervals
         self.every = bool(asked.columns)
-        self.further = (
-            (WINS, *further_columns(entries, other, other_method), GAMES) if self.every else (WINS, GAMES)
-        )
+        every = (WINS, *further_columns(entries, other, other_method), GAMES) if self.every else (WINS, GAMES)
+        # A column of dashes says nothing.
+        self.further = [column for column in every if any(column.text(e) != NOTHING for e in entries)]
         self.axis = axis_of(entries) if intervals else None
+
+    @property
+    def ends(self) -> bool:
+        """Whether a column holds the ends of intervals."""
+        return self.every and any(line.arms for line in self.lines)
 
     @property
     def columns_query(self) -> str:

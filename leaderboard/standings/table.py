@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from arena.data.writing import Table, Type
 from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import counted, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
@@ -15,9 +16,12 @@ from leaderboard.snapshots.presentation import (
     interval_line,
     letters_shown,
     method_beside,
+    provisional,
 )
 
-FEWEST_GAMES: Final = 30
+WILSON_CAUTION: Final = (
+    "Where several raters saw one prompt, they are too narrow: see the two models head to head instead."
+)
 
 
 @dataclass(frozen=True)
@@ -117,13 +121,17 @@ def _looks(row: Row) -> tuple[str, str]:
     return f"{row.rating:.0f}", row.provisional
 
 
-def rank_ranges(content: Content) -> dict[str, tuple[int, int]]:
-    """The best and worst rank of each contestant among those it can be told apart from.
+def rank_ranges(content: Content, among: Set[str] | None = None) -> dict[str, tuple[int, int]]:
+    """The best and worst rank of each contestant, of all or ``among`` some.
 
     The best is 1 + the number above it that share no group with it; the worst leaves out those below it that
     share none. Nobody has a range without groups.
     """
-    rows = [row for row in content["standings"] if row.get("group")]
+    rows = [
+        row
+        for row in content["standings"]
+        if row.get("group") and (among is None or row["contestant"] in among)
+    ]
     in_group = [set(names) for names in content.get("groups") or ()]
     component: dict[int, list[str]] = {}
     for row in rows:
@@ -136,22 +144,6 @@ def rank_ranges(content: Content) -> dict[str, tuple[int, int]]:
             best = 1 + sum(other not in close for other in above)
             found[name] = best, len(names) - sum(other not in close for other in below)
     return found
-
-
-def provisional(row: Content) -> str:
-    """Why a row's rating is not to be relied on yet, or empty."""
-    if row["component"]:
-        return "never compared with the main group, directly or through others"
-    if row["games"] < FEWEST_GAMES:
-        return f"fewer than {FEWEST_GAMES} ratings"
-    if row["wins"] == row["games"]:
-        return "won every rating, so its score has no upper limit"
-    if row["losses"] == row["games"]:
-        return "lost every rating, so its score has no lower limit"
-    if row.get("unbounded"):
-        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
-        return f"its group {lost} no point against the others, so its score has no {limit} limit"
-    return ""
 
 
 def ratings_by_name(content: Content | None) -> dict[str, float]:
@@ -292,58 +284,58 @@ def raters_table(
 
 @dataclass(frozen=True)
 class RankCell:
-    """A rank by some raters; ``places`` is how many places higher than by the first ones, if known."""
+    """A rank by some raters; ``tone`` is the class of its colour where it differs from the first column's."""
 
-    rank: int | None
-    places: int | None
+    rank: int
+    tone: str
     interval: str
-
-    @property
-    def tone(self) -> str:
-        """The class of its colour: up or down, soft for one or two places."""
-        if not self.places:
-            return ""
-        return ("up" if self.places > 0 else "down") + ("" if abs(self.places) > _FEW_PLACES else "-soft")
-
-
-_FEW_PLACES: Final = 2
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """Ranks of each contestant by several kinds of raters; the first column is what others differ from."""
+    """Ranks of each contestant by several kinds of raters, among those that all of them rated."""
 
     labels: tuple[str, ...]
     rows: tuple[tuple[str, tuple[RankCell, ...]], ...]
 
 
 def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> RankTable:
+    """A rank is higher or lower than the first raters' where the possible ranks of both do not overlap."""
     found = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
-    first = ratings_by_name(boards[0][1])
-    moved = [moves(ratings_by_name(content), first) for _, content in boards]
+    ratings = [ratings_by_name(content) for _, content in boards]
+    shared = set(order).intersection(*ratings)
+    places = [_places(own, shared) for own in ratings]
+    ranges = [rank_ranges(content, shared) for _, content in boards]
 
     def cell(name: str, place: int) -> RankCell:
-        row = found[place].get(name, {})
+        row, tone = found[place][name], ""
+        (best, worst), (top, last) = (ranges[each].get(name, (1, len(shared))) for each in (place, 0))
+        if worst < top or best > last:
+            tone = "up" if worst < top else "down"
         ends = (
             "" if row.get("low") is None else f"{row['rating']:.0f} ({row['low']:.0f} to {row['high']:.0f})"
         )
-        return RankCell(row.get("rank"), moved[place].get(name), ends)
+        return RankCell(1 + places[place][name], tone, ends)
 
-    rows = tuple((name, tuple(cell(name, place) for place in range(len(boards)))) for name in order)
+    rows = tuple(
+        (name, tuple(cell(name, place) for place in range(len(boards)))) for name in order if name in shared
+    )
     return RankTable(tuple(label for label, _ in boards), rows)
 
 
-def side_sentence(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> str:
+def side_sentence(shown: RankTable) -> str:
     """Whether the others give the order of the first raters."""
-    shown = rank_table(order, boards)
-    moved = [name for name, cells in shown.rows if any(cell.places for cell in cells)]
+    if not shown.rows:
+        return "No model is rated by all of them."
+    label, models = shown.labels[0], len(shown.rows)
+    among = f"Ranks among the {models} models that all of them rated."
+    if all(cell.rank == cells[0].rank for _, cells in shown.rows for cell in cells):
+        return f"{among} All raters give the same order."
+    moved = sum(any(cell.tone for cell in cells) for _, cells in shown.rows)
     if not moved:
-        return "All raters give the same order."
-    label = shown.labels[0]
-    return (
-        f"{len(moved)} of {len(order)} models have another place by some raters. "
-        f"Blue: higher than by {label}. Orange: lower."
-    )
+        return f"{among} No rank clearly differs from that by {label}."
+    clearly = f"{counted(moved, 'model')} clearly {verb('differ', moved)} in rank by some raters"
+    return f"{among} {clearly}. Blue: higher than by {label}. Orange: lower."
 
 
 def differences(own: Content, other: Content) -> list[dict[str, Any]]:

@@ -89,6 +89,12 @@ class Anchored:
             return Difference(points, None, prompts)
         return Difference(points, float(np.sqrt(prompts / (prompts - 1) * moved @ moved)), prompts)
 
+    def beside_the_leader(self, order: Sequence[int]) -> list[int]:
+        """Whom the leader of the first component cannot be told apart from, in this order."""
+        first, *others = [i for i in order if self.component[i] == 0] or [-1]
+        ends = {other: self.difference(first, other).ends(self.interval) for other in others}
+        return [other for other in others if (found := ends[other]) is None or found[0] <= 0.0]
+
     def order(self, names: Sequence[str]) -> list[int]:
         """Contestants by component, then strength, best first, then name; those not anchored last."""
         group = np.where(self.is_anchored, self.component, len(self.component)).tolist()
@@ -97,7 +103,7 @@ class Anchored:
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Plain values for JSON, rounded to 1e-6, in the order of ``order``."""
-        ranks = self.ranks()
+        ranks, order = self.ranks(), self.order(names)
         return {
             "parameters": {"interval": self.interval, "power": rounded(self.power)},
             "counts": asdict(self.counts),
@@ -105,7 +111,8 @@ class Anchored:
             "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
             "balance": rounded(self.balance),
             "prior": {"anchored": self.best.prior, "human": self.human.prior, "judge": self.judge.prior},
-            "standings": [self._row(i, names[i], ranks) for i in self.order(names)],
+            "standings": [self._row(i, names[i], ranks) for i in order],
+            "beside_the_leader": [names[i] for i in self.beside_the_leader(order)],
         }
 
     def ranks(self) -> tuple[IntArray, IntArray]:

@@ -85,6 +85,17 @@ def whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
+def number_column(name: str, values: npt.ArrayLike, beside: npt.NDArray[Any]) -> IntArray:
+    """Whole numbers from 0, as many as ``beside``; a single one stands for all."""
+    found = whole_numbers(name, values)
+    if np.ndim(values) == 0:
+        found = np.broadcast_to(found, beside.shape)
+    check_length(name, found, "value", len(beside))
+    if found.min(initial=0) < 0:
+        raise ContestantNumberError(f"{name} must hold whole numbers from 0")
+    return found
+
+
 def _are_whole(array: npt.NDArray[Any]) -> bool:
     exact = np.abs(array) <= _LARGEST_FLOAT  # False for NaN
     return bool(exact.all()) and bool((array == np.floor(array)).all())

@@ -86,22 +86,25 @@ def moments(x: FloatArray, y: FloatArray) -> FloatArray:
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """Pearson, Spearman and Kendall of values on [-1, 1]; NaN where x or y is 0 throughout."""
     pearson = moment_coefficient(moments(x, y).sum(axis=1, keepdims=True))
+    ranks = plain_rank_coefficients(np.concatenate((x, -x)), np.concatenate((y, -y)))
+    return np.concatenate((pearson, ranks))
+
+
+def plain_rank_coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Spearman and Kendall of values, each entered once; NaN where x or y is constant."""
     one, other = levels(x), levels(y)
     if max(one.count, other.count) <= MOST_EXACT:
-        return np.concatenate((pearson, rank_coefficients(table_of(one, other)[None])[:, 0]))
+        return np.asarray(rank_coefficients(table_of(one, other)[None])[:, 0])
     # Here, because it takes 0.7 s and 35 MB to load, and few studies have so many levels.
     from scipy.stats import kendalltau, spearmanr
 
-    both_x, both_y = np.concatenate((x, -x)), np.concatenate((y, -y))
-    found = [spearmanr(both_x, both_y).statistic, kendalltau(both_x, both_y).statistic]
-    return np.concatenate((pearson, found))
+    return np.array([spearmanr(x, y).statistic, kendalltau(x, y).statistic])
 
 
 def table_of(x: Levels, y: Levels) -> FloatArray:
-    """How many entries, in both orientations, lie at each level of x and of y."""
-    cells = x.count * y.count
-    table = np.bincount(x.number * y.count + y.number, minlength=cells).reshape(x.count, y.count)
-    return (table + table[::-1, ::-1]).astype(np.float64)
+    """How many entries lie at each level of x and of y."""
+    counts = np.bincount(x.number * y.count + y.number, minlength=x.count * y.count)
+    return counts.reshape(x.count, y.count).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,11 @@ class Accuracies:
     samples: FloatArray  # (subsets, rounds)
     instances: FloatArray  # (subsets,) that count
 
+    def on(self, subsets: Sequence[int]) -> Accuracies:
+        """On some of the subsets."""
+        chosen = list(subsets)
+        return Accuracies(self.estimate[chosen], self.samples[chosen], self.instances[chosen])
+
     def mean(self, subsets: Sequence[int], level: float) -> Mean:
         """The unweighted mean over subsets; undefined where a subset is."""
         chosen = list(subsets)

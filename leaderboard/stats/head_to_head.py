@@ -16,6 +16,7 @@ from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import check_level, student_reach
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.sandwich import Sandwich, sandwich
+from leaderboard.stats.separation import difference_errors
 
 METHODS: Final = ("elo", "bradley-terry", "davidson")
 
@@ -62,18 +63,12 @@ def _errors(games: Games, fit: BradleyTerryFit) -> Sandwich | None:
 def _apart_by(
     fit: BradleyTerryFit, errors: Sandwich | None, first: int, second: int, games: Games
 ) -> Difference:
-    """The standard error is at least what half a point more in one game between the two adds.
-
-    Few prompts often agree by chance, and scores that all agree have no variance.
-    """
     points, of_prompts = float(fit.rating[first] - fit.rating[second]), games.cluster is not None
     if errors is None:
         return Difference(points, None, games.units, of_prompts)
     own = np.ix_([first, second], [first, second])
-    side = np.array([1.0, -1.0])
-    variance = float(side @ errors.covariance[own] @ side)
-    half_a_point = 0.5 * float(side @ errors.pull[own] @ side)
-    return Difference(points, max(math.sqrt(max(variance, 0.0)), half_a_point), games.units, of_prompts)
+    error = float(difference_errors(errors.covariance[own], errors.pull[own])[0, 1])
+    return Difference(points, error, games.units, of_prompts)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from leaderboard.stats.bootstrap import Bootstrap
 from leaderboard.stats.bradley_terry import (
     CENTRE,
     POINTS_PER_UNIT,
@@ -27,6 +28,7 @@ from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import fewest_removals
 from leaderboard.stats.sandwich import sandwich, sandwich_samples
+from leaderboard.stats.separation import difference_errors
 
 _SCALE: Final = {"scale": SCALE, "base": 10.0, "init": CENTRE}
 
@@ -49,7 +51,8 @@ class Estimate:
     component: IntArray  # (contestants,)
     samples: FloatArray | None = None  # (rounds, contestants), None without intervals
     standard_error: FloatArray | None = None  # None where intervals are percentiles of the samples
-    units: int = 0  # behind the standard error
+    difference_error: FloatArray | None = None  # (contestants, contestants), as difference_errors gives it
+    units: int = 0  # behind the errors
     prior: bool = False  # whether a prior kept strengths finite
     prior_rounds: int | None = None
     unbounded: tuple[str | None, ...] = ()  # "above", "below" or None
@@ -72,7 +75,7 @@ def _elo(material: Material, method: Method) -> Estimate:
     if method.rounds is None or method.sandwich:
         return _fitted(fit, {}, scale, **_sandwich(material.games, fit, method))
     again = bootstrap_mean_elo(material.games, method.elo, **_run(method))
-    return _fitted(fit, {}, scale, samples=again.samples, prior_rounds=again.prior_rounds)
+    return _fitted(fit, {}, scale, **_resampled(material.games, fit, again))
 
 
 def _elo_of_one_order(material: Material, method: Method) -> Estimate:
@@ -85,7 +88,14 @@ def _elo_of_one_order(material: Material, method: Method) -> Estimate:
         return Estimate(rating, component, parameters=parameters)
     options |= _run(method) | _units(games)
     samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
-    return Estimate(np.median(samples, axis=0), component, samples, parameters=parameters)
+    return Estimate(
+        np.median(samples, axis=0),
+        component,
+        samples,
+        difference_error=difference_errors(np.cov(samples, rowvar=False)),
+        units=games.units,
+        parameters=parameters,
+    )
 
 
 def _bradley_terry(material: Material, method: Method) -> Estimate:
@@ -94,8 +104,7 @@ def _bradley_terry(material: Material, method: Method) -> Estimate:
     details = {"robustness": _robustness(material)} if method.robustness else {}
     if method.rounds is None or method.sandwich:
         return _fitted(fit, details, **_sandwich(games, fit, method))
-    again = bootstrap_strengths(games, **_run(method))
-    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+    return _fitted(fit, details, **_resampled(games, fit, bootstrap_strengths(games, **_run(method))))
 
 
 def _robustness(material: Material) -> dict[str, Any]:
@@ -120,7 +129,7 @@ def _davidson(material: Material, method: Method) -> Estimate:
     )
     if games.say_how_uncertain:
         ties |= _interval(lambda wanted: percentiles(again.others["nu"][:, None], wanted)[:, 0], method)
-    return _fitted(fit, {"davidson": ties}, samples=again.samples, prior_rounds=again.prior_rounds)
+    return _fitted(fit, {"davidson": ties}, **_resampled(games, fit, again))
 
 
 def _sandwich(games: Games, fit: BradleyTerryFit, method: Method) -> dict[str, Any]:
@@ -131,6 +140,20 @@ def _sandwich(games: Games, fit: BradleyTerryFit, method: Method) -> dict[str, A
     return {
         "samples": sandwich_samples(fit, found.covariance, method.rounds, method.seed, units=games.units),
         "standard_error": found.standard_error,
+        "difference_error": difference_errors(found.covariance, found.pull),
+        "units": games.units,
+    }
+
+
+def _resampled(games: Games, fit: BradleyTerryFit, again: Bootstrap) -> dict[str, Any]:
+    """The samples of a bootstrap, and the sandwich's errors of the differences: few prompts make percentiles
+    too narrow.
+    """
+    found = sandwich(games, fit)
+    return {
+        "samples": again.samples,
+        "prior_rounds": again.prior_rounds,
+        "difference_error": difference_errors(found.covariance, found.pull),
         "units": games.units,
     }
 
@@ -156,7 +179,14 @@ def _ordinal(material: Material, method: Method) -> Estimate:
             details["position"] |= _named_ends(again.others["position"], method)
         for name, samples in again.effects.items():
             details["effects"][name] |= _named_ends(samples, method)
-    return _fitted(fit, details, samples=again.samples, prior_rounds=again.prior_rounds)
+    return _fitted(
+        fit,
+        details,
+        samples=again.samples,
+        prior_rounds=again.prior_rounds,
+        difference_error=difference_errors(_ordinal_covariance(fit)),
+        units=fit.units,
+    )
 
 
 def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit, bool]:
@@ -169,12 +199,17 @@ def _ordinal_fit(ratings: Ratings, options: dict[str, Any]) -> tuple[OrdinalFit,
         return ordinal(ratings, position=False, **options), False
 
 
-def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]:
+def _ordinal_covariance(fit: OrdinalFit) -> FloatArray:
     contestants = len(fit.rating)
-    covariance = fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2
+    return np.asarray(fit.covariance[:contestants, :contestants] * POINTS_PER_UNIT**2)
+
+
+def _ordinal_sandwich(fit: OrdinalFit, rounds: int, seed: int) -> dict[str, Any]:
+    covariance = _ordinal_covariance(fit)
     return {
         "samples": sandwich_samples(fit, covariance, rounds, seed, units=fit.units),
         "standard_error": fit.rating_se,
+        "difference_error": difference_errors(covariance),
         "units": fit.units,
     }
 

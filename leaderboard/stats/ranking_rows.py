@@ -11,7 +11,13 @@ from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_estimates import Estimate
-from leaderboard.stats.separation import Groups, groups_at, probability_first, rank_upper_bound, ranks
+from leaderboard.stats.separation import (
+    Groups,
+    groups_not_told_apart,
+    probability_first,
+    rank_upper_bound,
+    ranks,
+)
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,12 @@ class Certainty:
     @classmethod
     def of(cls, found: Estimate, level: float) -> "Certainty | None":
         both = found.quantiles((*bounds(level), *KEPT_PERCENTILES))
-        if both is None or found.samples is None:
+        if both is None or found.samples is None or found.difference_error is None:
             return None
         ends, kept = both[:2], both[2:]
         levels = tuple(dict.fromkeys((*LEVELS, level)))
-        grouped = groups_at(found.samples, levels, found.component, rating=found.rating)
-        groups = dict(zip(levels, grouped, strict=True))
+        known = (found.rating, found.difference_error, found.units)
+        groups = {each: groups_not_told_apart(*known, each, found.component) for each in levels}
         return cls(
             ends[0],
             ends[1],

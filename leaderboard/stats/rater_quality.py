@@ -116,6 +116,37 @@ def speed(seconds: npt.ArrayLike, floor: float = FLOOR, level: float = 95.0) -> 
     return Speed(len(known), median, lower, upper, floor, below)
 
 
+@dataclass(frozen=True)
+class Apart:
+    """How far one rater's scores are from the mean of others' scores of the same texts."""
+
+    n: int
+    absolute: float | None  # mean absolute difference
+    signed: float | None  # mean difference; above 0 for a rater who gives more
+
+
+def means_of_others(
+    text: npt.ArrayLike, rater: npt.ArrayLike, score: npt.ArrayLike, kept: npt.ArrayLike
+) -> FloatArray:
+    """What others gave to each one's text on average, NaN where no other did; ``kept`` marks who counts."""
+    place = np.unique(np.asarray(text), return_inverse=True)[1]
+    own = np.unique(np.stack([place, np.asarray(rater)]), axis=1, return_inverse=True)[1].reshape(-1)
+    given, counted = np.asarray(score, dtype=np.float64), np.asarray(kept, dtype=np.float64)
+    others = np.bincount(place, counted)[place] - np.bincount(own, counted)[own]
+    total = np.bincount(place, counted * given)[place] - np.bincount(own, counted * given)[own]
+    found: FloatArray = np.divide(total, others, out=np.full(len(given), np.nan), where=others > 0)
+    return found
+
+
+def apart(score: npt.ArrayLike, others: npt.ArrayLike) -> Apart:
+    """One rater's scores against the means of others, NaN where there are none."""
+    differences = np.asarray(score, dtype=np.float64) - np.asarray(others, dtype=np.float64)
+    known = differences[np.isfinite(differences)]
+    if not len(known):
+        return Apart(0, None, None)
+    return Apart(len(known), float(np.abs(known).mean()), float(known.mean()))
+
+
 # A sequential test by betting, as Chatbot Arena filters its voters (FastChat, lmsys; e-values: Vovk and Wang
 # 2021, Ville 1939). For each vote p is the share of others' votes between the same two contestants, this one
 # included, that are as far against the favourite; a stake on p being small is paid 1 / (2 p). Votes drawn

@@ -1,9 +1,8 @@
-"""What samples (rounds, contestants) say about order: ranks, groups, who is above whom or first.
+"""Ranks, groups, and from samples (rounds, contestants) who is above whom or first.
 
 Contestants of different components (contestants,) are never compared.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, NoGamesError
-from leaderboard.stats.intervals import bounds, check_level
+from leaderboard.stats.intervals import check_level, student_reach
 from leaderboard.stats.plain_values import DECIMALS
 
 # Points; closer strengths are equal, so that no rounding error decides who is above whom.
@@ -73,34 +72,55 @@ class Groups:
     level: float
 
 
-def groups_not_told_apart(
-    samples: npt.ArrayLike, level: float, component: npt.ArrayLike, *, rating: npt.ArrayLike | None = None
-) -> Groups:
-    """The groups of contestants that cannot be told apart (compact letter display, Piepho 2004).
+def difference_errors(covariance: FloatArray, pull: FloatArray | None = None) -> FloatArray:
+    """The standard error (contestants, contestants) of each difference of two strengths.
 
-    Two are told apart if the central interval of the difference of their samples does not hold 0. A group is
-    a maximal set of contestants, no two of them told apart. "Best" goes by ``rating``, else by the median.
+    With the ``pull`` of a sandwich it is at least what half a point more in one game between the two adds:
+    few prompts often agree by chance, and scores that all agree have no variance.
     """
-    return groups_at(samples, (level,), component, rating=rating)[0]
+    error = np.sqrt(np.maximum(_of_differences(covariance), 0.0))
+    return error if pull is None else np.maximum(error, 0.5 * _of_differences(pull))
 
 
-def groups_at(
-    samples: npt.ArrayLike,
-    levels: Sequence[float],
-    component: npt.ArrayLike,
-    *,
-    rating: npt.ArrayLike | None = None,
-) -> tuple[Groups, ...]:
-    """The groups of ``groups_not_told_apart`` for each of several levels, in their order."""
-    drawn, group = _checked(samples, component)
-    rated = np.median(drawn, axis=0) if rating is None else np.asarray(rating, dtype=float)
-    if len(rated) != len(group):
-        raise LengthMismatchError(f"samples has {len(group)} contestants, rating has {len(rated)}")
+def _of_differences(of_strengths: FloatArray) -> FloatArray:
+    own = np.diag(of_strengths)
+    return np.asarray(own[:, None] + own[None, :] - of_strengths - of_strengths.T)
+
+
+def told_apart(
+    rating: npt.ArrayLike, error: npt.ArrayLike, units: int, level: float, component: npt.ArrayLike
+) -> BoolArray:
+    """The matrix (contestants, contestants) of pairs told apart at ``level`` percent.
+
+    Two are told apart where the interval of the difference of their ratings leaves 0 out: Student's t with
+    ``units`` - 1 degrees of freedom times ``error``, as ``difference_errors`` gives it. Each pair is on its
+    own, without a correction for the number of pairs.
+    """
+    rated, errors, group = (
+        np.asarray(rating, dtype=float),
+        np.asarray(error, dtype=float),
+        np.asarray(component),
+    )
+    if not len(rated) == len(group) == len(errors):
+        sizes = f"rating has {len(rated)}, error has {len(errors)}, component has {len(group)}"
+        raise LengthMismatchError(f"the arrays differ in length: {sizes}")
+    reach = student_reach(units, check_level(level))
+    certain = np.abs(np.subtract.outer(rated, rated)) - reach * errors > _EQUAL
+    return np.asarray(_together(group) & certain)
+
+
+def groups_not_told_apart(
+    rating: npt.ArrayLike, error: npt.ArrayLike, units: int, level: float, component: npt.ArrayLike
+) -> Groups:
+    """The groups of contestants that ``told_apart`` leaves together (compact letter display, Piepho 2004).
+
+    A group is a maximal set of contestants, no two of them told apart, best first.
+    """
+    group = np.asarray(component)
+    apart = told_apart(rating, error, units, level, group)
     # Rounded as ratings are published: the last bits of equal ratings differ between processors.
-    order = np.lexsort((-np.round(rated, DECIMALS), group))
-    within = _together(group)
-    apart = told_apart_at(drawn, levels, group)
-    return tuple(_grouped(within & ~those, order, level) for those, level in zip(apart, levels, strict=True))
+    order = np.lexsort((-np.round(np.asarray(rating, dtype=float), DECIMALS), group))
+    return _grouped(_together(group) & ~apart, order, level)
 
 
 def _grouped(alike: BoolArray, order: IntArray, level: float) -> Groups:
@@ -112,25 +132,7 @@ def _grouped(alike: BoolArray, order: IntArray, level: float) -> Groups:
         for contestant in those:
             letters[contestant].append(_letter(number))
     between = "" if len(members) <= len(ascii_lowercase) else " "
-    return Groups(members, tuple(between.join(own) for own in letters), check_level(level))
-
-
-def told_apart(samples: npt.ArrayLike, level: float, component: npt.ArrayLike) -> BoolArray:
-    """The matrix (contestants, contestants) of pairs told apart at ``level`` percent."""
-    return np.asarray(told_apart_at(samples, (level,), component)[0])
-
-
-def told_apart_at(samples: npt.ArrayLike, levels: Sequence[float], component: npt.ArrayLike) -> BoolArray:
-    """The matrix of ``told_apart`` for each of several levels: (levels, contestants, contestants)."""
-    drawn, group = _checked(samples, component)
-    contestants = drawn.shape[1]
-    ends = np.array([bounds(level) for level in levels])
-    apart = np.zeros((len(levels), contestants, contestants), dtype=bool)
-    for i in range(contestants - 1):
-        others = i + 1 + np.flatnonzero(group[i + 1 :] == group[i])
-        low, high = np.percentile(drawn[:, others] - drawn[:, i : i + 1], ends.T, axis=0)
-        apart[:, i, others] = (low > _EQUAL) | (high < -_EQUAL)
-    return apart | apart.transpose(0, 2, 1)
+    return Groups(members, tuple(between.join(own) for own in letters), level)
 
 
 def rank_interval(

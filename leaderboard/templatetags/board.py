@@ -14,6 +14,8 @@ from arena.texts import markdown
 from leaderboard.models import Snapshot
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
 from leaderboard.pages.wording import probability
+from leaderboard.requirements.has_answers import has_answers
+from leaderboard.snapshots.settings import has_majorities
 
 register = template.Library()
 
@@ -25,6 +27,7 @@ TABS: Final[tuple[tuple[str, str], ...]] = (
     ("study-raters", "Raters"),
     ("study-agreement", "Agreement"),
     ("study-trust", "Judge accuracy"),
+    ("study-requirements", "Requirements"),
     ("study-comparisons", "Pairs"),
     ("study-data", "Data"),
     ("study-results", "Download and cite"),
@@ -38,6 +41,7 @@ _BELONGS: Final = {
     "study-judges": "study-raters",
     "study-two": "study-agreement",
     "study-comparison": "study-comparisons",
+    "study-requirement-text": "study-requirements",
     **dict.fromkeys(("study-releases", "study-release", "study-release-changes"), "study-results"),
 }
 
@@ -106,6 +110,11 @@ def study_tabs(context: Context, study: Study) -> dict[str, Any]:
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)
     snapshot = context.get("snapshot") or Snapshot.objects.newest(study)
-    judged = shown == "study-trust" or (snapshot and snapshot.counts.get("labelled"))
-    tabs = [each for each in TABS if judged or each[0] != "study-trust"]
+    judged = shown == "study-trust" or (
+        snapshot
+        and (snapshot.counts.get("labelled") or (study.is_closed and has_majorities(snapshot.counts)))
+    )
+    checked = shown == "study-requirements" or has_answers(study)
+    hidden = {"study-trust": not judged, "study-requirements": not checked}
+    tabs = [each for each in TABS if not hidden.get(each[0])]
     return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in tabs]}

@@ -20,10 +20,12 @@ def judge_rows(page: TrustPage) -> SafeString:
 
 def _row(page: TrustPage, row: Row) -> str:
     cells = (f'<td class="{column.kind}">{escape(column.text(row))}</td>' for column in page.columns)
-    muted = "" if row.is_judge else ' class="provisional"'
+    leads = row.slug in page.in_front
+    kind = ' class="leads"' if leads else "" if row.is_judge else ' class="provisional"'
+    hidden = '<span class="visually-hidden">, not told apart from the first</span>' if leads else ""
     return (
-        f"<tr{muted}>"
-        f'<th scope="row" class="name">{_name(page, row)}</th>'
+        f"<tr{kind}>"
+        f'<th scope="row" class="name">{_name(page, row)}{hidden}</th>'
         f'<td class="num score">{escape(ACCURACY.text(row))}</td>'
         f'<td class="dots-cell">{_interval(page, row)}</td>{"".join(cells)}</tr>'
     )

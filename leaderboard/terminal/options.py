@@ -45,8 +45,8 @@ def add_method_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--intervals",
         metavar="bootstrap|sandwich",
-        help="sandwich: Student's t with the robust covariance, for every method but elo-study; better for "
-        "few prompts (default: bootstrap, but sandwich with --adjust raters, which is faster)",
+        help="sandwich: Student's t with the robust covariance; better for few prompts, not for elo-study "
+        "(default: bootstrap, but sandwich with --adjust raters, which is faster)",
     )
     parser.add_argument(
         "--adjust",

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
+from ninja.errors import HttpError
 
 from arena.api.auth import caller_of
 from arena.api.schemas import ErrorOut, Name
@@ -60,17 +61,24 @@ class TrustOut(Schema):
     judges: list[JudgedOut]
     baselines: list[BaselineOut] = Field(description="None until the study closes, save for operators.")
     lead: dict[str, Any] | None = Field(description="The most accurate judge beside the next and a baseline.")
+    leads: dict[str, dict[str, Any] | None] = Field(description="The same by subset and group.")
     matrix: dict[str, Any] = Field(description="Judges by model and protocol, and what is hard.")
     tags: dict[str, dict[str, int]] = Field(
         description="How often each judge has each error tag; none until the study closes."
     )
 
 
-@reads(studies, "/{slug}/trust/", "Read how often judges are right", {200: TrustOut, **COMPUTED})
+@reads(
+    studies, "/{slug}/trust/", "Read how often judges are right", {200: TrustOut, 400: ErrorOut, **COMPUTED}
+)
 def show_trust(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[TrustIn]
 ) -> TrustOut | Status[ErrorOut]:
     """What `manage.py meta_evaluate --matrix` prints: judges held against right answers."""
+    known = TrustIn.model_fields
+    for name in request.GET:
+        if name not in known:
+            raise HttpError(400, f'Unknown parameter "{name[:100]}". It takes: {", ".join(known)}.')
     study, operator = study_of(request, slug), caller_of(request).is_operator
     asked = wanted.dict(exclude_none=True)
     return computed(response, lambda: TrustOut(**TrustPage.newest(study, asked, operator=operator).answer()))

@@ -15,7 +15,7 @@ import numpy as np
 from arena.models import Study
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.settings import TrustSetting
+from leaderboard.snapshots.settings import LABELS, PEOPLE, TrustSetting
 from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.gold import Judged, Rule, mean_of
@@ -24,7 +24,6 @@ from leaderboard.stats.gold_baselines import BASELINES, among_people, chance
 from leaderboard.stats.plain_values import rounded
 from leaderboard.trust.matrix import matrix
 from leaderboard.trust.reading import (
-    LABELS,
     NO_GOLD,
     Gold,
     NothingToJudgeError,
@@ -64,12 +63,15 @@ def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
         )
     ]
     wanted = asked.matrix or asked.base
+    names = trial.instances.subsets
+    parts = {name: [number] for number, name in enumerate(names)} | dict(groups(names))
     return {
         "study": known.study,
         "parameters": _parameters(trial),
         "judges": judges,
         "baselines": [] if asked.sealed else list(_baselines(trial)),
-        "lead": _lead(trial),
+        "lead": _lead(trial, range(len(names))),
+        "leads": {name: _lead(trial, subsets) for name, subsets in parts.items()},
         "matrix": matrix(trial) if wanted else None,
     }
 
@@ -197,7 +199,7 @@ def _baselines(trial: Trial) -> Iterator[dict[str, Any]]:
     alone = [by_lot([subset]) for subset in range(len(trial.golds))]
     yield {"baseline": "random", **_parts(trial, alone, by_lot)}
     if trial.read.people:
-        yield {"baseline": "people", **_people(trial)}
+        yield {"baseline": PEOPLE, **_people(trial)}
 
 
 def _people(trial: Trial) -> dict[str, Any]:
@@ -221,20 +223,29 @@ def _people(trial: Trial) -> dict[str, Any]:
     )
 
 
-def _lead(trial: Trial) -> dict[str, Any] | None:
-    """The most accurate judge, and its lead over the next and over the best baseline; None without one."""
-    if not trial.ranking:
+def _lead(trial: Trial, subsets: Sequence[int]) -> dict[str, Any] | None:
+    """The most accurate judge, and its lead over the next and over the best baseline; None without one.
+
+    ``alike``: the judges whose difference from it may be noise, each by its own interval.
+    """
+    averages = trial.averages_on(subsets)
+    if not (ranking := trial.ranking(subsets)):
         return None
-    best, *others = trial.ranking
+    best, *others = ranking
     judges = len(trial.choices)
-    beside = trial.averages[judges:]
-    found: dict[str, Any] = {"judge": trial.slugs[best], "accuracy": rounded(float(trial.averages[best]))}
+    beside = averages[judges:]
+    leads = {other: trial.difference(other, best, subsets) for other in others}
+    alike = [trial.slugs[other] for other, lead in leads.items() if lead.low is None or lead.low <= 0]
+    found: dict[str, Any] = {
+        "judge": trial.slugs[best],
+        "accuracy": rounded(float(averages[best])),
+        "alike": alike,
+    }
     if others:
-        lead = trial.named(trial.difference(others[0], best))
-        found["next"] = {"judge": trial.slugs[others[0]], **lead}
+        found["next"] = {"judge": trial.slugs[others[0]], **trial.named(leads[others[0]])}
     known = np.flatnonzero(~np.isnan(beside))
     if len(known) and not trial.asked.sealed:
         strongest = int(known[np.argmax(beside[known])])
-        lead = trial.named(trial.difference(judges + strongest, best))
+        lead = trial.named(trial.difference(judges + strongest, best, subsets))
         found["baseline"] = {"baseline": BASELINES[strongest], **lead}
     return found

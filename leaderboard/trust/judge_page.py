@@ -19,11 +19,12 @@ from arena.people.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.rater_kinds.page import ending, one_of
+from leaderboard.snapshots.settings import LABELS
 from leaderboard.stats.checks import BoolArray, IntArray
 from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED
 from leaderboard.trust import tags
 from leaderboard.trust.errors import ORDERS, Errors, errors
-from leaderboard.trust.reading import LABELS, Gold, NothingToJudgeError
+from leaderboard.trust.reading import Gold, NothingToJudgeError
 
 AT_ONCE: Final = 20
 LETTERS: Final = {FIRST: "A", TIE: "tie", SECOND: "B", UNSCORED: "not rated", NOT_ASKED: "not asked"}

@@ -58,7 +58,11 @@ def _base(trial: Trial) -> str | None:
     """The protocol that others are compared with: that of the base judge, or what is called so."""
     if trial.asked.base:
         return trial.protocols[_base_judge(trial)]
-    return next((each for each in trial.protocols if each and each.casefold() in _BASES), None)
+    return next((each for each in trial.protocols if is_base(each)), None)
+
+
+def is_base(protocol: str | None) -> bool:
+    return (protocol or "").casefold() in _BASES
 
 
 def _base_judge(trial: Trial) -> int:
@@ -119,7 +123,7 @@ def _differences(trial: Trial, base: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _difficulty(trial: Trial) -> dict[str, Any]:
-    order, own = np.array(trial.ranking, dtype=np.int64), trial.instances
+    order, own = np.array(trial.ranking(range(len(trial.golds))), dtype=np.int64), trial.instances
     return {
         name: difficulty(trial.points[:, own.subset == subset], order).as_dict()
         for subset, name in enumerate(own.subsets)

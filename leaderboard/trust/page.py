@@ -24,7 +24,9 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     DECLARED,
+    LABELS,
     OF_TRUST,
+    PEOPLE,
     SEALED,
     Scope,
     TrustSetting,
@@ -43,8 +45,8 @@ _UNASKED: Final = TableQuery()
 _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
     "unscored": (
         "Replies without a rating",
-        "Left out, counted as wrong, or given a side by lot.",
-        {"exclude": "Left out", "wrong": "Wrong", "random": "By lot"},
+        "Left out, counted as wrong, or given a random side.",
+        {"exclude": "Left out", "wrong": "Wrong", "random": "At random"},
     ),
     "ties": (
         "Ties",
@@ -52,9 +54,9 @@ _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
         {"half": "Half right", "tie": "Wrong"},
     ),
     "published": (
-        "Count as",
-        "As LLMBar’s own tables count. This overrides the two rules above.",
-        {"": "Here", "llmbar": "LLMBar"},
+        "Counting rule",
+        "The LLMBar paper’s rule overrides the two above.",
+        {"": "This site", "llmbar": "LLMBar paper"},
     ),
 }
 
@@ -80,7 +82,7 @@ class TrustPage(Page):
         """The page an address asks for. Raises UnknownSettingError."""
         sealed = "" if operator or study.is_closed else SEALED
         own = {name: wanted[name] for name in (*OF_TRUST, "base", "gold", "level") if name in wanted}
-        setting = parse_for_trust(own | {"sealed": sealed}, snapshot.counts)
+        setting = parse_for_trust(own | {"sealed": sealed}, snapshot.known)
         content, pending = _content(snapshot, setting)
         there = content is not None and "nothing" not in content
         part = one_of(wanted, "subset", table.parts(content) if there and content else (), "")
@@ -117,12 +119,12 @@ class TrustPage(Page):
 
     @property
     def without_gold(self) -> bool:
-        return not self.snapshot.counts.get("labelled") and self.setting.gold == TrustSetting.gold
+        return not self.snapshot.counts.get("labelled") and self.setting.gold == LABELS
 
     @property
     def can_ask_people(self) -> bool:
         """Whether the majority of people can be taken as right instead of labels that are not there."""
-        return self.without_gold and "people" in self._sources
+        return self.without_gold and PEOPLE in self._sources
 
     @property
     def found(self) -> Content | None:
@@ -155,7 +157,20 @@ class TrustPage(Page):
 
     @property
     def verdict(self) -> tuple[str, str]:
-        return table.verdict(self.found) if self.found else ("", "")
+        return table.verdict(self.found, self.part) if self.found else ("", "")
+
+    @cached_property
+    def in_front(self) -> frozenset[str]:
+        """The judge in front and those it cannot be told apart from, by slug; empty if it leads alone."""
+        lead = table.lead_in(self.found, self.part) if self.found else None
+        return frozenset((lead["judge"], *lead["alike"])) if lead and lead["alike"] else frozenset()
+
+    @property
+    def pairs(self) -> int:
+        """With a right answer, in the part that is shown."""
+        used = (self.found or {})["parameters"]
+        names = used["groups"].get(self.part) or ([self.part] if self.part else used["subsets"])
+        return sum(used["subsets"][name] for name in names)
 
     @property
     def notices(self) -> list[str]:
@@ -168,12 +183,12 @@ class TrustPage(Page):
 
     @property
     def setting_words(self) -> str:
-        return self.method_words
+        return ", ".join([*self._gold_words, self.method_words])
 
     @property
     def filters(self) -> str:
         """What the switches are set to, in words."""
-        return f"{self.part or 'All'}, {self.method_words}"
+        return f"{self.part or 'All'}, {self.setting_words}"
 
     @property
     def method_words(self) -> str:
@@ -183,19 +198,22 @@ class TrustPage(Page):
             for name, (label, _, options) in _SWITCHES.items()
             if getattr(self.setting, name) != getattr(TrustSetting, name)
         ]
-        if self.setting.gold != TrustSetting.gold:
-            words.append(f"right answers by {self._sources[self.setting.gold]}")
         if self.setting.base:
             words.append(f"base {judges_of(self.snapshot.counts)[self.setting.base]}")
         if self.setting.level != TrustSetting.level:
             words.append(f"{self.setting.level}% intervals")
-        return ", ".join(words) or "as usual"
+        return ", ".join(words) or "default"
+
+    @property
+    def _gold_words(self) -> list[str]:
+        by = self._sources[self.setting.gold]
+        return [] if self.setting.gold == LABELS else [f"right answers by {by[:1].lower()}{by[1:]}"]
 
     @cached_property
     def _sources(self) -> dict[str, str]:
-        named = {"labels": "Gold labels", **labels(self.snapshot)}
+        named = {LABELS: "Gold labels", **labels(self.snapshot), PEOPLE: "Most people"}
         sealed = bool(self.setting.sealed)
-        return {source: named[source] for source in gold_sources(self.snapshot.counts, sealed=sealed)}
+        return {source: named[source] for source in gold_sources(self.snapshot.known, sealed=sealed)}
 
     @property
     def switches(self) -> list[Switch]:
@@ -207,12 +225,12 @@ class TrustPage(Page):
         )
         kept = tuple(self.setting.parts().items())
         shown = [Switch("subset", "Pairs of", options, field="subset", kept=kept)] if len(options) > 1 else []
-        return shown + self.rare_switches
+        sources = replace(self._rare("gold", "Right answers", "", self._sources), group="main")
+        return [*([sources] if len(sources.options) > 1 else []), *shown, *self.rare_switches]
 
     @cached_property
     def rare_switches(self) -> list[Switch]:
-        found = [self._rare("gold", "Right answers", "Where they come from.", self._sources)]
-        found += [self._rare(name, *declared) for name, declared in _SWITCHES.items()]
+        found = [self._rare(name, *declared) for name, declared in _SWITCHES.items()]
         bases = {"": "Vanilla or base", **judges_of(self.snapshot.counts)}
         found.append(self._rare("base", "Base judge", "What others are compared with below.", bases))
         levels = {each.value: each.text for each in level_choices(self.setting.level)}
@@ -400,7 +418,7 @@ def _content(snapshot: Snapshot, setting: TrustSetting) -> tuple[Content | None,
     """What a setting shows, and whether it is still to be computed."""
     if not judges_of(snapshot.counts):
         return {"nothing": "no judge has rated in this study"}, None
-    if setting.gold == TrustSetting.gold and not snapshot.counts.get("labelled"):
+    if setting.gold == LABELS and not snapshot.counts.get("labelled"):
         return {"nothing": "no pair of this study has a right answer"}, None
     if setting.is_stored(()):
         stored = Stored.read(snapshot, Q(kind="trust", method=setting.sealed))

@@ -13,12 +13,11 @@ from django.db.models import QuerySet
 from arena.models import Pair, Study
 from leaderboard.snapshots.columns import IDENTICAL
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import IntArray
 from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED, counted, is_scored
 from leaderboard.stats.gold_baselines import majority
 
-LABELS: Final = "labels"
-PEOPLE: Final = "people"
 WITHOUT_SUBSET: Final = "all"
 """What a subset is called whose prompts name none."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.settings import LABELS
 
 NONE: Final = "–"
 
@@ -47,9 +48,7 @@ def as_text(found: Content) -> str:
 def _about(found: Content) -> str:
     used = found["parameters"]
     gold = (
-        used["gold"]
-        if used["gold"] == "labels"
-        else f"the majority of {used['gold']}, {used['least']} or more"
+        used["gold"] if used["gold"] == LABELS else f"the majority of {used['gold']}, {used['least']} or more"
     )
     left = f", {used['ties_left_out']} ties left out" if used["ties_left_out"] else ""
     few = f", {used['too_few_people']} rated by too few left out" if used["too_few_people"] else ""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import counted, enumerated, percent, percent_range
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.settings import LABELS, PEOPLE
 
 NONE: Final = "–"
 BASELINES: Final = {
@@ -16,52 +17,75 @@ BASELINES: Final = {
     "longer": "Always the longer answer",
     "shorter": "Always the shorter answer",
     "constant": "Always the answer stored first",
-    "random": "By lot",
-    "people": "One person, by the others",
+    "random": "A random answer",
+    PEOPLE: "One person",
 }
 LEAST_SURE: Final = 0.05
+CHANCE: Final = 0.5
 
 
-def verdict(content: Content) -> tuple[str, str]:
-    """Which judge is right how often; and whether that is more than the next, a baseline and people."""
-    lead = content["lead"]
+def lead_in(content: Content, part: str) -> Content | None:
+    """The judge in front, in a part or in all; None without one."""
+    lead: Content | None = content["leads"][part] if part else content["lead"]
+    return lead
+
+
+def verdict(content: Content, part: str = "") -> tuple[str, str]:
+    """Which judge is right how often; and whether that is more than others, a baseline and people."""
+    lead = lead_in(content, part)
     if lead is None:
         return "No judge has rated enough of these pairs to say how often it is right.", ""
-    names = {each["judge"]: each["label"] for each in content["judges"]}
-    best = next(each for each in content["judges"] if each["judge"] == lead["judge"])["average"]
+    judges = {each["judge"]: each for each in content["judges"]}
+    best = figures_of(judges[lead["judge"]], part)
     ends = percent_range(best["low"], best["high"])
-    many = ", on the mean of subsets" if len(content["parameters"]["subsets"]) > 1 else ""
+    subsets = len(content["parameters"]["subsets"])
+    where = f" on {part}" if part else f", on average over {subsets} subsets" if subsets > 1 else ""
     share = f"{percent(best['accuracy'])} of its ratings" + (f" ({ends})" if ends else "")
-    first = f"{names[lead['judge']]} is right in {share}{many}."
-    said = [_lead(f"over {names[lead['next']['judge']]}", lead["next"])] if "next" in lead else []
-    return first, " ".join(f"{each}." for each in [*said, *_beside(content)])
+    first = f"{judges[lead['judge']]['label']} is right in {share}{where}"
+    if lead["alike"]:
+        first += f", but cannot be told apart from {counted(len(lead['alike']), 'other')}"
+    said = [*_next(lead, judges), *_beside(content, part), *_guessing(content, part)]
+    return f"{first}.", " ".join(f"{each}." for each in said)
 
 
-def _lead(over: str, found: Content) -> str:
+def _next(lead: Content, judges: Mapping[str, Content]) -> Iterator[str]:
+    found = lead.get("next")
+    if found is None:
+        return
+    over = f"over {judges[found['judge']]['label']}"
     if found["difference"] == 0:
-        return f"It has no lead {over}"
-    lead = f"Its lead of {_points(found['difference'])} points {over}"
-    if found["low"] is None:
-        return f"{lead} has no interval"
-    ends = f"({_points(found['low'])} to {_points(found['high'])})"
-    return f"{lead} {'is more than' if found['low'] > 0 else 'may be'} noise {ends}"
+        yield f"It has no lead {over}"
+    elif found["low"] is None:
+        yield f"Its lead of {_points(found['difference'])} points {over} has no interval"
+    else:
+        ends = f"({_points(found['low'])} to {_points(found['high'])})"
+        noise = "is more than" if found["low"] > 0 else "may be"
+        yield f"Its lead of {_points(found['difference'])} points {over} {noise} noise {ends}"
 
 
-def _beside(content: Content) -> Iterator[str]:
+def _beside(content: Content, part: str) -> Iterator[str]:
     """The best baseline, and people."""
-    averages = {each["baseline"]: each["average"] for each in content["baselines"]}
-    found = content["lead"].get("baseline")
+    figures = {each["baseline"]: figures_of(each, part) for each in content["baselines"]}
+    found = (lead_in(content, part) or {}).get("baseline")
     if found is not None:
-        right = averages[found["baseline"]]["accuracy"]
+        right = figures[found["baseline"]]["accuracy"]
         name = BASELINES[found["baseline"]].removeprefix("Always ")
         beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
         yield f"Always choosing {name} is right in {percent(right)}{beaten}"
-    people = averages.get("people", {})
+    people = figures.get(PEOPLE, {})
     if people.get("accuracy") is not None:
-        labels = content["parameters"]["gold"] == "labels"
-        yield f"A person is right in {percent(people['accuracy'])}{'' if labels else ', by the others'}"
+        by = "" if content["parameters"]["gold"] == LABELS else " by what the others say"
+        yield f"A person is right in {percent(people['accuracy'])}{by}"
     if people.get("agreement") is not None:
         yield f"Two people agree in {percent(people['agreement'])}"
+
+
+def _guessing(content: Content, part: str) -> Iterator[str]:
+    """How many judges may be no better than a random answer."""
+    lows = [figures_of(each, part).get("low") for each in content["judges"]]
+    if poor := sum(low is not None and low <= CHANCE for low in lows):
+        are = "is" if poor == 1 else "are"
+        yield f"{counted(poor, 'judge')} {are} not clearly better than a random answer"
 
 
 def _points(share: float | None) -> str:

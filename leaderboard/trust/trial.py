@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -14,13 +14,14 @@ from arena.models import Study
 from arena.people.rater_data import pseudonym
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.gold import Judged, Rule
 from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference
 from leaderboard.stats.gold_baselines import BASELINES, baseline
 from leaderboard.stats.gold_matrix import mean_of_known
-from leaderboard.trust.reading import PEOPLE, Gold, Instances, held_by, instances, judges_of, verdicts_of
+from leaderboard.trust.reading import Gold, Instances, held_by, instances, judges_of, verdicts_of
 
 FEWEST_SEALED: Final = 10
 
@@ -142,20 +143,22 @@ class Trial:
     def accuracies(self) -> list[Accuracies]:
         return accuracies(self.judged, self.asked.rounds, self.asked.rule.seed)
 
-    @cached_property
-    def averages(self) -> FloatArray:
-        """The averaged accuracy of each judge, then of BASELINES; NaN where undefined."""
-        return np.array([each.estimate.mean() for each in self.accuracies])
+    def averages_on(self, subsets: Sequence[int]) -> FloatArray:
+        """The accuracy of each judge, then of BASELINES, on average over subsets; NaN where undefined."""
+        return np.array([each.estimate[list(subsets)].mean() for each in self.accuracies])
 
-    @cached_property
-    def ranking(self) -> list[int]:
-        """The judges whose average is known, the most accurate first."""
-        own = self.averages[: len(self.choices)]
+    def ranking(self, subsets: Sequence[int]) -> list[int]:
+        """The judges whose average over subsets is known, the most accurate first."""
+        own = self.averages_on(subsets)[: len(self.choices)]
         return [judge for judge in np.argsort(-own, kind="stable").tolist() if not np.isnan(own[judge])]
 
-    def difference(self, base: int, judge: int) -> Difference:
-        known, judged = self.accuracies, self.judged
-        return difference(known[base], known[judge], judged[base], judged[judge], self.asked.level)
+    def difference(self, base: int, judge: int, subsets: Sequence[int] | None = None) -> Difference:
+        """On these subsets, or on all."""
+        kept = list(range(len(self.golds)) if subsets is None else subsets)
+        of_base, of_judge = ([self.judged[each][subset] for subset in kept] for each in (base, judge))
+        on_base, on_judge = (self.accuracies[each].on(kept) for each in (base, judge))
+        found = difference(on_base, on_judge, of_base, of_judge, self.asked.level)
+        return replace(found, subsets=tuple(kept[place] for place in found.subsets))
 
     def names(self, subsets: Iterable[int]) -> list[str]:
         return [self.instances.subsets[subset] for subset in subsets]

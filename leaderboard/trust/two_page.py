@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -18,11 +18,15 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import counted, probability
+from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.stats.checks import BoolArray
+from leaderboard.stats.multiplicity import holm
 from leaderboard.stats.paired_shares import mcnemar
 from leaderboard.trust.errors import Errors
 from leaderboard.trust.judge_page import AT_ONCE, LETTERS, Said, judged, said
+from leaderboard.trust.matrix import is_base
+from leaderboard.trust.table import LEAST_SURE
 
 CELLS: Final = ("both", "a", "b", "neither")
 
@@ -51,6 +55,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class TwoJudgesPage(Page):
     errors: Errors = field(repr=False)
+    facts: Mapping[str, JudgeFacts] = field(repr=False)
     view: View
     page_number: str
 
@@ -95,9 +100,36 @@ class TwoJudgesPage(Page):
         return [(text, self.counts[name], self.view.query(show=name)) for name, text in named]
 
     @property
-    def p(self) -> float:
-        """Of McNemar's exact test."""
-        return float(mcnemar(np.array([self.counts["a"]]), np.array([self.counts["b"]]))[0])
+    def test(self) -> tuple[float, float, int, str]:
+        """McNemar's exact test: p, p by Holm over all judges compared with the base, their number, the base.
+
+        That is the second of the two unless only the first is asked as a base is. Two judges of one
+        model are among those of this model.
+        """
+        told = [self.facts.get(each.selector, JudgeFacts("", "")) for each in self.errors.choices]
+        judge, base = self.numbers
+        if is_base(told[judge].protocol_name) and not is_base(told[base].protocol_name):
+            judge, base = base, judge
+        same = told[judge].model == told[base].model
+        among = [
+            number
+            for number, each in enumerate(told)
+            if number != base and (not same or each.model == told[base].model)
+        ]
+        counts = np.array([self._alone(number, base) for number in among])
+        exact = mcnemar(counts[:, 0], counts[:, 1])
+        place = among.index(judge)
+        return (
+            float(exact[place]),
+            float(holm(exact)[place]),
+            len(among),
+            self.errors.choices[base].label,
+        )
+
+    def _alone(self, one: int, other: int) -> tuple[int, int]:
+        """How many instances one alone gets right, and the other alone."""
+        a, b = self.errors.right_throughout(one, other)
+        return int((self.within & (a > b)).sum()), int((self.within & (a < b)).sum())
 
     @property
     def left_out(self) -> int:
@@ -114,9 +146,12 @@ class TwoJudgesPage(Page):
         if not sum(self.counts.values()):
             return f"{one} and {other} have no pair on which both have every verdict."
         told = f"{one} alone is right on {counted(a, 'pair')}, {other} alone on {b:,}"
-        p = probability(self.p)
-        noise = "More than noise" if self.p < 0.05 else "This may be noise"
-        return f"{told}. {noise}: p {p if p.startswith('<') else f'= {p}'} (McNemar’s exact test)."
+        alone, corrected, judges, base = self.test
+        noise = "More than noise" if corrected < LEAST_SURE else "This may be noise"
+        how = "McNemar’s exact test"
+        if judges > 1:
+            how += f", corrected for {judges} judges compared with {base}; {_p(alone)} without"
+        return f"{told}. {noise}: {_p(corrected)} ({how})."
 
     @property
     def selects(self) -> list[tuple[str, str, str]]:
@@ -181,6 +216,11 @@ class TwoJudgesPage(Page):
         return own.choices[number].label, verdicts, address + query
 
 
+def _p(p: float) -> str:
+    written = probability(p)
+    return f"p {written}" if written.startswith("<") else f"p = {written}"
+
+
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TwoJudgesPage:
     found, gold = judged(request, study, snapshot)
     if len(found.slugs) < 2:
@@ -200,6 +240,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         address=request.path,
         query=view.query(),
         errors=found,
+        facts=facts_of_judges(study, [each.selector for each in found.choices], snapshot.created_at),
         view=view,
         page_number=wanted.get("page", "1"),
     )

@@ -12,7 +12,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 MODELS = ["study", "prompt", "contestant", "completion", "pair", "rater", "ratergroup", "membership"]
-MODELS += ["invitation", "assignment", "comparison", "apitoken", "studyevent"]
+MODELS += ["invitation", "assignment", "comparison", "apitoken", "studyevent", "question", "score", "answer"]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -21,6 +21,9 @@ def test_rows_are_looked_at_and_not_changed(admin_client: Client, model: str) ->
     factories.make_member(comparison.study)
     factories.make_assignment(pair=comparison.pair)
     factories.make_group()
+    completion = comparison.pair.first
+    factories.make_score(completion=completion)
+    factories.make_answer(completion=completion)
     Invitation.objects.create(study=comparison.study)
     StudyEvent.objects.create(study=comparison.study, kind="paused")
     issue_token(comparison.rater, "cluster")

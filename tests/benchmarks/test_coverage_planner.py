@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from leaderboard.stats import bootstrap_bradley_terry, bradley_terry
+from leaderboard.stats import Method, bradley_terry
+from leaderboard.stats.head_to_head import difference
 from leaderboard.stats.planning import plan_from_assumptions, plan_from_data
-from leaderboard.stats.separation import told_apart
 from tests.leaderboard.stats.simulation import simulated_games
 from tests.leaderboard.stats.test_planning import make_study
 
@@ -29,7 +29,7 @@ def true_gap(contestants, prompt_sd):
 
 
 def share_told_apart(prompts, contestants, prompt_sd, raters, level):
-    """How often the bootstrap of prompts tells the two apart."""
+    """How often the two are told apart."""
     told = []
     for seed in range(STUDIES):
         games = simulated_games(
@@ -41,10 +41,8 @@ def share_told_apart(prompts, contestants, prompt_sd, raters, level):
             prompt_effect=prompt_sd,
             clustered=True,
         )
-        samples = bootstrap_bradley_terry(
-            games.a, games.b, games.score, contestants, rounds=400, cluster=games.cluster, seed=seed
-        ).samples
-        told.append(told_apart(samples, level, np.zeros(contestants, dtype=int))[0, 1])
+        low, high = difference(games, 0, 1, Method("bradley-terry")).ends(level)
+        told.append(low > 0.0 or high < 0.0)
     return float(np.mean(told))
 
 

@@ -5,8 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from leaderboard.stats import bootstrap_bradley_terry, central_interval
-from leaderboard.stats.separation import probability_above, rank_interval, rank_upper_bound, told_apart
+from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, sandwich
+from leaderboard.stats.separation import (
+    difference_errors,
+    probability_above,
+    rank_interval,
+    rank_upper_bound,
+    told_apart,
+)
 from tests.leaderboard.stats.simulation import simulated_games
 
 STUDIES = 400
@@ -22,8 +28,12 @@ TRUTHS = {
 }
 
 
+def studied(ratings, prompts, seed):
+    return simulated_games(prompts, ratings, seed=seed, clustered=True)
+
+
 def bootstrap(ratings, prompts, seed):
-    games = simulated_games(prompts, ratings, seed=seed, clustered=True)
+    games = studied(ratings, prompts, seed)
     found = bootstrap_bradley_terry(
         games.a, games.b, games.score, len(ratings), rounds=ROUNDS, cluster=games.cluster, seed=seed
     )
@@ -51,16 +61,20 @@ def test_ranks(name):
         width.append(high - low + 1)
         low, high = percentiles_of_ranks(samples)
         obvious.append((low <= best) & (worst <= high))
-        apart.append(told_apart(samples, 95, TOGETHER))
+        games = studied(TRUTHS[name], PROMPTS, seed)
+        fit = bradley_terry(games)
+        found = sandwich(games, fit)
+        error = difference_errors(found.covariance, found.pull)
+        apart.append(told_apart(fit.rating, error, games.units, 95, TOGETHER))
     pairs = np.triu_indices(len(truth), 1)
     equal = (truth[:, None] == truth[None, :])[pairs]
     told = np.mean(apart, axis=0)[pairs]
     errors = f"{100 * told[equal].mean():5.1f} %" if equal.any() else "      -"
-    found = f"{100 * told[~equal].mean():5.1f} %" if (~equal).any() else "      -"
+    others = f"{100 * told[~equal].mean():5.1f} %" if (~equal).any() else "      -"
     print(
         f"\n{name}: rank_ub holds {100 * np.mean(upper):.1f} %, rank interval "
         f"{100 * np.mean(interval):.1f} % (mean width {np.mean(width):.2f}), "
-        f"percentiles of ranks {100 * np.mean(obvious):.1f} %; equals told apart {errors}, others {found}"
+        f"percentiles of ranks {100 * np.mean(obvious):.1f} %; equals told apart {errors}, others {others}"
     )
     assert np.mean(upper) > 0.95
     assert np.mean(interval) > 0.9

@@ -52,6 +52,7 @@ def take_leaderboards(page: Any, address: str) -> None:
         "agreement": "demo/agreement",
         "llmfao": "llmfao",
         "pairs": "demo-closed/comparisons",
+        "trust": "demo-closed/trust",
     }
     for name, place in places.items():
         page.goto(f"{address}/studies/{place}/")

@@ -65,9 +65,9 @@ def test_figures_keep_their_place_and_show_names_as_text(page, live_server, made
 def test_the_category_matrix_is_sorted_and_switched_in_place(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/board/categories/")
     page.evaluate("document.body.dataset.here = 'still'")
-    page.get_by_role("link", name="Poems", exact=True).click()
+    page.get_by_role("link", name="poems", exact=True).click()
     page.wait_for_url("**sort=poems")
-    page.wait_for_selector("th[aria-sort=ascending]:has-text('poems')")
+    page.wait_for_selector("th[aria-sort=descending]:has-text('poems')")
     settled(page)
     stored = SnapshotSlice.objects.get(
         kind="standings", raters="people", ties="on", category="poems", method="elo"

@@ -3,16 +3,19 @@
 from typing import Any
 
 import pytest
+from django.urls import resolve
 
 from tests.browser.conftest import sign_in
 from tests.browser.watching import check_accessible, drawn, settled
 from tests.crawl.arena import STARTS, Arena, make_arena
-from tests.crawl.walk import view, walk
+from tests.crawl.walk import Facet, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PARTS = ("/studies/closed/", "/operate/closed/", "/operate/", "/")
-"""A test walks through one part; an address belongs to the first one that it begins with."""
+"""A test looks at each view of one part once; an address belongs to the first part that it begins with."""
+TRAINING = "/operate/trained/pairs/"
+"""The closed study and the open one have no training pairs."""
 
 LEFT_OUT = ("/admin/", "/methodology/")
 """The admin's pages are Django's; over the methodology, a page of text and tables, axe takes a minute."""
@@ -47,5 +50,9 @@ def test_every_page_is_drawn_accessible_and_fits(
         first = next((each for each in PARTS if path.startswith(each)), None)
         return first == part and path.endswith(OWN_PAGE) and not path.startswith(LEFT_OUT)
 
-    seen = walk([part, *(start for start in STARTS if belongs(start))], look, view)
+    def view(address: str) -> set[Facet]:
+        found = resolve(address.partition("?")[0])
+        return {(found.view_name or found.route,)}
+
+    seen = walk([part, *(start for start in (*STARTS, TRAINING) if belongs(start))], look, view)
     assert len(seen) > 10

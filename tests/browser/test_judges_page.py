@@ -56,19 +56,14 @@ def compute(study, address):
         pass
 
 
-def test_it_is_drawn_accessible_and_fits(page, live_server, made, problems):
-    page.goto(f"{live_server.url}{PAGE}")
-    drawn(page)
-    assert page.locator(".plot .main-svg").count() >= 1
-    check_accessible(page)
-    assert problems == []
-
-
-def test_boxes_choose_who_stands_side_by_side(page, live_server, made, problems):
+def test_it_is_accessible_and_boxes_choose_who_stands_side_by_side(page, live_server, made, problems):
     query = "with=people&with=judge%3Astrict&with=judge%3Aleaning"
     with few_rounds(50):
         compute(made, f"{PAGE}?{query}")
     page.goto(f"{live_server.url}{PAGE}")
+    drawn(page)
+    assert page.locator(".plot .main-svg").count() >= 1
+    check_accessible(page)
     assert page.locator(".kinds").first.locator("thead th").count() == 5
     page.locator("summary", has_text="Choose raters").click()
     box = page.locator('input[name="with"][value="judge:a-judge-with-a-rather-long-name"]')

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
 from arena.rating import assignments, recording
-from arena.rating.recording import Answer
+from arena.rating.opinions import Rating
 from arena.studies.setting_up import UNNAMED, free_address
 from tests import factories as make
 from tests.browser.conftest import Visitor
@@ -29,8 +29,8 @@ def operator(visitor: Visitor) -> Visitor:
         if number == 2:
             assignments.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
         else:
-            answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-            recording.record_comparison(other, assignment.public_id, answer)
+            answer = Rating(points=8, rating=3, source=Comparison.Source.WEB)
+            recording.record(other, assignment.public_id, answer)
     Invitation.objects.create(study=visitor.study, note="The course", max_uses=30)
     Invitation.objects.create(study=visitor.study, revoked_at=timezone.now())
     StudyEvent.objects.create(study=visitor.study, kind="paused", by=visitor.rater.user, note="Lunch")
@@ -134,9 +134,7 @@ def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
     other = make.make_member(operator.study)
     assignment = assignments.claim(operator.study, other)
     assert assignment is not None
-    recording.record_comparison(
-        other, assignment.public_id, Answer(points=8, rating=6, source=Comparison.Source.WEB)
-    )
+    recording.record(other, assignment.public_id, Rating(points=8, rating=6, source=Comparison.Source.WEB))
     page.evaluate("htmx.trigger(document.getElementById('figures'), 'due')")
     expect(field).to_have_text(str(before - 1))
     assert operator.complaints == []

@@ -98,7 +98,6 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     flagged = visitor.assignment
     person.keys.press("f")
     person.keys.press("1")
-    check_accessible(page)
     visitor.press_for_next("Enter")
     person.rate_until(13)
 
@@ -107,7 +106,6 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     visitor.settle()
     visitor.press_for_next("u")
     assert visitor.assignment == revised
-    check_accessible(page)
     person.keys.press("8" if person.said[revised] != 8 else "1")
     person.said[revised] = 8 if person.said[revised] != 8 else 1
     visitor.press_for_next("Enter")
@@ -122,11 +120,9 @@ def test_fifty_pairs_by_keyboard_alone(visitor: Visitor, capsys: Any) -> None:
     # The connection is lost: the pair on screen and the one held ready are rated all the same.
     page.context.set_offline(True)
     person.rate()
-    check_accessible(page)
     person.rate()
     visitor.expect("You are offline")
     page.wait_for_selector("#outbox:visible")
-    check_accessible(page)
     assert Comparison.objects.current().count() == 20
     page.context.set_offline(False)
     page.wait_for_selector("#answer")

@@ -89,6 +89,19 @@ def test_it_works_without_a_script(visitor: Visitor, plain_page: Page, trained: 
     plain_page.wait_for_selector(".task-status:has-text('Pair 2 of 3')")
 
 
+def test_a_try_of_a_closed_study_by_keyboard(visitor: Visitor) -> None:
+    pair = make.make_pair()
+    Study.objects.filter(pk=pair.prompt.study_id).update(visibility="public", closed_at="2030-01-01T00:00Z")
+    Pair.objects.filter(pk=pair.pk).update(people_ratings=1)
+    visitor.visit("try")
+    check_accessible(visitor.page)
+    visitor.page.keyboard.press("6")
+    press(visitor, "Enter", ".verdict")
+    check_accessible(visitor.page)
+    press(visitor, "Enter", "#answer [name=rating]")
+    assert visitor.complaints == []
+
+
 def test_every_page_is_accessible_and_fits(visitor: Visitor, trained: Study) -> None:
     Study.objects.update(training_threshold=1.0)
 
@@ -110,11 +123,6 @@ def test_every_page_is_accessible_and_fits(visitor: Visitor, trained: Study) -> 
     check_accessible(visitor.page)
     visitor.visit("guidelines", trained.slug)
     visitor.page.click(".example summary")
-    check_accessible(visitor.page)
-    visitor.visit("rate-study", trained.slug)
-    visitor.page.wait_for_selector(".needs-script:not([hidden])", state="attached")
-    visitor.page.keyboard.press("g")
-    visitor.page.click("#guidelines .example summary")
     check_accessible(visitor.page)
     invitation = Invitation.objects.create(study=trained, role=Role.OPERATOR)
     visitor.visit("join", invitation.token)

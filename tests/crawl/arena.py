@@ -1,14 +1,15 @@
 """An arena in which every page has something to show, all of its texts hostile, and who may look at it."""
 
 from dataclasses import dataclass
+from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from arena.models import Flag, Invitation, Membership, Pair, Role, Study
+from arena.models import Flag, Invitation, Membership, Pair, Question, Role, Study
 from arena.rating import assignments, recording
-from arena.rating.recording import Answer
-from judging.models import JudgeRun
+from arena.rating.opinions import Rating
+from judging.models import JudgeRun, ProposalCall
 from leaderboard.refreshing import services as snapshots
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields
@@ -82,6 +83,21 @@ def _closed() -> Study:
             made.rate(*reversed(shown), 6, prompt=prompt, rater=strict)
             made.rate(*reversed(shown), 8, prompt=prompt, rater=hostile.rater, rationale=TEXT)
     made.rate(names[0], names[1], None, rater=strict, reason="out_of_range", repeat=9)
+    made.study.tasks = ["compare", "score", "check"]
+    made.study.save()
+    for prompt in made.prompts:
+        for text in (HOSTILE, LONG):
+            make.make_question(prompt=prompt, text=text, labels=[HOSTILE[:60]])
+        Question.objects.create(
+            prompt=prompt, position=1, text=HOSTILE, proposed_by=HOSTILE[:200], is_accepted=False
+        )
+        for completion in prompt.completions.all():
+            make.make_score(completion=completion, rater=made.person, rationale=TEXT)
+            for question in Question.objects.asked().filter(prompt=prompt):
+                make.make_answer(completion=completion, question=question, rater=made.person, rationale=TEXT)
+        ProposalCall.objects.create(
+            prompt=prompt, judge=hostile, batch=uuid4(), model=HOSTILE[:200], state="replied", raw_reply=TEXT
+        )
     JudgeRun.objects.create(study=made.study, judge=hostile, state="finished")
     made.study.prompts.update(subset=HOSTILE[:60])
     Pair.objects.filter(prompt__study=made.study).update(gold="first", gold_source="by hand")
@@ -108,5 +124,5 @@ def _rate(study: Study, rater: object) -> None:
         if flagged:
             assignments.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
         else:
-            answer = Answer(points=8, rating=3, source="web")
-            recording.record_comparison(rater, assignment.public_id, answer)
+            answer = Rating(points=8, rating=3, source="web")
+            recording.record(rater, assignment.public_id, answer)

@@ -11,14 +11,9 @@ Facet = tuple[object, ...]
 def facets(address: str) -> set[Facet]:
     """The view of an address for its study, and that view with each of its parameters. Raises Resolver404."""
     parts = urlsplit(address)
-    (itself,) = view(address)
+    found = resolve(parts.path)
+    itself = (found.view_name or found.route, found.kwargs.get("slug"))
     return {itself, *((*itself, name) for name, _ in parse_qsl(parts.query))}
-
-
-def view(address: str) -> set[Facet]:
-    """The view of an address for its study alone."""
-    found = resolve(urlsplit(address).path)
-    return {(found.view_name or found.route, found.kwargs.get("slug"))}
 
 
 def walk(

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import psycopg
 
+from tests import migrated
 from tests.arena.process.processes import free_port
 from tests.faults.services import PostgreSQL, Redis, private_postgresql, private_redis
 
@@ -68,7 +69,7 @@ class Place:
 
     def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
         """Tables, a study of so many pairs and a queued run over them, before anything is running."""
-        self._manage("migrate", "--verbosity=0")
+        self._migrate()
         filled = SEED.format(
             prompts=-(-pairs // PAIRS_OF_A_PROMPT),
             contestants=CONTESTANTS,
@@ -142,6 +143,9 @@ class Place:
             raise RuntimeError("the web server is not running")
         return self._web
 
+    def _migrate(self) -> None:
+        self._manage("migrate", "--verbosity=0")
+
     def _manage(self, *arguments: str) -> None:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
@@ -192,6 +196,9 @@ class Embedded(Place):
         """Stop the arena; calls that did not end in its two seconds are cut off."""
         super().stop_web()
         return self.in_flight()
+
+    def _migrate(self) -> None:
+        migrated.migrate(self._file, self._manage)
 
     def query(self, sql: str) -> list[Row]:
         connection = sqlite3.connect(self._file, timeout=30)

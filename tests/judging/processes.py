@@ -11,16 +11,21 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests import migrated
 from tests.arena.process.processes import free_port
 
 ROOT = Path(__file__).parents[2]
 
 SEED = """
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_question, make_small_study
 from judging.judges.services import create_judge
 from judging.models import Judge
-make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-create_judge("loopback", "Loopback", Judge(model="loopback", base_url="{url}", timeout=10))
+study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
+for prompt in study.prompts.all():
+    for _ in range({requirements}):
+        make_question(prompt=prompt)
+judge = Judge(model="loopback", base_url="{url}", timeout=10, protocol="{protocol}")
+create_judge("loopback", "Loopback", judge)
 """
 
 COUNTS = """
@@ -45,14 +50,14 @@ class Arena:
     """One arena with its own folder, database and port; stopped, killed and started at will."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
-        port = free_port()
+        port, file = free_port(), folder / "arena.sqlite3"
         self.url = f"http://127.0.0.1:{port}"
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.environment = {
             **kept,
             "PORT": str(port),
             "VAR_DIR": str(folder),
-            "DATABASE_URL": f"sqlite:///{folder / 'arena.sqlite3'}",
+            "DATABASE_URL": f"sqlite:///{file}",
             "SECRET_KEY": "only-for-this-test",
             "LOG_LEVEL": "ERROR",
             "SWEEP_SECONDS": "1",
@@ -60,7 +65,10 @@ class Arena:
             **environment,
         }
         self._server: subprocess.Popen[bytes] | None = None
-        self.manage("migrate", "--verbosity=0")
+        if "DATABASE_URL" in environment:
+            self.manage("migrate", "--verbosity=0")
+        else:
+            migrated.migrate(file, self.manage)
 
     def manage(self, *arguments: str) -> str:
         """Run a management command to its end; its standard output."""
@@ -75,9 +83,13 @@ class Arena:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def seed(self, prompts: int, contestants: int, url: str) -> None:
-        """A study "pairs" and a judge "loopback" that asks ``url``."""
-        self.manage("shell", "-v0", "-c", SEED.format(prompts=prompts, contestants=contestants, url=url))
+    def seed(self, prompts: int, contestants: int, url: str, requirements: int = 0) -> None:
+        """A study "pairs", and a judge "loopback" at ``url``, which checks requirements if there are any."""
+        protocol = "requirements" if requirements else "likert"
+        seed = SEED.format(
+            prompts=prompts, contestants=contestants, url=url, requirements=requirements, protocol=protocol
+        )
+        self.manage("shell", "-v0", "-c", seed)
 
     def start(self) -> None:
         """Start serving and wait until it answers."""

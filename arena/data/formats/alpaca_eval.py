@@ -1,4 +1,4 @@
-"""AlpacaEval: outputs of models, and annotators' preferences between two outputs. Pure.
+"""AlpacaEval: outputs of models, perhaps with scores, and preferences between two outputs. Pure.
 
 Prompts are named by the digest of their text. The order shown is not recorded; a note says so.
 """
@@ -9,11 +9,23 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.ours import scale
 from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, Note, PromptRecord
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    Item,
+    Note,
+    PromptRecord,
+    ScoreRecord,
+)
+from arena.data.formats.text_scores import NO_SCORE
 
 OUTPUT: Final = frozenset({"instruction", "output", "generator"})
 ANNOTATION: Final = frozenset({"instruction", "output_1", "output_2", "preference"})
+
+ANNOTATORS: Final = ("annotator", "annotator_index", "judge", "rater")
+"""Who gave a score."""
 
 TIE: Final = Decimal("1.5")
 NO_ANSWER: Final = Decimal(-1)  # an unparsable reply in the annotator's cache; result files hold null
@@ -29,14 +41,18 @@ class Preference(NamedTuple):
 def recognise(head: Head) -> Kind | None:
     if head.fields >= ANNOTATION:
         return Kind.COMPARISONS
-    return Kind.COMPLETIONS if head.fields >= OUTPUT else None
+    if head.fields >= OUTPUT:
+        is_scored = "score" in head.fields and not head.fields.isdisjoint(ANNOTATORS)
+        return Kind.SCORES if is_scored else Kind.COMPLETIONS
+    return None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.COMPARISONS:
         text = "the order in which two outputs were shown is not in the file; read no position bias from it"
         yield Note(file.place(), text)
-    yield from read_rows(file, _annotation if kind is Kind.COMPARISONS else _output)
+    builders = {Kind.COMPARISONS: _annotation, Kind.COMPLETIONS: _output, Kind.SCORES: _scored}
+    yield from read_rows(file, builders[kind])
 
 
 def _output(fields: Fields) -> Iterator[Item]:
@@ -49,6 +65,42 @@ def _output(fields: Fields) -> Iterator[Item]:
         extra=fields.rest(),
         place=fields.place,
     )
+
+
+def _scored(fields: Fields) -> Iterator[Item]:
+    """An output with a score, on the study's scale unless the row has one."""
+    prompt = _prompt(fields)
+    yield prompt
+    generator = fields.required_text("generator")
+    turns = fields.turns("output")
+    yield CompletionRecord(
+        prompt=prompt.id, contestant=generator, turns=turns, implied=True, place=fields.place
+    )
+    rater, kind = _rater(fields)
+    lowest, highest = scale(fields)
+    score = _score(fields)
+    seconds = fields.number("time_per_example", least=0, most=1e9)
+    yield ScoreRecord(
+        prompt=prompt.id,
+        contestant=generator,
+        rater=rater,
+        rater_kind=kind,
+        score=score,
+        reason="" if score is not None else "empty" if kind == "person" else "unparsable",
+        lowest=lowest,
+        highest=highest,
+        raw_reply=_raw_reply(fields),
+        rationale=fields.text("concise_explanation"),
+        seconds=None if seconds is None else float(seconds),
+        extra=fields.rest(),
+        place=fields.place,
+    )
+
+
+def _score(fields: Fields) -> float | None:
+    """A number; null and -1 are none."""
+    score = fields.number("score", least=-1e9, most=1e9)
+    return None if score is None or score == NO_SCORE else float(score)
 
 
 def _prompt(fields: Fields) -> PromptRecord:
@@ -114,6 +166,8 @@ def _rater(fields: Fields) -> tuple[str, str]:
     """Name and kind: a number is a person, as in the files that several people annotated."""
     number = "annotator_index" if "annotator_index" in fields else "annotator"
     is_person = number == "annotator_index" or isinstance(fields.peek("annotator"), int)
+    if number not in fields:
+        number = next((name for name in ANNOTATORS if name in fields), number)
     name = fields.required_text(number)
     return (f"annotator-{name}", "person") if is_person else (name, "judge")
 

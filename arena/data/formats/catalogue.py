@@ -22,9 +22,10 @@ from arena.data.formats import (
     rewards,
     self_instruct,
     table,
+    wildbench,
 )
 from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
-from arena.data.formats.reading import Companions, Format, Head, Kind
+from arena.data.formats.reading import OPINIONS, Companions, Format, Head, Kind
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -34,6 +35,8 @@ from arena.data.formats.records import (
     Place,
     Problem,
     PromptRecord,
+    QuestionRecord,
+    TextRecord,
 )
 from arena.data.formats.table import ColumnMapping, suggest
 from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
@@ -62,6 +65,7 @@ CATALOGUE: Final = {
         autoj.FORMAT,
         fair_eval.FORMAT,
         reife.FORMAT,
+        wildbench.FORMAT,
         rewards.FORMAT,
         infobench.FORMAT,
         alpaca_eval.FORMAT,
@@ -92,9 +96,14 @@ class Source:
         self.file.position = self.file.size
 
 
+_OF_A_SUBSET: Final = (
+    *(PromptRecord, QuestionRecord, CompletionRecord, GoldRecord, ComparisonRecord, TextRecord),
+)
+
+
 def _moved(item: Item, subset: str) -> Item:
     """The record in a subset, if it is not in one of the arena's own."""
-    if not isinstance(item, PromptRecord | CompletionRecord | GoldRecord | ComparisonRecord):
+    if not isinstance(item, _OF_A_SUBSET):
         return item
     return item if item.subset in (TRAINING_SUBSET, NO_PROMPT_SUBSET) else replace(item, subset=subset)
 
@@ -171,14 +180,22 @@ def gather(
                 found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
-    if (about.judge or about.facts) and not found.problems and not any(map(_is_judged, found.sources)):
-        file = next(iter(files.values()))
-        found.problems.append(file.problem(0, "no file here holds replies whose judge can be named"))
+    if not found.problems:
+        found.problems += _untold(about, found.sources)
     return found
 
 
+def _untold(about: About, sources: Sequence[Source]) -> Iterator[Problem]:
+    """Problems with what is said about files that say it themselves."""
+    for source in sources[:1]:
+        if (about.judge or about.facts) and not any(map(_is_judged, sources)):
+            yield source.file.problem(0, "no file here holds replies whose judge can be named")
+        if about.contestant and not any("contestant" in one.format.told for one in sources):
+            yield source.file.problem(0, "no file here holds answers whose model can be named")
+
+
 def _is_judged(source: Source) -> bool:
-    return "judge" in source.format.told and source.kind is Kind.COMPARISONS
+    return "judge" in source.format.told and source.kind in OPINIONS
 
 
 def wide_table(source: Source) -> ColumnMapping | None:

@@ -15,17 +15,22 @@ from arena.data.formats.records import (
     Note,
     PromptRecord,
     ReferenceRecord,
+    ScoreRecord,
 )
+from arena.data.formats.text_scores import Mentioned, on_scale
 
 DEFAULT_JUDGE: Final = "gpt-4"  # reviewer unless the file is named after another: gpt-3.5-turbo_review_...
 NOT_READ: Final = (Decimal(-1), Decimal(-1))  # scores for a reply without any
 REFERENCES: Final = "reference_answer"
+LOWEST, HIGHEST = 1, 10
+"""The scale of MT-bench's grades."""
+
 WINNERS: Final = ("model_1", "model_2", "tie", "error")  # ``error`` is a reply that could not be parsed
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"question_id", "model_1", "model_2", "g1_winner", "g2_winner"}), Kind.COMPARISONS),
     (frozenset({"question_id", "answer1_id", "answer2_id", "score"}), Kind.COMPARISONS),
-    (frozenset({"question_id", "model", "judgment", "score"}), Kind.NOTHING),
+    (frozenset({"question_id", "model", "judgment", "score"}), Kind.SCORES),
     (frozenset({"question_id", "answer_id", "model_id", "choices"}), Kind.COMPLETIONS),
     (frozenset({"question_id", "answer_id", "model_id", "text"}), Kind.COMPLETIONS),
     (frozenset({"question_id", "turns"}), Kind.PROMPTS),
@@ -34,6 +39,8 @@ _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"reviewer_id", "prompt_id"}), Kind.NOTHING),
     (frozenset({"prompt_template", "system_prompt"}), Kind.NOTHING),
 )
+
+LAST_TURN: Final = 1000
 
 GRADED_ALONE: Final = frozenset({"m1_score", "m2_score"})
 """Fields of winners computed from grades of single answers: no comparisons."""
@@ -53,7 +60,9 @@ def _holds_references(file: InputFile) -> bool:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.NOTHING:
-        yield Note(file.place(), "left out, because it holds grades of single answers or texts for judges")
+        yield Note(
+            file.place(), "left out, because it holds texts for judges, or winners that follow from scores"
+        )
         return
     judge, marked, _ = file.stem.partition("_review_")
     several: list[Fields] = []
@@ -62,6 +71,7 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         Kind.PROMPTS: partial(_prompt, several),
         Kind.COMPLETIONS: partial(_answer, several),
         Kind.COMPARISONS: partial(_comparison, judge if marked else DEFAULT_JUDGE),
+        Kind.SCORES: partial(_grade, Mentioned()),
     }
     yield from read_rows(file, builders[kind])
     if several:
@@ -221,6 +231,33 @@ def _game(fields: Fields, number: int) -> tuple[str, str, str]:
     return winner or "error", fields.text(f"g{number}_judgment"), fields.text(f"g{number}_user_prompt")
 
 
+def _grade(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
+    """A grade of a model's answer to one turn; -1 where none could be read."""
+    prompt, model = fields.required_text("question_id"), fields.required_text("model")
+    turn = fields.integer("turn", least=1, most=LAST_TURN) or 1
+    judge, prompt_name = _judge(fields)
+    score, reason = on_scale(fields.take("score"), LOWEST, HIGHEST)
+    reply = fields.text("judgment")
+    created_at = fields.moment("tstamp")
+    yield from mentioned.records(prompt, "", model, fields.place)
+    yield from mentioned.judge(judge, fields.place)
+    yield ScoreRecord(
+        prompt=prompt,
+        contestant=model,
+        turn=turn,
+        rater=judge,
+        rater_kind="judge",
+        score=score,
+        reason=reason,
+        lowest=LOWEST,
+        highest=HIGHEST,
+        raw_reply=reply,
+        created_at=created_at,
+        extra={**fields.rest(), "judge_prompt": prompt_name},
+        place=fields.place,
+    )
+
+
 def _judge(fields: Fields) -> tuple[str, str]:
     """The judge's model and the name of its prompt."""
     value = fields.json("judge")
@@ -234,7 +271,7 @@ FORMAT = Format(
     "fastchat",
     "FastChat and MT-bench",
     "question_id and turns (questions), answer_id and choices (answers), "
-    "answer1_id and score (reviews), or g1_winner (judgments) of FastChat",
+    "answer1_id and score (reviews), g1_winner (judgments), or judgment and score (grades) of FastChat",
     recognise,
     read,
 )

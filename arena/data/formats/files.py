@@ -337,12 +337,14 @@ class BrokenFileError(Exception):
 class About:
     """What whoever imports a file says of it, over what its path says.
 
-    ``subset`` holds all its prompts; ``judge`` gave its ratings, and has ``facts``.
+    ``subset`` holds all its prompts; ``judge`` gave its ratings, and has ``facts``; ``contestant`` wrote its
+    texts.
     """
 
     subset: str = ""
     judge: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    contestant: str = ""
 
 
 @dataclass(eq=False)

@@ -1,30 +1,53 @@
-"""InFoBench: instructions with questions about the output, an output, and answers. Pure.
+"""InFoBench: instructions with questions about the output, an output, and a judge's answers. Pure.
 
-The author is unknown, so a completion is named by its text. Answers are left out.
+Files name neither the author, without whom a completion is named by its text, nor the judge, without whom
+the answers are left out. An answer of null could not be read; a missing one was never asked for.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
 
-from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
-from arena.data.formats.records import CompletionRecord, Item, Note, PromptRecord
+from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, judge_of, read_rows
+from arena.data.formats.records import (
+    AnswerRecord,
+    CompletionRecord,
+    ContestantRecord,
+    Item,
+    Note,
+    PromptRecord,
+    QuestionRecord,
+)
+
+UNNAMED: Final = "the checks (eval) are left out; name the judge who made them"
+_VALUES: Final = {True: "yes", False: "no", None: None}
 
 
 def recognise(head: Head) -> Kind | None:
     wanted = {"id", "instruction", "decomposed_questions"}
-    return Kind.COMPLETIONS if head.is_typed and wanted <= head.fields else None
+    return Kind.ANSWERS if head.is_typed and wanted <= head.fields else None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    yield Note(file.place(), "answers to the questions (eval) are left out: they are about one text, not two")
-    yield from read_rows(file, _records)
+    author, judge = file.about.contestant, file.about.judge
+    if judge:
+        yield judge_of(file, judge)
+    elif "eval" in file.columns():
+        yield Note(file.place(), UNNAMED)
+    if author:
+        yield ContestantRecord(name=author, implied=True, place=file.place())
+    yield from read_rows(file, partial(_records, author, judge))
 
 
-def _records(fields: Fields) -> Iterator[Item]:
+def _records(author: str, judge: str, fields: Fields) -> Iterator[Item]:
     prompt, subset = fields.required_text("id"), fields.text("subset")
     output = fields.optional_text("output")
-    fields.take("eval")
+    answers = _answers(fields, output)
     instruction = fields.required_text("instruction")
+    questions = list(_questions(fields, prompt, subset))
+    if len(answers) > len(questions):
+        fields.problem("eval", f"{len(answers)} answers to {len(questions)} questions")
     yield PromptRecord(
         id=prompt,
         turns=(instruction,),
@@ -35,10 +58,77 @@ def _records(fields: Fields) -> Iterator[Item]:
         implied=True,
         place=fields.place,
     )
-    if output is not None:
-        yield CompletionRecord(
-            prompt=prompt, subset=subset, id=digest(output), turns=(output,), implied=True, place=fields.place
+    yield from questions
+    if output is None:
+        return
+    named: dict[str, Any] = {"prompt": prompt, "subset": subset, "place": fields.place}
+    own_id = "" if author else digest(output)
+    yield CompletionRecord(**named, contestant=author or None, id=own_id, turns=(output,), implied=True)
+    for question, value in enumerate(answers if judge else [], start=1):
+        yield AnswerRecord(
+            **named,
+            contestant=author,
+            completion=own_id,
+            question=question,
+            rater=judge,
+            rater_kind="judge",
+            answer=value,
+            reason="unparsable" if value is None else "",
         )
 
 
-FORMAT = Format("infobench", "InFoBench", "id, instruction and decomposed_questions", recognise, read)
+def _answers(fields: Fields, output: str | None) -> list[str | None]:
+    """Yes, no, or None for a reply that could not be read, of the questions that were asked."""
+    values = fields.take("eval")
+    if values is None:
+        return []
+    if not isinstance(values, list):
+        fields.problem("eval", f"expected a list, found {json_type(values)}")
+        return []
+    if values and output is None:
+        fields.problem("eval", "answers to questions about an output, which is missing")
+    for number, value in enumerate(values, start=1):
+        if value is not None and not isinstance(value, bool):
+            fields.problem(f"eval[{number}]", f"expected true, false or null, found {json_type(value)}")
+    return [_VALUES[value] if value is None or isinstance(value, bool) else None for value in values]
+
+
+def _questions(fields: Fields, prompt: str, subset: str) -> Iterator[QuestionRecord]:
+    texts, labels = fields.texts("decomposed_questions"), _labels(fields)
+    if labels is not None and len(labels) != len(texts):
+        fields.problem("question_label", f"{len(labels)} lists of labels for {len(texts)} questions")
+        labels = None
+    for position, text in enumerate(texts, start=1):
+        if not text.strip():
+            fields.problem(f"decomposed_questions[{position}]", "empty")
+        yield QuestionRecord(
+            prompt=prompt,
+            subset=subset,
+            position=position,
+            text=text,
+            labels=labels[position - 1] if labels else None,
+            implied=True,
+            place=fields.place,
+        )
+
+
+def _labels(fields: Fields) -> list[tuple[str, ...]] | None:
+    values = fields.take("question_label")
+    if values is None:
+        return None
+    if isinstance(values, list) and all(
+        isinstance(one, list) and all(isinstance(label, str) for label in one) for one in values
+    ):
+        return [tuple(one) for one in values]
+    fields.problem("question_label", "expected a list of texts for each question")
+    return None
+
+
+FORMAT = Format(
+    "infobench",
+    "InFoBench",
+    "id, instruction and decomposed_questions",
+    recognise,
+    read,
+    told=frozenset({"contestant", "judge"}),
+)

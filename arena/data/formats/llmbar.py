@@ -25,6 +25,7 @@ from arena.data.formats.reading import (
 from arena.data.formats.records import Item, Problem, RaterRecord
 from arena.data.formats.text_pairs import (
     AS_GIVEN,
+    GOLD,
     SWAPPED,
     Said,
     Shown,
@@ -35,7 +36,6 @@ from arena.data.formats.text_pairs import (
 )
 
 SOURCE: Final = "LLMBar"
-GOLD: Final = {1: "first", 2: "second"}
 ORDERS: Final = {"swap = False": AS_GIVEN, "swap = True": SWAPPED}
 """Outputs in presentation order, by the name of the order."""
 

@@ -1,7 +1,9 @@
 """Likert Arena's own records as JSON objects or table rows. Pure."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
@@ -21,17 +23,21 @@ from arena.data.formats.records import (
     CONSENSUS_FIELDS,
     FIELDS,
     NO_CONSENSUS,
+    AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
     GoldRecord,
     Item,
     PromptRecord,
+    QuestionRecord,
     RaterRecord,
     Record,
     ReferenceRecord,
+    ScoreRecord,
     Unused,
 )
+from arena.data.formats.text_scores import Mentioned
 from arena.rating import scales
 from arena.rating.subsets import TRAINING_SUBSET
 
@@ -42,6 +48,9 @@ LONGEST_NAME: Final = 60
 LONGEST_FACT: Final = 500
 
 LARGEST_SCORE: Final = 1e12
+
+MOST_QUESTIONS: Final = 1000
+"""Of a prompt; also the most turns."""
 
 BENCHMARK_PREFIX: Final = "benchmark."
 
@@ -121,8 +130,14 @@ SIDES: Final = ("first", "second")
 NEEDS: Final = (
     "for prompts id and instruction or turns; for models name; "
     "for answers prompt and text or turns; for raters rater and rater_kind; for gold labels prompt, first, "
-    "second and gold; for ratings prompt, first, second, rater, rating and points"
+    "second and gold; for ratings prompt, first, second, rater, rating and points; for requirements prompt, "
+    "text and position; for scores prompt, contestant and score; for checks prompt, contestant, question, "
+    "rater and answer"
 )
+
+
+QUESTION_FIELDS: Final = frozenset({"position", "labels", "required"})
+"""Of which a requirement has one that no answer has."""
 
 
 def written_as(form: Form, name: str, title: str) -> Format:
@@ -136,6 +151,13 @@ def recognise(fields: Set[str]) -> Kind | None:
     sides = all(fields & {name, f"{name}_id"} for name in SIDES)
     if "prompt" in fields and sides:
         return Kind.PAIRS if "gold" in fields else Kind.COMPARISONS
+    if "prompt" in fields and fields & {"contestant", "completion"}:
+        if fields >= {"question", "answer"}:
+            return Kind.ANSWERS
+        if "score" in fields:
+            return Kind.SCORES
+    if fields >= {"prompt", "text"} and fields & QUESTION_FIELDS and not fields & {"contestant", "id"}:
+        return Kind.QUESTIONS
     if "prompt" in fields and fields & {"text", "turns"}:
         return Kind.COMPLETIONS
     if "id" in fields and fields & {"instruction", "turns"}:
@@ -148,10 +170,13 @@ def recognise(fields: Set[str]) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    mentioned = Mentioned()
+
     def built(fields: Fields) -> list[Item]:
         # A pair about which there is no consensus has no label.
-        is_open = kind is Kind.PAIRS and fields.peek("consensus") == NO_CONSENSUS
-        return [] if is_open else [BUILDERS[kind](fields)]
+        if kind is Kind.PAIRS and fields.peek("consensus") == NO_CONSENSUS:
+            return []
+        return _scored(fields, file, mentioned) if kind is Kind.SCORES else [BUILDERS[kind](fields)]
 
     if file.form is Form.CELLS:
         yield from read_rows(file, lambda fields: built(fields.unguarded()))
@@ -164,9 +189,19 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield Unused(file.place(), found)
 
 
+def _scored(fields: Fields, file: InputFile, mentioned: Mentioned) -> list[Item]:
+    """A score, by the judge after whom the file is named unless it names another rater."""
+    is_named = "rater" in fields
+    if not is_named:
+        fields.put("rater", file.cased_stem)
+        fields.put("rater_kind", "judge")
+    record = replace(_score(fields), rater_from_path=not is_named)
+    return [*mentioned.records(record.prompt, record.subset, record.contestant, record.place), record]
+
+
 def unused(file: InputFile, kind: Kind) -> tuple[str, ...]:
     """The columns that are no fields of this kind, and are kept as they are."""
-    if kind in (Kind.RATERS, Kind.PAIRS):
+    if kind in (Kind.RATERS, Kind.PAIRS, Kind.QUESTIONS):
         return ()  # there they are errors
     known = {entry.name for entry in FIELDS[kind.name.lower()]}
     return tuple(
@@ -330,6 +365,114 @@ def _comparison(fields: Fields) -> ComparisonRecord:
     )
 
 
+def _question(fields: Fields) -> QuestionRecord:
+    record = QuestionRecord(
+        prompt=fields.required_text("prompt"),
+        subset=fields.text("subset"),
+        position=fields.integer("position", least=1, most=MOST_QUESTIONS),
+        text=fields.required_text("text"),
+        labels=_labels(fields),
+        required=fields.flag("required"),
+        proposed_by=fields.optional_text("proposed_by"),
+        place=fields.place,
+    )
+    _refuse_unknown(fields, "a requirement", [entry.name for entry in FIELDS["questions"]])
+    return record
+
+
+def _labels(fields: Fields) -> tuple[str, ...] | None:
+    """A list of texts, or in a cell also texts between semicolons or commas."""
+    value = fields.peek("labels")
+    if "labels" not in fields:
+        fields.take("labels")
+        return None
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        parts = re.split("[;,]", fields.text("labels"))
+        return tuple(part.strip() for part in parts if part.strip())
+    return fields.texts("labels")
+
+
+def _score(fields: Fields) -> ScoreRecord:
+    lowest, highest = scale(fields)
+    problems = len(fields.problems)
+    score, expected = (_number_of(fields, name) for name in ("score", "expected"))
+    reason = fields.choice("reason", REASONS) or ""
+    if len(fields.problems) == problems:
+        _check_either(fields, "score", score, reason)
+    return ScoreRecord(
+        **_of_text(fields),
+        score=score,
+        expected=expected,
+        reason=reason,
+        lowest=lowest,
+        highest=highest,
+        turn=fields.integer("turn", most=MOST_QUESTIONS) or 0,
+        extra=fields.rest(),
+    )
+
+
+def scale(fields: Fields) -> tuple[float | None, float | None]:
+    """The ends of the scale of a row, None where it does not say."""
+    lowest, highest = (_number_of(fields, name) for name in ("lowest", "highest"))
+    if lowest is not None and highest is not None and not lowest < highest:
+        fields.problem("highest", f"{highest:g} is not above the lowest score, {lowest:g}")
+    return lowest, highest
+
+
+def _number_of(fields: Fields, name: str) -> float | None:
+    number = fields.number(name, least=-LARGEST_SCORE, most=LARGEST_SCORE)
+    return None if number is None else float(number)
+
+
+def _check_either(fields: Fields, name: str, value: object, reason: str) -> None:
+    """Report a value beside a reason why there is none, or neither."""
+    if value is None and not reason:
+        fields.problem(name, f"missing; without one a reason is needed: {', '.join(REASONS)}")
+    elif value is not None and reason:
+        fields.problem("reason", f"given beside the {name}; give one of them")
+
+
+ANSWERS: Final = ("yes", "no", "unknown")
+
+
+def _answered(fields: Fields) -> AnswerRecord:
+    answer, reason = fields.choice("answer", ANSWERS), fields.choice("reason", REASONS) or ""
+    if not fields.problems:
+        _check_either(fields, "answer", answer, reason)
+    problems = len(fields.problems)
+    question = fields.integer("question", least=1, most=MOST_QUESTIONS)
+    if question is None and len(fields.problems) == problems:
+        fields.problem("question", "missing; give the position of the requirement")
+    return AnswerRecord(
+        **_of_text(fields), question=question or 1, answer=answer, reason=reason, extra=fields.rest()
+    )
+
+
+def _of_text(fields: Fields) -> dict[str, Any]:
+    """What a score and an answer have in common, but for what is left in the end."""
+    contestant, own_id = fields.text("contestant"), fields.text("completion")
+    if contestant.strip() and own_id.strip():
+        fields.problem("completion", "given beside contestant; give one of them")
+    if not contestant.strip() and not own_id.strip():
+        fields.problem("contestant", "missing; give the model, or the id of the answer as completion")
+    seconds = fields.number("seconds", least=0, most=1e9)
+    return {
+        "prompt": fields.required_text("prompt"),
+        "subset": fields.text("subset"),
+        "contestant": contestant,
+        "completion": own_id,
+        "rater": fields.required_text("rater"),
+        "rater_kind": fields.choice("rater_kind", ("person", "judge")) or "person",
+        "raw_reply": fields.text("raw_reply"),
+        "rationale": fields.text("rationale"),
+        "seconds": None if seconds is None else float(seconds),
+        "repeat": fields.integer("repeat"),
+        "created_at": fields.moment("created_at"),
+        "id": fields.text("id"),
+        "place": fields.place,
+    }
+
+
 def _gold(fields: Fields) -> GoldRecord:
     sides = _sides(fields)
     if "gold" not in fields:
@@ -447,6 +590,9 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.COMPLETIONS: _completion,
     Kind.PAIRS: _gold,
     Kind.COMPARISONS: _comparison,
+    Kind.QUESTIONS: _question,
+    Kind.SCORES: _score,
+    Kind.ANSWERS: _answered,
 }
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions

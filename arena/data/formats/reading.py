@@ -327,10 +327,17 @@ class Kind(IntEnum):
     CONTESTANTS = 1
     RATERS = 2
     PROMPTS = 3
-    COMPLETIONS = 4
-    PAIRS = 5
-    COMPARISONS = 6
-    NOTHING = 7  # understood, but nothing is imported
+    QUESTIONS = 4
+    COMPLETIONS = 5
+    PAIRS = 6
+    COMPARISONS = 7
+    SCORES = 8
+    ANSWERS = 9
+    NOTHING = 10  # understood, but nothing is imported
+
+
+OPINIONS: Final = (Kind.COMPARISONS, Kind.SCORES, Kind.ANSWERS)
+"""What raters say."""
 
 
 @dataclass(frozen=True)
@@ -357,7 +364,7 @@ class Format:
 
     ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
     ``needs`` names required fields in messages. ``told`` is what only the path of a file says, or whoever
-    imports it: its subset, or its judge, who gave all its ratings.
+    imports it: its subset, the contestant who wrote its texts, or the judge who gave all its ratings.
     """
 
     name: str

@@ -68,8 +68,9 @@ class Unused(NamedTuple):
 
 
 _IN_WORDS: Final = {
-    **{"contestant": "model", "completion": "answer", "comparison": "rating"},
+    **{"contestant": "model", "completion": "answer", "comparison": "rating", "question": "requirement"},
     **{"contestants": "models", "completions": "answers", "comparisons": "ratings", "golds": "gold labels"},
+    **{"questions": "requirements", "scores": "text scores", "answers": "checks"},
 }
 
 
@@ -137,6 +138,21 @@ class CompletionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """A requirement of a prompt. Without a position it is the next of its prompt in the file."""
+
+    prompt: str
+    text: str
+    subset: str = ""
+    position: int | None = None
+    labels: tuple[str, ...] | None = None
+    required: bool | None = None
+    proposed_by: str | None = None
+    implied: bool = False  # named in passing: makes the question if missing, and never changes its text
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class RaterRecord:
     slug: str
     kind: str
@@ -182,6 +198,47 @@ class ComparisonRecord:
     place: Place = NOWHERE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRecord:
+    """What a rater says about one completion: that of ``contestant``, or else the one with the id."""
+
+    prompt: str
+    contestant: str = ""
+    completion: str = ""  # the completion's own id
+    subset: str = ""
+    rater: str
+    rater_kind: str
+    reason: str = ""
+    raw_reply: str = ""
+    rationale: str = ""
+    seconds: float | None = None
+    repeat: int | None = None  # as of a comparison
+    created_at: datetime | None = None
+    id: str = ""
+    rater_from_path: bool = False
+    extra: Extra = field(default_factory=dict)
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRecord(TextRecord):
+    """A value on the scale, that of the study unless given, or None with a ``reason``."""
+
+    score: float | None
+    lowest: float | None = None
+    highest: float | None = None
+    turn: int = 0
+    expected: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRecord(TextRecord):
+    """Whether a completion meets a requirement: yes, no or unknown, or None with a ``reason``."""
+
+    question: int
+    answer: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class GoldRecord:
     """A pair's known answer: ``gold`` is first, tie or second, ``use`` train, check or None."""
@@ -200,7 +257,15 @@ class GoldRecord:
 
 
 Record: TypeAlias = (
-    ContestantRecord | PromptRecord | CompletionRecord | RaterRecord | GoldRecord | ComparisonRecord
+    ContestantRecord
+    | PromptRecord
+    | QuestionRecord
+    | CompletionRecord
+    | RaterRecord
+    | GoldRecord
+    | ComparisonRecord
+    | ScoreRecord
+    | AnswerRecord
 )
 Item: TypeAlias = Record | Problem | Note | VerdictValues | Unused
 
@@ -221,6 +286,22 @@ _SIDES: Final = (
     Field("second", Type.TEXT, "the model whose answer was shown second"),
     Field("first_id", Type.TEXT, "the id of the answer shown first"),
     Field("second_id", Type.TEXT, "the id of the answer shown second"),
+)
+_WHOSE: Final = (
+    Field("prompt", Type.TEXT, "the prompt's id"),
+    _SUBSET,
+    Field("contestant", Type.TEXT, "the model that wrote the answer"),
+    Field("completion", Type.TEXT, "the answer's own id"),
+    Field("rater", Type.TEXT, "the rater"),
+    Field("rater_kind", Type.TEXT, "whether the rater is a person or a judge"),
+)
+_HOW: Final = (
+    Field("repeat", Type.INTEGER, "the number of a repeat, from 0"),
+    Field("seconds", Type.NUMBER, "how many seconds it took"),
+    Field("created_at", Type.MOMENT, "when"),
+    Field("rationale", Type.TEXT, "the rater's comment"),
+    Field("raw_reply", Type.TEXT, "the judge's whole reply"),
+    _EXTRA,
 )
 
 FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
@@ -261,6 +342,15 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("references", Type.JSON, "reference answers (JSON list)"),
         _EXTRA,
     ),
+    "questions": (
+        Field("prompt", Type.TEXT, "the prompt's id"),
+        _SUBSET,
+        Field("position", Type.INTEGER, "its place among the requirements of the prompt, from 1"),
+        Field("text", Type.TEXT, "the requirement, as a question"),
+        Field("labels", Type.TEXTS, "kinds of requirement"),
+        Field("required", Type.FLAG, "whether an answer that does not meet it is no good"),
+        Field("proposed_by", Type.TEXT, "the model that wrote it, if no person did"),
+    ),
     "completions": (
         Field("prompt", Type.TEXT, "the prompt's id"),
         _SUBSET,
@@ -297,6 +387,25 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("raw_reply", Type.TEXT, "the judge's whole reply"),
         Field("criteria", Type.JSON, "ratings by criterion (JSON object)"),
         _EXTRA,
+    ),
+    "scores": (
+        Field("id", Type.TEXT, "the score's own id"),
+        *_WHOSE,
+        Field("turn", Type.INTEGER, "which turn was scored, from 1; 0 is the whole answer"),
+        Field("lowest", Type.NUMBER, "the lowest score of the scale"),
+        Field("highest", Type.NUMBER, "the highest score of the scale"),
+        Field("score", Type.NUMBER, "the score"),
+        Field("expected", Type.NUMBER, "a judge's expected score over its answer tokens"),
+        Field("reason", Type.TEXT, "why there is no score"),
+        *_HOW,
+    ),
+    "answers": (
+        Field("id", Type.TEXT, "the check's own id"),
+        *_WHOSE,
+        Field("question", Type.INTEGER, "the place of the requirement, from 1"),
+        Field("answer", Type.TEXT, "whether it is met: yes, no or unknown"),
+        Field("reason", Type.TEXT, "why there is no answer"),
+        *_HOW,
     ),
 }
 """Fields by table: tables in the order of import, fields in the order of exports."""

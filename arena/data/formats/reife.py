@@ -21,16 +21,14 @@ from arena.data.formats.reading import (
     read_rows,
 )
 from arena.data.formats.records import Item, RaterRecord
-from arena.data.formats.text_pairs import AS_GIVEN, SWAPPED, Said, Shown, TextPair, no_rating
+from arena.data.formats.text_pairs import AS_GIVEN, GOLD, OUTPUTS, SWAPPED, Said, Shown, TextPair, no_rating
 
 SOURCE: Final = "ReIFE"
-GOLD: Final = {1: "first", 2: "second"}
-_PAIR: Final = frozenset({"instruction", "output_1", "output_2"})
 _NAME: Final = re.compile(r"(\w+)\.(.+)\.(\w+)\.(?!round_)(\w+?)(_swap)?(\.round_\d+)?")
 
 
 def recognise(head: Head) -> Kind | None:
-    if not (head.is_typed and head.fields >= _PAIR):
+    if not (head.is_typed and head.fields >= OUTPUTS):
         return None
     if "result" in head.fields:
         return Kind.COMPARISONS

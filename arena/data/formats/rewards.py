@@ -29,25 +29,30 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
-from arena.data.formats.text_pairs import Said, TextPair, by_scores, score
+from arena.data.formats.text_pairs import OUTPUTS, Said, TextPair, by_scores, score
 
 _ANSWER: Final = frozenset({"prompt", "score"})
-_WHOSE: Final = ("model", "contestant", "completion")
-_PAIR: Final = frozenset({"instruction", "output_1", "output_2"})
+_WHOSE: Final = ("model", "completion")
 _SCORES: Final = frozenset({"score_1", "score_2"})
-_OTHERS: Final = frozenset({"winner", "rating", "text", "turns", "label"})
+_OTHERS: Final = frozenset(
+    (
+        *("winner", "rating", "text", "turns", "label"),
+        *("contestant", "rater", "lowest", "highest", "turn", "output_characters"),
+    )
+)
+"""Fields of rows with other verdicts, and of scores on a scale."""
 
 
 def recognise(head: Head) -> Kind | None:
     fields = head.fields
-    of_pair = fields >= _PAIR and (fields >= _SCORES or "score" in fields)
+    of_pair = fields >= OUTPUTS and (fields >= _SCORES or "score" in fields)
     of_answer = fields >= _ANSWER and not fields.isdisjoint(_WHOSE)
     return Kind.COMPARISONS if (of_pair or of_answer) and fields.isdisjoint(_OTHERS) else None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     columns = set(file.columns())
-    if columns >= _PAIR:
+    if columns >= OUTPUTS:
         judge = _judge(file, file.cased_stem)
         yield judge
         yield from read_rows(file, partial(_pair, judge))
@@ -95,7 +100,7 @@ class Scored:
     def read(self, fields: Fields) -> Iterator[Item]:
         prompt, subset = fields.required_text("prompt"), self._file.about.subset or fields.text("subset")
         own_id = fields.text("completion")
-        model = "" if own_id else fields.text("model") or fields.required_text("contestant")
+        model = "" if own_id else fields.required_text("model")
         named = fields.text("judge")
         name = named or self._file.cased_stem
         if name not in self._judges:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from arena.data.formats import ours
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
+    OPINIONS,
     Companions,
     Fields,
     Format,
@@ -35,7 +36,9 @@ from arena.data.formats.records import (
     Place,
     Problem,
     PromptRecord,
+    QuestionRecord,
     RaterRecord,
+    TextRecord,
     Unused,
     VerdictValues,
     in_words,
@@ -55,10 +58,14 @@ _TEXTS: Final = (
     Field("first_text", Type.TEXT, "the answer shown first"),
     Field("second_text", Type.TEXT, "the answer shown second"),
 )
+_ANSWER: Final = Field("text", Type.TEXT, "the answer")
 _ONLY_IN_TABLES: Final[Mapping[Kind, tuple[Field, ...]]] = {
     Kind.COMPLETIONS: _TEXT_OF_PROMPT,
     Kind.PAIRS: _TEXTS,
     Kind.COMPARISONS: (*_TEXTS, Field("winner", Type.TEXT, "the better answer, in a word: left, right, tie")),
+    Kind.QUESTIONS: _TEXT_OF_PROMPT,
+    Kind.SCORES: (*_TEXT_OF_PROMPT, _ANSWER),
+    Kind.ANSWERS: (*_TEXT_OF_PROMPT, _ANSWER),
 }
 """Fields beyond those of our own records."""
 
@@ -75,6 +82,15 @@ _ORDER: Final[Mapping[Kind, str]] = {
         "first second winner rater instruction first_text second_text rating points prompt input category "
         "first_id second_id rater_kind reason first_score second_score raw_reply rationale seconds "
         "created_at id repeat criteria subset"
+    ),
+    Kind.QUESTIONS: "text instruction prompt position labels required input category proposed_by subset",
+    Kind.SCORES: (
+        "contestant score rater instruction text prompt lowest highest turn input category completion "
+        "rater_kind reason expected raw_reply rationale seconds created_at id repeat subset"
+    ),
+    Kind.ANSWERS: (
+        "contestant question answer rater instruction text prompt input category completion rater_kind "
+        "reason raw_reply rationale seconds created_at id repeat subset"
     ),
 }
 
@@ -105,6 +121,15 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
         ("rater",),
         ("winner", "rating", "reason"),
     ),
+    Kind.QUESTIONS: (("prompt", "instruction"), ("text",)),
+    Kind.SCORES: (("prompt", "instruction"), ("contestant", "completion"), ("rater",), ("score", "reason")),
+    Kind.ANSWERS: (
+        ("prompt", "instruction"),
+        ("contestant", "completion"),
+        ("question",),
+        ("rater",),
+        ("answer", "reason"),
+    ),
 }
 """Groups of which a mapping must name at least one field each."""
 
@@ -117,7 +142,18 @@ WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
 """Words for the winner, in lower case."""
 
 _SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
-_VERDICTS: Final = ("winner", "rating", "gold")
+CHECKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "yes": ("yes", "y", "true", "met"),
+    "no": ("no", "n", "false", "not met"),
+    "unknown": ("unknown", "cannot tell", "unsure"),
+}
+"""Words for the outcome of a check, in lower case."""
+
+_OUTCOMES: Final = {word: outcome for outcome, words in CHECKED.items() for word in words}
+_VERDICTS: Final = ("winner", "rating", "gold", "answer")
+SPREAD: Final = ("winner", "rating", "score", "answer", "text")
+"""Fields of which each column may be a rater's, or a model's."""
+
 Samples: TypeAlias = Mapping[str, Sequence[str]]  # the first values by column
 MOST_VALUES: Final = 20  # different values that a column of verdicts may have
 _LONGEST_VALUE: Final = 200
@@ -161,7 +197,7 @@ class ColumnMapping:
     @property
     def spread(self) -> str:
         """The field that may have further columns; empty without one."""
-        return "text" if self.kind is Kind.COMPLETIONS else self.verdict
+        return {Kind.COMPLETIONS: "text", Kind.SCORES: "score"}.get(self.kind, self.verdict)
 
     @property
     def spread_columns(self) -> tuple[str, ...]:
@@ -170,7 +206,7 @@ class ColumnMapping:
 
     @property
     def verdict(self) -> str:
-        """The field that says which of two is better; empty without one."""
+        """The field that says which of two is better, or whether a requirement is met; empty without one."""
         return next((name for name in _VERDICTS if name in self), "")
 
     def meanings(self) -> tuple[str, ...]:
@@ -179,6 +215,8 @@ class ColumnMapping:
             return ours.GOLD
         if self.verdict == "winner":
             return (*ours.GOLD, *ours.REASONS)
+        if self.verdict == "answer":
+            return (*CHECKED, *ours.REASONS)
         points = whole_number(self.constants.get("points", ""))
         most = points if points in scales.POINTS else max(scales.POINTS)
         return (*map(str, range(1, most + 1)), *ours.REASONS)
@@ -189,8 +227,9 @@ class ColumnMapping:
             rating = whole_number(value)
             known = rating is not None and 1 <= rating <= (points or rating)
             return self.values.get(value) if self.values else str(rating) if known else None
-        meaning = self.values.get(value) if self.values else value if value.lower() in _SIDES else None
-        return meaning and _SIDES.get(meaning.lower(), meaning)
+        words = _OUTCOMES if self.verdict == "answer" else _SIDES
+        meaning = self.values.get(value) if self.values else value if value.lower() in words else None
+        return meaning and words.get(meaning.lower(), meaning)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -309,7 +348,7 @@ def _pairs(texts: Iterable[str], form: str, further: list[str] | None = None) ->
         name, equals, value = text.rpartition("=") if form == "VALUE=MEANING" else text.partition("=")
         if not equals or not name:
             raise MappingError(f'"{text}" is not of the form {form}')
-        if name in found and further is not None and name in ("winner", "rating", "text"):
+        if name in found and further is not None and name in SPREAD:
             further.append(value)
             continue
         if name in found:
@@ -507,7 +546,7 @@ class _Reader:
         yield from read_rows(file, self._row, lenient=True)
         if self._unrated:
             rows = "1 row is" if self._unrated == 1 else f"{self._unrated:,} rows are"
-            yield Note(file.place(), f"{rows} left out because nobody rated the pair")
+            yield Note(file.place(), f"{rows} left out because nobody rated them")
         yield from self._unknown_values()
         if self._unknown or self._mapping.values:
             yield VerdictValues(file.place(), dict(self._values.most_common()))
@@ -541,7 +580,7 @@ class _Reader:
             fields = row.under_other_names(values, mapping.columns)
             if prompt := self._prompt(fields, {}):
                 yield from self._mentions.prompt(fields, prompt)
-        self._unrated += not said and mapping.kind is Kind.COMPARISONS
+        self._unrated += not said and mapping.kind in OPINIONS
         for column, value in said.items():
             theirs = {**values, mapping.spread: value, mapping.owner: column}
             fields = row.under_other_names(theirs, {**mapping.columns, mapping.spread: column})
@@ -550,6 +589,9 @@ class _Reader:
 
     def _records(self, fields: Fields, rest: Mapping[str, Any]) -> Iterator[Item]:
         texts = self._texts(fields) if self._mapping.kind in (Kind.PAIRS, Kind.COMPARISONS) else {}
+        text = (
+            fields.turns("text", required=False) if self._mapping.kind in (Kind.SCORES, Kind.ANSWERS) else ()
+        )
         prompt = self._prompt(fields, texts)
         if prompt is not None:
             yield from self._mentions.prompt(fields, prompt)
@@ -559,7 +601,9 @@ class _Reader:
             return
         if isinstance(record, ComparisonRecord | GoldRecord):
             yield from self._answers(fields, record, texts)
-        if not isinstance(record, RaterRecord | GoldRecord):
+        if isinstance(record, TextRecord):
+            yield from self._text(fields, record, text)
+        if not isinstance(record, RaterRecord | GoldRecord | QuestionRecord):
             record = replace(record, extra={**record.extra, **rest})
         yield record
 
@@ -607,14 +651,17 @@ class _Reader:
             if "id" not in fields and "instruction" in fields:
                 fields.put("id", _id_of(fields.peek("instruction"), fields.peek("input")))
             return None
-        if kind not in (Kind.COMPLETIONS, Kind.PAIRS, Kind.COMPARISONS):
+        if kind in (Kind.CONTESTANTS, Kind.RATERS):
             return None
         instruction, given = fields.text("instruction"), fields.optional_text("input")
         category = fields.optional_text("category")
         if "instruction" in self._mapping:
             if not instruction.strip():
                 fields.problem("instruction", "missing")
-        elif "prompt" in self._mapping or kind is Kind.COMPLETIONS:
+        elif kind is Kind.SCORES:
+            if "prompt" not in fields:
+                return None
+        elif "prompt" in self._mapping or kind not in (Kind.PAIRS, Kind.COMPARISONS):
             return None
         if "prompt" not in fields:
             if instruction or any(texts.values()):
@@ -635,6 +682,22 @@ class _Reader:
             implied=True,
             place=fields.place,
         )
+
+    def _text(self, fields: Fields, said: TextRecord, turns: tuple[str, ...]) -> Iterator[Item]:
+        """The completion of a score named in passing, and that of an answer if its text is there."""
+        if turns or (self._mapping.kind is Kind.SCORES and said.contestant):
+            yield from self._mentions.answer(
+                fields,
+                CompletionRecord(
+                    prompt=said.prompt,
+                    subset=said.subset,
+                    contestant=said.contestant or None,
+                    id=said.completion,
+                    turns=turns,
+                    implied=True,
+                    place=fields.place,
+                ),
+            )
 
     def _answers(
         self, fields: Fields, pair: ComparisonRecord | GoldRecord, texts: Mapping[str, tuple[str, ...]]

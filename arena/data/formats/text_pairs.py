@@ -22,6 +22,12 @@ from arena.data.formats.records import (
 
 Shown = tuple[Literal["1", "2"], Literal["1", "2"]]
 
+GOLD: Final = {1: "first", 2: "second"}
+"""Labels by the better output."""
+
+OUTPUTS: Final = frozenset({"instruction", "output_1", "output_2"})
+"""Fields of a pair."""
+
 AS_GIVEN: Final[Shown] = ("1", "2")
 SWAPPED: Final[Shown] = ("2", "1")
 

@@ -121,6 +121,7 @@ def _matrix(
 KINDS: Final = (
     "contestants",
     "prompts",
+    "questions",
     "completions",
     "raters",
     "pairs",
@@ -128,6 +129,8 @@ KINDS: Final = (
     "training pairs",
     "hidden checks",
     "comparisons",
+    "scores",
+    "answers",
 )
 KEPT_ERRORS: Final = 1000
 KEPT_GROUPS: Final = 100
@@ -143,7 +146,7 @@ class Counts:
     added: int = 0
     unchanged: int = 0
     updated: int = 0  # changed in place, which affects nothing that was rated
-    versions: int = 0  # completions with a new text beside an old one that is in a pair
+    versions: int = 0  # completions or questions with a new text beside an old one that somebody rated
     empty: int = 0  # completions with a blank text, rated like others
 
     @property

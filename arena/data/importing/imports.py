@@ -9,6 +9,7 @@ from django.db import transaction
 from arena.data.formats import catalogue
 from arena.data.formats.files import About, InputFile
 from arena.data.formats.records import (
+    AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
@@ -18,18 +19,26 @@ from arena.data.formats.records import (
     Place,
     Problem,
     PromptRecord,
+    QuestionRecord,
     RaterRecord,
     Record,
+    ScoreRecord,
+    TextRecord,
     Unused,
     VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping
-from arena.data.importing.comparisons import Comparisons, Raters
+from arena.data.importing.checked_texts import Answers, Questions, Scores
+from arena.data.importing.comparisons import Comparisons
 from arena.data.importing.import_report import ImportReport, find_missing, is_slug
+from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
+
+TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
+"""What raters do whose opinions these are."""
 
 CHUNK: Final = 1000  # records written at a time
 CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand texts may exceed the memory
@@ -140,7 +149,7 @@ def _characters(record: Record) -> int:
         return sum(map(len, record.turns)) + len(record.input or "") + references
     if isinstance(record, CompletionRecord):
         return sum(map(len, record.turns))
-    if isinstance(record, ComparisonRecord):
+    if isinstance(record, ComparisonRecord | TextRecord):
         return len(record.raw_reply) + len(record.rationale)
     return 0
 
@@ -152,22 +161,29 @@ class _Run:
         self._file = ""
         self._contestants = Contestants(study, report)
         self._prompts = Prompts(study, report)
+        self._questions = Questions(study, self._prompts, report)
         self._completions = Completions(study, self._contestants, self._prompts, report)
         self._raters = Raters(study, report)
         sides = SideFinder(self._contestants, self._prompts, self._completions, report)
         self._pairs = Pairs(sides, report)
         self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
+        self._scores = Scores(study, sides, self._raters, report)
+        self._answers = Answers(study, sides, self._questions, self._raters, report)
 
     def take(self, file: str, chunk: list[Record]) -> None:
         if file != self._file:
             self._file = file
-            self._comparisons.start_file()
+            for each in (self._questions, self._comparisons, self._scores, self._answers):
+                each.start_file()
         self._contestants.take(_only(ContestantRecord, chunk))
         self._raters.take(_only(RaterRecord, chunk))
         self._prompts.take(_only(PromptRecord, chunk))
+        self._questions.take(_only(QuestionRecord, chunk))
         self._completions.take(_only(CompletionRecord, chunk))
         self._pairs.take(_only(GoldRecord, chunk))
         self._comparisons.take(_only(ComparisonRecord, chunk))
+        self._scores.take(_only(ScoreRecord, chunk))
+        self._answers.take(_only(AnswerRecord, chunk))
 
     def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""
@@ -183,7 +199,7 @@ class _Run:
             self._settle_new_study()
         if counts["comparisons"].written:
             self._recount()
-        if any(counts[kind].written for kind in counts.keys() - {"pairs", "comparisons"}):
+        if any(counts[kind].written for kind in counts.keys() - {"pairs", *TASKS}):
             self.study.touch()
         if report.written:
             study_id = self.study.pk
@@ -196,11 +212,18 @@ class _Run:
         Pair.objects.recount(self.study)
 
     def _settle_new_study(self) -> None:
-        """Give a new study the points and criteria of its comparisons."""
+        """Give a new study the tasks, scales and criteria of what its raters said."""
+        study = self.study
         if len(self._comparisons.scales) == 1:
-            self.study.points = next(iter(self._comparisons.scales))
-        self.study.criteria = list(self._comparisons.criteria)
-        self.study.save(update_fields=["points", "criteria"])
+            study.points = next(iter(self._comparisons.scales))
+        if len(self._scores.scales) == 1:
+            lowest, highest = next(iter(self._scores.scales))
+            if lowest >= 0 and lowest.is_integer() and highest.is_integer():
+                study.score_lowest, study.score_highest = int(lowest), int(highest)
+        study.criteria = list(self._comparisons.criteria)
+        done = [task for kind, task in TASKS.items() if self.report.counts[kind].written]
+        study.tasks = done or study.tasks
+        study.save(update_fields=["points", "score_lowest", "score_highest", "criteria", "tasks"])
 
 
 def _only(kind: type[R], chunk: list[Record]) -> list[R]:

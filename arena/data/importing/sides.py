@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from arena.data.formats.records import ComparisonRecord, GoldRecord
+from arena.data.formats.records import ComparisonRecord, GoldRecord, TextRecord
 from arena.data.importing.import_report import ImportReport, assign, fits
 from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
@@ -53,13 +53,13 @@ class SideFinder:
         self._report = report
         self._by_own_id: dict[tuple[int, str], list[Side]] = {}
 
-    def prepare(self, records: Sequence[PairRecord]) -> None:
+    def prepare(self, records: Sequence[PairRecord | TextRecord]) -> None:
         """Look up the completions that these records name by their own ids."""
         self._by_own_id = {}
         wanted: set[str] = set()
         prompts: set[int] = set()
         for record in records:
-            ids = {record.first_id, record.second_id} - {""}
+            ids = set(_own_ids(record)) - {""}
             prompt = self._prompts.find(record.subset, record.prompt) if ids else None
             if prompt is not None:
                 wanted |= ids
@@ -72,11 +72,21 @@ class SideFinder:
             side = Side(own_id if contestant is None else contestant, pk)
             self._by_own_id.setdefault((prompt, own_id), []).append(side)
 
-    def find(self, record: PairRecord) -> Sides | None:
-        """Both sides of a prepared record, or None after reporting what is unknown."""
+    def of_text(self, record: TextRecord) -> tuple[int, Side] | None:
+        """Prompt and completion of a prepared record, or None after reporting what is unknown."""
+        prompt = self._prompt(record)
+        side = self._side(record, "contestant", record.contestant, record.completion, prompt)
+        return None if prompt is None or side is None else (prompt, side)
+
+    def _prompt(self, record: PairRecord | TextRecord) -> int | None:
         prompt = self._prompts.find(record.subset, record.prompt)
         if prompt is None:
             self._report.refuse(record.place, "prompt", f"unknown prompt {_prompt_name(record)}; {ADD_IT} id")
+        return prompt
+
+    def find(self, record: PairRecord) -> Sides | None:
+        """Both sides of a prepared record, or None after reporting what is unknown."""
+        prompt = self._prompt(record)
         first = self._side(record, "first", record.first, record.first_id, prompt)
         second = self._side(record, "second", record.second, record.second_id, prompt)
         if prompt is None or first is None or second is None:
@@ -87,7 +97,12 @@ class SideFinder:
         return Sides(prompt, first, second)
 
     def _side(
-        self, record: PairRecord, name: str, contestant: str, own_id: str, prompt: int | None
+        self,
+        record: PairRecord | TextRecord,
+        name: str,
+        contestant: str,
+        own_id: str,
+        prompt: int | None,
     ) -> Side | None:
         if own_id:
             return None if prompt is None else self._with_own_id(record, name, own_id, prompt)
@@ -103,17 +118,24 @@ class SideFinder:
             return None
         return Side(found, completion)
 
-    def _with_own_id(self, record: PairRecord, name: str, own_id: str, prompt: int) -> Side | None:
+    def _with_own_id(
+        self, record: PairRecord | TextRecord, name: str, own_id: str, prompt: int
+    ) -> Side | None:
         found = self._by_own_id.get((prompt, own_id), [])
         if len(found) == 1:
             return found[0]
         where = f'the id "{own_id}" for prompt {_prompt_name(record)}'
         reason = f"{len(found)} answers have {where}" if found else f"no answer has {where}"
-        self._report.refuse(record.place, f"{name}_id", reason)
+        column = "completion" if isinstance(record, TextRecord) else f"{name}_id"
+        self._report.refuse(record.place, column, reason)
         return None
 
 
-def _prompt_name(record: PairRecord) -> str:
+def _own_ids(record: PairRecord | TextRecord) -> tuple[str, ...]:
+    return (record.completion,) if isinstance(record, TextRecord) else (record.first_id, record.second_id)
+
+
+def _prompt_name(record: PairRecord | TextRecord) -> str:
     return f'"{record.prompt}"' + (f' in subset "{record.subset}"' if record.subset else "")
 
 

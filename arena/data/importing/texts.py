@@ -4,14 +4,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any, Final, TypeAlias
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Model, OuterRef, Q
 from django.utils.text import slugify
 
 from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
-from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.models import Answer, Assignment, Completion, Contestant, Pair, Prompt, Reference, Score, Study
 from arena.texts.slugs import free_slug
 
 _CONTESTANT_COLUMNS = (
@@ -24,6 +26,9 @@ _CONTESTANT_COLUMNS = (
     "benchmarks",
     "retired_at",
 )
+
+_ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment)
+"""What a completion has that somebody has seen alone."""
 
 ADD_IT: Final = "add it or correct its"  # what to do about an unknown name
 
@@ -123,7 +128,7 @@ class Prompts:
         return self._ids.get((subset, external_id))
 
     def take(self, records: list[PromptRecord]) -> None:
-        """Add and update prompts; the text of a prompt in a pair never changes."""
+        """Add and update prompts; the text of a prompt that somebody may have rated never changes."""
         wanted = self._wanted(records)
         known = self._known(wanted)
         new = {key: self._made(record) for key, record in wanted.items() if key not in self._ids}
@@ -187,12 +192,15 @@ class Prompts:
         return not ok
 
     def _known(self, wanted: dict[PromptKey, PromptRecord]) -> dict[PromptKey, Prompt]:
-        """The stored prompts with ``paired`` and references."""
+        """The stored prompts with ``seen`` and references."""
         pks = [self._ids[key] for key in wanted if key in self._ids]
         if not pks:
             return {}
         rows = Prompt.objects.filter(pk__in=pks).prefetch_related("references")
-        rows = rows.annotate(paired=Exists(Pair.objects.filter(prompt=OuterRef("pk"))))
+        own = {"completion__prompt": OuterRef("pk")}
+        texts = [Exists(model._default_manager.filter(**own)) for model in _ABOUT_ONE]
+        paired = Exists(Pair.objects.filter(prompt=OuterRef("pk")))
+        rows = rows.annotate(seen=reduce(or_, texts, Q(paired)))
         return {(prompt.subset, prompt.external_id): prompt for prompt in rows}
 
     def _made(self, record: PromptRecord) -> Prompt:
@@ -209,7 +217,7 @@ class Prompts:
         return assign(prompt, values)
 
     def _may_change(self, prompt: Prompt, record: PromptRecord) -> bool:
-        if not prompt.turns or not getattr(prompt, "paired"):  # noqa: B009 - an annotation
+        if not prompt.turns or not getattr(prompt, "seen"):  # noqa: B009 - an annotation
             return True
         new_turns = bool(record.turns) and list(record.turns) != prompt.turns
         new_input = record.input is not None and record.input != prompt.input
@@ -284,7 +292,7 @@ class Completions:
         return self._ids.get((prompt, contestant))
 
     def take(self, records: list[CompletionRecord]) -> None:
-        """Add completions; a changed text is a new version if the old one is in a pair."""
+        """Add completions; a changed text is a new version if somebody may have rated the old one."""
         self._introduce_contestants(records)
         cells = self._cells(records)
         stored = self._stored(cells)
@@ -390,14 +398,14 @@ class Completions:
             self._counts.unchanged += 1
 
     def _write(self, batch: _Batch) -> None:
-        pairless = self._without_pairs([known for _, known, _, _ in batch.rewritten])
+        unrated = self._unrated([known for _, known, _, _ in batch.rewritten])
         versions: dict[Cell, Completion] = {}
         outdated: list[int] = []
         filled: list[Completion] = []
         unknown = digest_of(())
         text = ("turns", "is_empty", "digest", "telling")
         for cell, known, record, telling in batch.rewritten:
-            if known.pk in pairless or known.digest == unknown:
+            if known.pk in unrated or known.digest == unknown:
                 values = self._made(cell, record, telling)
                 for name in text:
                     setattr(known, name, getattr(values, name))
@@ -417,12 +425,16 @@ class Completions:
         self._counts.updated += len(batch.changed) + len(filled)
 
     @staticmethod
-    def _without_pairs(completions: list[Completion]) -> set[int]:
-        """The ids of those in no pair, which nobody can have seen."""
+    def _unrated(completions: list[Completion]) -> set[int]:
+        """The ids of those that nobody can have seen: in no pair, never assigned, scored or checked."""
         pks = {completion.pk for completion in completions}
         if not pks:
             return pks
-        pairs = Pair.objects.order_by()
-        firsts = pairs.filter(first__in=pks).values_list("first", flat=True)
-        seconds = pairs.filter(second__in=pks).values_list("second", flat=True)
-        return pks - set(firsts) - set(seconds)
+        uses: list[tuple[type[Model], str]] = [(Pair, "first"), (Pair, "second")]
+        uses += [(model, "completion") for model in _ABOUT_ONE]
+        return pks.difference(
+            *(
+                model._default_manager.filter(**{f"{name}__in": pks}).order_by().values_list(name, flat=True)
+                for model, name in uses
+            )
+        )

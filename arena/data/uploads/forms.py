@@ -14,7 +14,7 @@ from django.forms import BoundField
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.ours import REASONS
-from arena.data.formats.reading import Kind
+from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import in_words
 from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, Samples, guess, parts_of
 from arena.data.importing.import_report import ImportReport
@@ -103,11 +103,14 @@ INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
 USUAL: Final = 7  # fields of a kind that a list of them begins with
 _SETTABLE: Final = (
     *("contestant", "rater", "rater_kind", "points", "gold_source", "category", "subset", "domain"),
+    *("lowest", "highest"),
     *("kind", "family", "organisation", "licence"),
 )
 """Fields that may have one value for all rows."""
 
 JUDGE: Final = ("judge", "model", "protocol")
+TOLD: Final = {"contestant": "Model that wrote the answers", "model": "Model of the judge"}
+"""Labels of what is told of a file, where they are not the name."""
 
 ROWS: Final = {
     Kind.COMPLETIONS: "a prompt with answers",
@@ -116,6 +119,9 @@ ROWS: Final = {
     Kind.CONTESTANTS: "a model",
     Kind.PAIRS: "a pair and the better answer (gold label)",
     Kind.RATERS: "a rater",
+    Kind.QUESTIONS: "a requirement of a prompt",
+    Kind.SCORES: "a score of one answer",
+    Kind.ANSWERS: "a check: whether an answer meets a requirement",
 }
 
 
@@ -173,7 +179,7 @@ class FileForm(forms.Form):
 
         for name in self.told:
             self.fields[name] = forms.CharField(
-                label=name.capitalize(),
+                label=TOLD.get(name, name.capitalize()),
                 required=False,
                 max_length=100,
                 initial=(row.mapping or {}).get("about", {}).get(name, ""),
@@ -183,8 +189,11 @@ class FileForm(forms.Form):
     def told(self) -> tuple[str, ...]:
         """What no file of this format says of itself."""
         known = CATALOGUE[self.row.found_format].told if self.recognised else ()
-        judged = "judge" in known and self.row.found_kind == Kind.COMPARISONS.name.lower()
-        return ("subset",) * ("subset" in known) + JUDGE * judged
+        judged = "judge" in known and self.row.found_kind in [kind.name.lower() for kind in OPINIONS]
+        return (
+            *(name for name in ("subset", "contestant") if name in known),
+            *(JUDGE if judged else ()),
+        )
 
     def told_rows(self) -> list[BoundField]:
         return [self[name] for name in self.told]
@@ -280,7 +289,7 @@ class FileForm(forms.Form):
                 self.add_error(
                     None, f'You cannot join these columns: another one is called "{columns[name]}".'
                 )
-            elif kind is Kind.COMPARISONS and name in ("winner", "rating"):
+            elif kind in OPINIONS and name in table.SPREAD:
                 further = tuple(found[1:])
             elif name not in JOINED:
                 self.add_error(None, f"Choose one column for {known[name]}: {' or '.join(found)}.")
@@ -382,6 +391,8 @@ def fields_by_kind() -> dict[str, Choices]:
 def _meaning_in_words(meaning: str, mapping: ColumnMapping) -> str:
     if meaning in REASONS:
         return f"no rating: {meaning.replace('_', ' ')}"
+    if mapping.verdict == "answer":
+        return {"yes": "met", "no": "not met"}.get(meaning, "cannot tell")
     if mapping.verdict != "rating":
         return {"tie": "a tie"}.get(meaning, f"the {meaning} is better")
     is_last = str(int(meaning) + 1) not in mapping.meanings()

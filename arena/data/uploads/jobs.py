@@ -295,7 +295,8 @@ def choice_of(row: ImportFile) -> Choice:
     chosen = row.mapping or {}
     mapping = ColumnMapping.from_dict(chosen) if row.format_name == table.NAME and chosen else None
     told = dict(chosen.get("about", {}))
-    about = About(told.pop("subset", ""), told.pop("judge", ""), told)
+    contestant = told.pop("contestant", "")
+    about = About(told.pop("subset", ""), told.pop("judge", ""), told, contestant)
     return Choice(row.format_name, mapping, chosen.get("sheet", ""), about)
 
 

@@ -37,8 +37,13 @@ class Command(BaseCommand):
             "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first)"
         )
         parser.add_argument("--subset", default="", metavar="NAME", help="put all prompts into this subset")
+        parser.add_argument(
+            "--contestant", default="", metavar="NAME", help="the model that wrote the answers of infobench"
+        )
         judged = parser.add_argument_group("a judge's replies, of formats that do not name the judge")
-        judged.add_argument("--judge", default="", metavar="SLUG", help="the judge's short name")
+        judged.add_argument(
+            "--judge", "--answers-by", default="", metavar="SLUG", help="the judge's short name"
+        )
         for name, meaning in (
             ("model", "its model"),
             ("protocol", "how it was asked"),
@@ -159,7 +164,7 @@ def _about(options: dict[str, Any]) -> About:
     facts = take_facts(fields)
     if fields.problems:
         raise CommandError("\n".join(f"--{one.field}: {one.reason}" for one in fields.problems))
-    return About(options["subset"], options["judge"], facts)
+    return About(options["subset"], options["judge"], facts, options["contestant"])
 
 
 def _mapping(options: dict[str, Any]) -> ColumnMapping | None:

@@ -19,12 +19,12 @@ GOES_ON = ("queued", "running")
 
 
 class Command(BaseCommand):
-    help = "Let a judge rate pairs of a study. Needs a running arena."
+    help = "Let a judge compare, score or check the answers of a study. Needs a running arena."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", nargs="?", help="slug of the study")
         parser.add_argument("--judge", metavar="SLUG", help="slug of the judge")
-        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of pairs")
+        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of pairs or answers")
         parser.add_argument(
             "--both-orders",
             action=BooleanOptionalAction,
@@ -34,8 +34,8 @@ class Command(BaseCommand):
             "--kind",
             choices=JudgeRun.Kind.values,
             default=JudgeRun.Kind.ALL.value,
-            help="which pairs: without a reply (all, the default), never asked about (extend), failed "
-            "(failures), or with a reply that had no rating (unscored)",
+            help="what to ask about: all without a reply (all, the default), never asked about (extend), "
+            "failed (failures), or with a reply that had no rating (unscored)",
         )
         parser.add_argument(
             "--controls", action="store_true", help="also ask about pairs of identical answers"

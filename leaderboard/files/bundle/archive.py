@@ -29,6 +29,10 @@ PROMPTS: Final = "inputs/prompts.csv"
 COMPLETIONS: Final = "inputs/completions.csv"
 SIZES: Final = "inputs/text_sizes.json"
 RIGHT_ANSWERS: Final = "inputs/right_answers.json"
+REQUIREMENTS: Final = "inputs/requirements.json"
+CHECKS: Final = "inputs/checks.csv"
+SCORED: Final = "inputs/scored.json"
+SCORES: Final = "inputs/scores.csv"
 PROMPT_TEXTS: Final = "texts/prompts.jsonl"
 COMPLETION_TEXTS: Final = "texts/completions.jsonl"
 RESULTS: Final = "results/tables.jsonl"
@@ -44,7 +48,10 @@ NEEDED: Final = (
     COMPLETIONS,
     RESULTS,
 )
-OPTIONAL: Final = (JUDGES, SIZES, RIGHT_ANSWERS, PROMPT_TEXTS, COMPLETION_TEXTS)
+OPTIONAL: Final = (
+    *(JUDGES, SIZES, RIGHT_ANSWERS, REQUIREMENTS, CHECKS, SCORED, SCORES),
+    *(PROMPT_TEXTS, COMPLETION_TEXTS),
+)
 
 
 class BundleError(Exception):

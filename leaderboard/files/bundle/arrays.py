@@ -152,7 +152,7 @@ def _check(opinions: Opinions) -> None:
     said += [text for choice in opinions.raters for text in (choice.selector, choice.label)]
     if not all(isinstance(text, str) for text in said) or any(isinstance(texts, str) for texts in lists):
         raise ValueError("a name is no text")
-    if not len(rows) or len(opinions.kinds) != players:
+    if len(opinions.kinds) != players:
         raise ValueError("models are missing, or have no kind")
     for name in ("first", "second"):
         if not ((rows[name] >= -1) & (rows[name] < players)).all():

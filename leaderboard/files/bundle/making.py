@@ -1,5 +1,6 @@
 """Makes a bundle from a study and the snapshot that its board shows."""
 
+import itertools
 import json
 import platform
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,14 @@ from leaderboard.files.bundle.arrays import (
 )
 from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.bundle.right_answers import right_answers_json
+from leaderboard.files.bundle.text_opinions import (
+    TextOpinions,
+    checks_files,
+    checks_from,
+    scores_files,
+    scores_from,
+    text_opinions,
+)
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.reading import opinions
@@ -57,8 +66,8 @@ Install the same version of Likert Arena. You need no study, account or database
 
 The command computes every table in `{archive.RESULTS}` from the files in `inputs/` and says which are
 equal. The exit code is 0 if all are, else 1. Numbers are rounded to six decimals. Processors
-may differ in the fifteenth digit; where that turns the rounding of a sixth decimal, the command says so and
-does not call it a difference.
+may differ in the fifteenth digit. If that changes the sixth decimal, the command says so and does not
+count it as a difference.
 
 ## What is in it
 
@@ -75,6 +84,8 @@ does not call it a difference.
 | `{archive.OPINIONS}` | names, categories, which raters can be selected together, types of the columns |
 | `{archive.SIZES}` | how long the texts are: words, distinct words, tokens, characters |
 | `{archive.RIGHT_ANSWERS}` | if there are any: pairs with a gold label, and how judges were asked |
+| `{archive.REQUIREMENTS}`, `{archive.CHECKS}` | if there are any: requirements, and checks of them |
+| `{archive.SCORED}`, `{archive.SCORES}` | if there are any: scores of single answers |
 {texts}| `{archive.RESULTS}` | the published tables, one line each |
 
 In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
@@ -97,25 +108,46 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     read = opinions(study, until=snapshot.last_comparison)
     if read.mark != snapshot.data:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
-    if not len(read):
+    about_texts = text_opinions(study)
+    if not len(read) and about_texts == (None, None):
         raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
     sizes = texts(study)
     inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
     writer = Writer(file)
     writer.add(archive.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])
     writer.add(archive.PARAMETERS, [pretty(facts).encode()])
-    judges = configurations(inputs.ids["rater"].tolist())
+    judges = configurations({*inputs.ids["rater"].tolist(), *about_texts.raters})
     writer.add(archive.JUDGES, [pretty({"judges": judges}).encode()])
     _add_inputs(writer, study, inputs)
     writer.add(archive.SIZES, [sizes_json(sizes, inputs.ids["text"]).encode()])
     right = labelled(study, read)
     if right is not None:
         writer.add(archive.RIGHT_ANSWERS, [right_answers_json(right, inputs).encode()])
+    published = _add_text_opinions(writer, study, about_texts, with_texts=with_texts)
     if with_texts:
         _add_texts(writer, study, inputs)
-    writer.add(archive.RESULTS, results(snapshot))
+    writer.add(archive.RESULTS, itertools.chain(results(snapshot), published))
     writer.close({name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")})
     return snapshot
+
+
+def _add_text_opinions(
+    writer: Writer, study: Study, found: TextOpinions, *, with_texts: bool
+) -> Iterator[bytes]:
+    """Write checks and scores; returns their tables, which are of the rows as they are written."""
+    checked, scored = found
+    if checked is not None:
+        files = checks_files(study, checked, with_texts=with_texts)
+        writer.add(archive.REQUIREMENTS, [files.facts])
+        writer.add(archive.CHECKS, [files.rows])
+        checked = checks_from(files)
+    if scored is not None:
+        files = scores_files(study, scored)
+        writer.add(archive.SCORED, [files.facts])
+        writer.add(archive.SCORES, [files.rows])
+        scored = scores_from(files)
+    tables = TextOpinions(checked, scored).tables()
+    return (line_of(place_of(table), table.payload).encode() for table in tables)
 
 
 def results(snapshot: Snapshot) -> Iterator[bytes]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from leaderboard.files.bundle.archive import (
+    CHECKS,
     COMPARISONS,
     OPINIONS,
     PARAMETERS,
+    REQUIREMENTS,
     RESULTS,
     RIGHT_ANSWERS,
+    SCORED,
+    SCORES,
     SIZES,
     BundleError,
     Place,
@@ -22,6 +27,7 @@ from leaderboard.files.bundle.archive import (
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
+from leaderboard.files.bundle.text_opinions import Files, TextOpinions, checks_from, scores_from
 from leaderboard.refreshing.tables import tables
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
@@ -132,8 +138,13 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
     verdict, left = Verdict(), dict(published)
     texts = sizes_from(bundle.read(SIZES)) if SIZES in bundle else None
     right = right_answers_from(bundle.read(RIGHT_ANSWERS)) if RIGHT_ANSWERS in bundle else None
+    about_texts = _text_opinions(bundle)
+    if not len(opinions) and about_texts == (None, None):
+        raise BundleError("The ratings in the bundle are invalid: there are none.")
     try:
-        computed = {place_of(table): table.payload for table in tables(opinions, method, {}, texts, right)}
+        of_pairs = tables(opinions, method, {}, texts, right)
+        found = itertools.chain(of_pairs, about_texts.tables())
+        computed = {place_of(table): table.payload for table in found}
     except StatsError as error:
         raise BundleError(f"The ratings in the bundle cannot be ranked: {error}.") from error
     for place, payload in computed.items():
@@ -150,6 +161,14 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
         digest_of(published),
         digest_of(computed),
     )
+
+
+def _text_opinions(bundle: Reader) -> TextOpinions:
+    def files(facts: str, rows: str) -> Files | None:
+        return Files(bundle.read(facts), bundle.read(rows)) if facts in bundle else None
+
+    checks, scores = files(REQUIREMENTS, CHECKS), files(SCORED, SCORES)
+    return TextOpinions(checks and checks_from(checks), scores and scores_from(scores))
 
 
 def method_of(parameters: Any, threads: int | None = None) -> Method:

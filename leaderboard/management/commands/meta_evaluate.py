@@ -4,12 +4,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.snapshots.reading import opinions
+from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.gold import Rule
 from leaderboard.stats.intervals import check_level
 from leaderboard.terminal.options import FORMATS, add_bootstrap_options, choice, names, number, study_named
 from leaderboard.trust.content import trust
-from leaderboard.trust.reading import LABELS, PEOPLE, Gold, NothingToJudgeError
+from leaderboard.trust.reading import Gold, NothingToJudgeError
 from leaderboard.trust.report import as_json, as_text
 from leaderboard.trust.trial import Asked, Known
 
@@ -37,7 +38,7 @@ class Command(BaseCommand):
             "--unscored",
             default="exclude",
             metavar="exclude|wrong|random",
-            help="replies without a rating: left out, wrong, or a side by lot (default: exclude)",
+            help="replies without a rating: left out, wrong, or a random side (default: exclude)",
         )
         parser.add_argument(
             "--ties",

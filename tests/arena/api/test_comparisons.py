@@ -278,6 +278,8 @@ def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> Non
         for method in methods
     }
     assert set(re.findall(r"`((?:GET|POST|PATCH) /api/v1/[^`]*)`", page)) == routes
-    for name in ("ComparisonIn", "CallIn", "ClaimIn", "FailureIn", "JudgeRunIn", "StudyOut", "SettingIn"):
+    opinions = ("ComparisonIn", "ScoreIn", "AnswersIn", "AnswerIn")
+    claims = ("CallIn", "ClaimIn", "RenewIn", "RepliedIn", "FailureIn", "AssignmentOut")
+    for name in (*opinions, *claims, "JudgeRunIn", "StudyOut", "SettingIn"):
         for field in schema["components"]["schemas"][name]["properties"]:
             assert f"`{field}`" in page or f'"{field}"' in page, field

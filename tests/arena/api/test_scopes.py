@@ -15,6 +15,8 @@ pytestmark = pytest.mark.django_db
 SCOPE_OF = {
     "assignments": "rate",
     "comparisons": "rate",
+    "scores": "rate",
+    "answers": "rate",
     "judges": "rate",
     "judge-runs": "runs",
     "studies": "read",
@@ -34,7 +36,7 @@ def operations() -> list[tuple[str, str, Any]]:
 
 
 def test_every_operation_has_a_scope_and_refuses_a_token_without_it(client: Client) -> None:
-    assert len(operations()) >= 11
+    assert len(operations()) >= 15
     rater = make_rater(user=make_user(is_staff=True))
     for method, path, operation in operations():
         (auth,) = operation.auth_callbacks

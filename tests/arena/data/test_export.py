@@ -119,7 +119,39 @@ def odd() -> Study:
     rate(pairs[4], toy, reason="refused", seconds=0.1)
     superseded = rate(pairs[4], ann, rating=4, is_current=False)
     rate(pairs[4], ann, rating=6, revises=superseded)
+    give_scores_and_checks(one, nobody[0], ann, judge)
     return study
+
+
+def give_scores_and_checks(one: Completion, anonymous: Completion, ann: Rater, judge: Rater) -> None:
+    """Of one answer by a contestant and one by nobody, with every oddity."""
+    asked = [
+        make.make_question(prompt=one.prompt, text=HOSTILE, labels=["Größe, ☂", "=1+1"], required=False),
+        make.make_question(prompt=one.prompt, proposed_by="a-model", labels=[]),
+    ]
+    make.make_question(prompt=one.prompt, is_accepted=False, proposed_by="a-model", position=9)
+    old = make.make_question(prompt=anonymous.prompt, is_current=False)
+    new = make.make_question(prompt=anonymous.prompt, position=old.position)
+    dated = {"created_at": NOON, "seconds": 0.5}
+    make.make_score(
+        completion=one, rater=ann, lowest=-2.5, highest=1e6, value=0.1, external_id="s1", rationale=HOSTILE
+    )
+    make.make_score(completion=one, rater=ann, turn=2, expected=2.25, extra={"turns": [1]}, **dated)
+    make.make_score(completion=one, rater=ann, turn=2, repeat=3, is_dated=False)
+    make.make_score(completion=anonymous, rater=judge, reason="out_of_range", raw_reply=HOSTILE, source="api")
+    make.make_score(completion=anonymous, rater=ann, is_current=False)
+    make.make_answer(completion=one, question=asked[0], rater=ann, value="unknown", external_id="a1", **dated)
+    make.make_answer(completion=one, question=asked[1], rater=ann, value="no", rationale=HOSTILE)
+    make.make_answer(completion=one, question=asked[1], rater=ann, value="yes", repeat=1)
+    make.make_answer(
+        completion=anonymous,
+        question=new,
+        rater=judge,
+        reason="unparsable",
+        raw_reply=HOSTILE,
+        is_dated=False,
+    )
+    make.make_answer(completion=anonymous, question=old, rater=judge)
 
 
 @pytest.mark.parametrize("form", WRITERS)
@@ -129,7 +161,7 @@ def test_every_oddity_survives(odd: Study, form: str, tmp_path: Path) -> None:
     for what in TABLES:
         assert after[what] == before[what], what
     lengths = {what: len(found) for what, found in before.items()}
-    assert list(lengths.items()) == list(zip(TABLES, (3, 5, 3, 8, 3, 10), strict=True))
+    assert list(lengths.items()) == list(zip(TABLES, (3, 5, 3, 3, 8, 3, 10, 4, 4), strict=True))
     assert {what: export.count(odd, what) for what in TABLES} == lengths
 
 
@@ -155,7 +187,7 @@ def test_raters_of_one_name_stay_apart_and_completions_without_contestant_have_t
 
 
 def test_reading_takes_so_many_queries_for_any_rows(odd: Study, django_assert_num_queries: Any) -> None:
-    for what, queries in zip(TABLES, (1, 3, 2, 1, 1, 4), strict=True):
+    for what, queries in zip(TABLES, (1, 3, 2, 1, 1, 1, 4, 3, 3), strict=True):
         with django_assert_num_queries(queries):
             assert list(export.rows(odd, what))
 
@@ -178,6 +210,23 @@ def test_votes_about_a_text_that_changed_are_exported_and_counted(tmp_path: Path
     said = [(row["first"], row["rating"]) for row in export.rows(copy, "comparisons")]
     assert said == [("A", 1), ("A", 8)]
     assert [row["text"] for row in export.rows(copy, "completions")] == [second.turns[0], "new"]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_scores_of_a_text_that_changed_are_exported_and_counted(form: str, tmp_path: Path) -> None:
+    study = make.make_study(slug="changed")
+    prompt, author = make.make_prompt(study=study), make.make_contestant(study=study)
+    ann, question = make.make_rater(slug="ann", study=study), make.make_question(prompt=prompt)
+    for version, is_current in ((1, False), (2, True)):
+        text = make.make_completion(
+            prompt=prompt, contestant=author, version=version, is_current=is_current, turns=[str(version)]
+        )
+        make.make_score(completion=text, rater=ann, value=version)
+        make.make_answer(completion=text, question=question, rater=ann, value=["yes", "no"][is_current])
+    assert export.about_old_texts(study) == 2
+    copy = copied(study, tmp_path, form)
+    assert [row["score"] for row in export.rows(copy, "scores")] == [1, 2]
+    assert [row["answer"] for row in export.rows(copy, "answers")] == ["yes", "no"]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from arena.data.formats.catalogue import gather
+from arena.data.formats.catalogue import ABOUT, gather
+from arena.data.formats.files import About
 from arena.data.formats.reading import Kind
 from arena.data.formats.table import ColumnMapping
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Completion, Pair, Rater, Study
+from arena.models import Answer, Comparison, Completion, Pair, Question, Rater, Score, Study
 
 VOTES: Final = ColumnMapping(
     Kind.COMPARISONS,
@@ -33,6 +34,10 @@ class Found(NamedTuple):
     unscored: int = 0
     gold: int = 0
     subsets: int = 0
+    questions: int = 0
+    scores: int = 0
+    yes: int = 0
+    no: int = 0
 
 
 class DataSet(NamedTuple):
@@ -41,9 +46,18 @@ class DataSet(NamedTuple):
     patterns: tuple[str, ...]
     found: Found
     mapping: ColumnMapping | None = None
+    about: About = ABOUT
 
+
+CHECKED: Final = About(contestant="GPT-4", judge="a-judge")
 
 JUDGE_DATA: Final = (
+    DataSet(("wildbench/*.jsonl",), Found(6, 1024, 6143, judges=2, scores=12_276)),
+    DataSet(
+        ("infobench/ko_easy.gpt-4.jsonl",),
+        Found(1, 252, 252, judges=1, unscored=1, subsets=1, questions=690, yes=567, no=118),
+        about=CHECKED,
+    ),
     DataSet(
         ("llmbar/*.json",),
         Found(0, 418, 836, judges=16, comparisons=16 * 2 * 234, unscored=29 + 9, gold=418, subsets=5),
@@ -57,8 +71,16 @@ DATA: Final = (
     DataSet(("evalica/food.csv",), Found(5, 1, 5, people=1, comparisons=30), VOTES),
     DataSet(("evalica/simple.csv",), Found(5, 1, 5, people=1, comparisons=16), VOTES),
     DataSet(("fastchat/*.jsonl",), Found(0, 80, 0)),
-    DataSet(("infobench/easy_set.gpt-4.jsonl",), Found(0, 252, 252, subsets=1)),
-    DataSet(("infobench/invalid_answers.qwen2.5-7b.jsonl",), Found(0, 29, 29, subsets=1)),
+    DataSet(
+        ("infobench/easy_set.gpt-4.jsonl",),
+        Found(1, 252, 252, judges=1, subsets=1, questions=690, yes=610, no=80),
+        about=CHECKED,
+    ),
+    DataSet(
+        ("infobench/invalid_answers.qwen2.5-7b.jsonl",),
+        Found(1, 29, 29, judges=1, unscored=28, subsets=1, questions=89, yes=29, no=2),
+        about=CHECKED,
+    ),
     # Unscored are the replies that a filter kept back, and winners LLMBar drew.
     DataSet(
         ("llmbar/*.json",),
@@ -90,6 +112,7 @@ def files_of(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
 
 def found_in(study: Study) -> Found:
     raters, comparisons = Rater.objects.filter(study=study), Comparison.objects.filter(study=study)
+    scores, answers = Score.objects.filter(study=study), Answer.objects.filter(study=study)
     completions = Completion.objects.filter(prompt__study=study)
     subsets = study.prompts.values_list("subset", flat=True)
     return Found(
@@ -100,19 +123,25 @@ def found_in(study: Study) -> Found:
         people=raters.filter(kind=Rater.Kind.PERSON).count(),
         judges=raters.filter(kind=Rater.Kind.JUDGE).count(),
         comparisons=comparisons.count(),
-        unscored=comparisons.filter(rating=None).count(),
+        unscored=sum(
+            opinions.filter(status="unscored").count() for opinions in (comparisons, scores, answers)
+        ),
         gold=Pair.objects.filter(prompt__study=study).exclude(gold="").count(),
         subsets=sum(not name.startswith("(") for name in set(subsets) - {""}),
+        questions=Question.objects.filter(prompt__study=study).count(),
+        scores=scores.count(),
+        yes=answers.filter(value="yes").count(),
+        no=answers.filter(value="no").count(),
     )
 
 
 def check(folder: Path, data: DataSet) -> None:
     paths = files_of(folder, data.patterns)
     format_name = "table" if data.mapping else ""
-    report = import_files("study", paths, format_name=format_name, mapping=data.mapping)
+    report = import_files("study", paths, format_name=format_name, mapping=data.mapping, about=data.about)
     assert report.errors == []
     assert found_in(Study.objects.get(slug="study")) == data.found
-    again = import_files("study", paths, format_name=format_name, mapping=data.mapping)
+    again = import_files("study", paths, format_name=format_name, mapping=data.mapping, about=data.about)
     assert (again.errors, again.written) == ([], 0)
 
 

@@ -53,6 +53,7 @@ STUDY_BREAKS = [
     ({"control_share": 1.1}, "study_shares_within_bounds"),
     ({"repeat_share": 0.6}, "study_shares_within_bounds"),
     ({"gold_share": -0.1}, "study_shares_within_bounds"),
+    ({"score_lowest": 5, "score_highest": 5}, "study_score_has_two_ends"),
     ({"stop_margin": -1.0}, "study_stop_margin_within_bounds"),
     ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
     ({"pairing": "lucky"}, "study_choices_known"),
@@ -299,15 +300,15 @@ def test_training_answers_stand_once_for_each_attempt() -> None:
 
 
 def test_every_constraint_is_named_here() -> None:
-    """A new constraint or trigger needs a test above."""
+    """A new constraint or trigger needs a test in this folder."""
 
-    text = Path(__file__).read_text()
+    text = "".join(each.read_text() for each in Path(__file__).parent.glob("test_*.py"))
     names = [
         each.name for model in apps.get_app_config("arena").get_models() for each in model._meta.constraints
     ]
     assert [name for name in names if f'"{name}"' not in text] == []
-    expected = ["comparison_stays_in_study", "completion_stays_in_study", "pair_answers_one_prompt"]
-    assert sorted(invariants.RULES) == expected
+    expected = ["answer_stays_in_study", "comparison_stays_in_study", "completion_stays_in_study"]
+    assert sorted(invariants.RULES) == [*expected, "pair_answers_one_prompt", "score_stays_in_study"]
 
 
 def test_what_the_models_say_about_themselves() -> None:

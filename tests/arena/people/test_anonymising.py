@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from arena.api.auth import digest
 from arena.models import (
+    Answer,
     ApiToken,
     Comparison,
     Flag,
@@ -21,6 +22,7 @@ from arena.models import (
     Membership,
     Rater,
     Role,
+    Score,
     Study,
     StudyEvent,
 )
@@ -51,6 +53,10 @@ def rater(study: Study) -> Rater:
     pair = make.make_pair(prompt=study.prompts.first())
     assignment = make.make_assignment(pair=pair, rater=rater, skip_reason="flagged: other")
     make.make_comparison(pair=pair, rater=rater, rationale="The first one is right.", rating=2, seconds=4)
+    text = make.make_completion(prompt=study.prompts.first())
+    said = {"completion": text, "rater": rater, "rationale": "As Zebulon says.", "external_id": "zebulon-1"}
+    make.make_score(**said, extra={"by": "zebulon"}, raw_reply="Zebulon")
+    make.make_answer(**said, extra={"by": "zebulon"}, raw_reply="Zebulon")
     Flag.objects.create(assignment=assignment, reason="other", comment="Broken for me")
     ApiToken.objects.create(rater=rater, digest=digest("a key"), label="zebulon's laptop")
     Invitation.objects.create(study=study, note="For Zebulon, the geologist")
@@ -110,6 +116,19 @@ def test_what_was_rated_stays_as_it_was(rater: Rater) -> None:
     assert list(Study.objects.values_list("revision", flat=True)) == counters
     assert Membership.objects.filter(rater=rater).exists()
     assert Comparison.objects.get().rationale == "The first one is right."
+    assert (Score.objects.get().value, Answer.objects.get().value) == (3, "yes")
+    assert Answer.objects.get().rationale == "As Zebulon says."
+
+
+@pytest.mark.parametrize("made", [make.make_score, make.make_answer])
+def test_whoever_only_scored_or_checked_has_a_part_in_the_study(study: Study, made: Any) -> None:
+    rater = make.make_rater(user=make.make_user())
+    made(completion=study.prompts.get(pk=study.prompts.first().pk).completions.first(), rater=rater)
+    event = StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.PAUSED, note=f"For {rater.name}.")
+    assert why_not(rater, make.make_user()).startswith("This person also rates in studies of other")
+    anonymise(rater, None)
+    event.refresh_from_db()
+    assert event.note == f"For {GONE}."
 
 
 def test_the_name_says_that_somebody_was_there(rater: Rater, study: Study) -> None:

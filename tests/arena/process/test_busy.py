@@ -31,7 +31,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         raise error
 
     monkeypatch.setattr(assignments, "claim", fail)
-    monkeypatch.setattr(views, "record_comparisons", fail)
+    monkeypatch.setattr(views, "record_all", fail)
 
 
 def rating_page() -> Any:

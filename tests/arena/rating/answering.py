@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.models import Assignment, Comparison, Rater, Study
 from arena.rating import assignments, recording
-from arena.rating.recording import Answer
+from arena.rating.opinions import Rating
 
 
 def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
@@ -14,4 +14,4 @@ def claimed(study: Study, rater: Rater, ahead: str | None = None) -> Assignment:
 
 
 def answer(rater: Rater, assignment: Assignment, rating: int = 3, **more: Any) -> Comparison:
-    return recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=rating, **more))
+    return recording.record(rater, assignment.public_id, Rating(points=8, rating=rating, **more))

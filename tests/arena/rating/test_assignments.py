@@ -13,8 +13,9 @@ from arena.models import Assignment, Comparison, Completion, Flag, Membership, P
 from arena.models.signals import comparison_recorded
 from arena.rating import assignments as rating_assignments
 from arena.rating import recording
+from arena.rating.opinions import InvalidAnswerError, NotAllowedError, Rating
 from arena.rating.pairing import choose_order
-from arena.rating.recording import AlreadyAnsweredError, Answer, InvalidAnswerError, NotAllowedError
+from arena.rating.recording import AlreadyAnsweredError
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed
 
@@ -153,14 +154,14 @@ def test_another_answer_or_comment_needs_undo(study: Study, rater: Rater) -> Non
     for other in ({"rating": 4}, {"rating": 3, "rationale": "in another one"}):
         with pytest.raises(AlreadyAnsweredError, match="already answered with 3") as refused:
             answer(rater, assignment, **other)
-        assert refused.value.comparison == first
+        assert refused.value.stored == first
     assert Comparison.objects.get().rationale == "in this tab"
 
 
 def test_an_answer_without_rating_keeps_its_reason(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
-    unscored = Answer(points=8, reason="refused", raw_reply="no")
-    comparison = recording.record_comparison(rater, assignment.public_id, unscored)
+    unscored = Rating(points=8, reason="refused", raw_reply="no")
+    comparison = recording.record(rater, assignment.public_id, unscored)
     assert (comparison.status, comparison.reason, comparison.rating) == ("unscored", "refused", None)
 
 
@@ -194,7 +195,7 @@ def test_two_scores_and_criteria_are_stored() -> None:
 def test_what_is_not_stored(study: Study, rater: Rater, bad: dict[str, Any], field: str, words: str) -> None:
     assignment = claimed(study, rater)
     with pytest.raises(InvalidAnswerError, match=words) as refused:
-        recording.record_comparison(rater, assignment.public_id, Answer(**{"points": 8, "rating": 1} | bad))
+        recording.record(rater, assignment.public_id, Rating(**{"points": 8, "rating": 1} | bad))
     assert refused.value.field == field
     assert not Comparison.objects.exists()
 
@@ -204,7 +205,7 @@ def test_an_unknown_and_a_strangers_assignment_look_the_same(study: Study, rater
     stranger = make.make_member(study)
     for public_id in (mine.public_id, "nonsense"):
         with pytest.raises(NotAllowedError, match="no such assignment"):
-            recording.record_comparison(stranger, public_id, Answer(points=8, rating=1))
+            recording.record(stranger, public_id, Rating(points=8, rating=1))
 
 
 def test_an_answer_to_a_study_closed_meanwhile_is_not_recorded(study: Study, rater: Rater) -> None:
@@ -219,7 +220,7 @@ def test_judges_are_counted_apart(study: Study) -> None:
     judge = make.make_rater(kind=Rater.Kind.JUDGE)
     pair = make.make_pair(prompt=study.prompts.first())
     assignment = make.make_assignment(pair=pair, rater=judge)
-    recording.record_comparison(judge, assignment.public_id, Answer(points=3, rating=1, source="api"))
+    recording.record(judge, assignment.public_id, Rating(points=3, rating=1, source="api"))
     pair.refresh_from_db()
     assert (pair.people_ratings, pair.judge_ratings) == (0, 1)
 
@@ -280,7 +281,7 @@ def test_a_revision_is_a_row_and_keeps_the_count(study: Study, rater: Rater, cha
 @pytest.mark.parametrize(
     "leave",
     [
-        lambda rater, public_id: recording.record_comparison(rater, public_id, Answer(points=8, rating=3)),
+        lambda rater, public_id: recording.record(rater, public_id, Rating(points=8, rating=3)),
         lambda rater, public_id: rating_assignments.skip(rater, public_id, "no"),
         lambda rater, public_id: rating_assignments.flag(rater, public_id, "harm"),
     ],

@@ -7,16 +7,16 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Rater, Study
 from arena.rating import assignments, possible_pairs, recording
 from arena.rating.offering import with_texts_of
+from arena.rating.opinions import Rating
 from arena.rating.progress import progress
-from arena.rating.recording import Answer
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
 
 def record(rater: Rater, assignment: Assignment) -> Comparison:
-    answer = Answer(points=8, rating=3, source=Comparison.Source.WEB)
-    return recording.record_comparison(rater, assignment.public_id, answer)
+    answer = Rating(points=8, rating=3, source=Comparison.Source.WEB)
+    return recording.record(rater, assignment.public_id, answer)
 
 
 def rate_all(study: Study) -> list[Assignment]:

@@ -35,9 +35,13 @@ SECRETS = [
 JSON = {"Accept": "application/json"}
 
 
+TASKS = [["compare"], ["score", "check"], ["check"]]
+
+
 @pytest.fixture
-def study() -> Study:
-    study = make.make_study(sign_up_open=True, guidelines="Read both.", show_references="beside")
+def study(request: pytest.FixtureRequest) -> Study:
+    tasks = getattr(request, "param", ["compare"])
+    study = make.make_study(sign_up_open=True, guidelines="Read both.", show_references="beside", tasks=tasks)
     telling = {"study": study, "organisation": "Frobnicate-Labs", "family": "Snark-Family"}
     field = [
         make.make_contestant(name=name, slug=name.lower().replace(" ", "-"), **telling) for name in NAMES
@@ -45,6 +49,7 @@ def study() -> Study:
     for _ in range(4):
         prompt = make.make_prompt(study=study, extra={"source": NAMES[0]})
         prompt.references.create(author=NAMES[0], turns=["A reference."])
+        make.make_question(prompt=prompt, proposed_by=NAMES[0])
         for each in field:
             written = {"external_id": f"{each.slug}-answer", "extra": {"model": each.name}}
             make.make_completion(prompt=prompt, contestant=each, **written)
@@ -84,7 +89,7 @@ def everything(response: HttpResponse) -> str:
 def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, HttpResponse]]:
     """Every named address of the rater's pages, asked as a page and as its script asks."""
     token = Invitation.objects.create(study=study).token
-    given = {"token": token, "slug": study.slug, "number": 1, "attempt": 1}
+    given = {"token": token, "slug": study.slug, "number": 1, "attempt": 1, "pair": 1, "order": "ab"}
     for pattern in urlpatterns:
         assert pattern.name is not None
         if pattern.name == "logout":
@@ -96,7 +101,8 @@ def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, Ht
         sent = {"assignment": _held(rater), "rater": str(rater.user_id), "reason": "names"}
         for rating in ("", "4"):
             for headers in ({}, JSON):
-                yield pattern.name, client.post(address, sent | {"rating": rating}, headers=headers)
+                said = {"rating": rating, "value": rating, "check-1": rating and "yes"}
+                yield pattern.name, client.post(address, sent | said, headers=headers)
 
 
 def _held(rater: Rater) -> str:
@@ -105,6 +111,7 @@ def _held(rater: Rater) -> str:
     return held.public_id if held else ""
 
 
+@pytest.mark.parametrize("study", TASKS, indirect=True)
 def test_no_response_names_a_contestant(client: Client, study: Study, rater: Rater) -> None:
     seen = set()
     for name, response in visits(client, study, rater):
@@ -112,7 +119,8 @@ def test_no_response_names_a_contestant(client: Client, study: Study, rater: Rat
         text = everything(response).lower()
         assert not [secret for secret in SECRETS if secret in text], name
     # The walk saw real pages: pairs, pairs fetched ahead, refusals, redirects.
-    assert {("rate-study", 200), ("rate-study", 422), ("rate-study", 302), ("undo", 200)} <= seen
+    assert {("rate-study", 200), ("rate-study", 422), ("rate-study", 302)} <= seen
+    assert {("undo", 200), ("undo", 409)} & seen
     assert {("ahead", 200), ("flag", 200), ("token", 200)} <= seen
 
 
@@ -132,6 +140,7 @@ def site_addresses(study: Study) -> Iterator[str]:
     return walk(get_resolver().url_patterns, "")
 
 
+@pytest.mark.parametrize("study", TASKS[:2], indirect=True)
 def test_a_private_study_gives_its_raters_no_names_on_any_page(client: Client, study: Study) -> None:
     answered = Counter[int]()
     for address in site_addresses(study):
@@ -165,6 +174,19 @@ def test_responses_are_built_alike_and_no_attribute_holds_a_database_id(client: 
     # With equal texts, the markup of A and B differs in the letter alone.
     a, b = re.findall(r'<section class="response .*?</section>', page, re.S)
     assert a.replace("response-a", "response-b").replace("nswer A", "nswer B") == b
+
+
+@pytest.mark.parametrize("study", [["score"], ["check"]], indirect=True)
+def test_pages_of_equal_texts_are_equal(client: Client, study: Study, rater: Rater) -> None:
+    Completion.objects.update(turns=["Text."])
+    rate, pages = reverse("rate-study", args=[study.slug]), Counter[str]()
+    for _ in range(6):
+        shown = client.get(rate, headers=JSON).json()
+        html = shown["html"].replace(shown["assignment"], "")
+        pages[re.sub(r'value="\w{64}"|\d+ done, [\w ]+ left|<progress[^>]+>| disabled', "", html)] += 1
+        sent = {"assignment": shown["assignment"], "rater": str(rater.user_id)}
+        client.post(rate, sent | {"value": "3", "check-1": "no"}, headers=JSON)
+    assert list(pages.values()) == [3, 3]  # of two prompts, with three texts each
 
 
 def test_ids_of_assignments_do_not_count_up() -> None:
@@ -241,6 +263,35 @@ def test_no_byte_before_the_vote_tells_a_contestant(token_study: Study) -> None:
         # The pair that was held ready while the names of the last were told is next, and tells nothing.
         assert look(client.get(rate, headers=JSON)).json()["assignment"] == held_ready["assignment"]
     assert len(seen) > 100
+
+
+def test_no_byte_about_a_single_text_tells_its_contestant(token_study: Study) -> None:
+    """Before and after what is said about it, in a study that names the authors of pairs."""
+    Study.objects.update(tasks=["score", "check"])
+    for prompt in token_study.prompts.all():
+        make.make_question(prompt=prompt)
+    rater = reader(token_study)
+    client, rate = browser_of(rater), reverse("rate-study", args=[token_study.slug])
+    kinds = Counter[str]()
+
+    def look(response: HttpResponse) -> HttpResponse:
+        assert not TELLING.findall(everything(response))
+        return response
+
+    for _ in range(12):
+        look(client.get(rate))
+        shown = look(client.get(rate, headers=JSON)).json()
+        kinds[re.search(r'data-kind="(\w+)"', shown["html"])[1]] += 1
+        sent = {"assignment": shown["assignment"], "rater": str(rater.user_id)}
+        look(client.get(f"{rate}next/", {"after": shown["assignment"]}, headers=JSON))
+        look(client.post(rate, sent, headers=JSON))
+        said = {"value": "3", "check-1": "no"}
+        assert look(client.post(rate, sent | said, headers=JSON)).json()["reveal"] is None
+        look(client.post(rate, sent | {"value": "4", "check-1": "yes"}))
+        look(client.post(f"{rate}undo/", sent, headers=JSON))
+        look(client.post(f"{rate}skip/", sent, headers=JSON))
+    assert kinds == {"score": 6, "check": 6}
+    look(client.get(reverse("rater-report", args=[token_study.slug])))
 
 
 def test_files_that_pages_load_are_the_same_for_every_pair(token_study: Study) -> None:

@@ -14,7 +14,8 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
 from arena.people import joining
 from arena.rating import assignments, recording
-from arena.rating.recording import AlreadyAnsweredError, Answer, NotAllowedError
+from arena.rating.opinions import NotAllowedError, Rating
+from arena.rating.recording import AlreadyAnsweredError
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
 
@@ -55,7 +56,7 @@ def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
         def until_done() -> int:
             count = 0
             while assignment := assignments.claim(study, rater):
-                recording.record_comparison(rater, assignment.public_id, Answer(points=8, rating=3))
+                recording.record(rater, assignment.public_id, Rating(points=8, rating=3))
                 count += 1
             return count
 
@@ -88,9 +89,7 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
         lost = assignments.claim(study, slow)
         Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
         said, held = at_once(
-            lambda lost=lost, slow=slow: recording.record_comparison(
-                slow, lost.public_id, Answer(points=8, rating=3)
-            ),
+            lambda lost=lost, slow=slow: recording.record(slow, lost.public_id, Rating(points=8, rating=3)),
             lambda study=study, quick=quick: assignments.claim(study, quick),
         )
         assert not isinstance(held, Exception)
@@ -100,8 +99,8 @@ def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
 def test_a_double_click_stores_one_comparison() -> None:
     assignment = make.make_assignment()
     rater = assignment.rater
-    same = Answer(points=8, rating=2)
-    results = at_once(*[lambda: recording.record_comparison(rater, assignment.public_id, same)] * 4)
+    same = Rating(points=8, rating=2)
+    results = at_once(*[lambda: recording.record(rater, assignment.public_id, same)] * 4)
     assert len({result.pk for result in results if isinstance(result, Comparison)}) == 1
     assert not [result for result in results if isinstance(result, Exception)]
     assert Comparison.objects.count() == 1
@@ -112,8 +111,8 @@ def test_two_tabs_with_different_answers_store_the_first() -> None:
     assignment = make.make_assignment()
 
     def say(rating: int) -> Callable[[], Comparison]:
-        answer = Answer(points=8, rating=rating)
-        return lambda: recording.record_comparison(assignment.rater, assignment.public_id, answer)
+        answer = Rating(points=8, rating=rating)
+        return lambda: recording.record(assignment.rater, assignment.public_id, answer)
 
     results = at_once(say(1), say(8))
     stored = [result for result in results if isinstance(result, Comparison)]
@@ -125,12 +124,10 @@ def test_two_tabs_with_different_answers_store_the_first() -> None:
 def test_an_answer_that_meets_the_sweep_is_kept() -> None:
     for _ in range(5):
         assignment = make.make_assignment(leased_until=timezone.now() - timedelta(seconds=1))
-        answer = Answer(points=8, rating=2)
+        answer = Rating(points=8, rating=2)
         results = at_once(
             lambda: assignments.expire_lapsed(),
-            lambda found=assignment, said=answer: recording.record_comparison(
-                found.rater, found.public_id, said
-            ),
+            lambda found=assignment, said=answer: recording.record(found.rater, found.public_id, said),
         )
         assert not [result for result in results if isinstance(result, Exception)]
         assignment.refresh_from_db()

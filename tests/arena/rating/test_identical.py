@@ -6,7 +6,7 @@ import pytest
 
 from arena.models import Comparison, Pair, Rater
 from arena.rating import recording
-from arena.rating.recording import Answer
+from arena.rating.opinions import Rating
 from tests.factories import make_assignment, make_completion, make_prompt, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -30,15 +30,15 @@ def pair() -> Pair:
 def test_an_answer_about_them(kind: str, said: dict[str, Any], status: str, pair: Pair) -> None:
     rater = make_rater(kind=kind)
     assignment = make_assignment(pair=pair, rater=rater)
-    comparison = recording.record_comparison(rater, assignment.public_id, Answer(points=8, **said))
+    comparison = recording.record(rater, assignment.public_id, Rating(points=8, **said))
     assert (comparison.status, comparison.rating) == (status, said.get("rating"))
     assert comparison.reason == said.get("reason", "")
-    again = recording.record_comparison(rater, assignment.public_id, Answer(points=8, **said))
+    again = recording.record(rater, assignment.public_id, Rating(points=8, **said))
     assert again == comparison
 
 
 def test_an_answer_of_a_judge_about_two_texts_is_no_control() -> None:
     judge = make_rater(kind=Rater.Kind.JUDGE)
     assignment = make_assignment(rater=judge)
-    recording.record_comparison(judge, assignment.public_id, Answer(points=8, rating=6))
+    recording.record(judge, assignment.public_id, Rating(points=8, rating=6))
     assert Comparison.objects.get().status == "scored"

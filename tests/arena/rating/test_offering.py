@@ -23,7 +23,7 @@ from arena.models import (
     Study,
 )
 from arena.rating import assignments, offering, progress
-from arena.rating.recording import NotAllowedError
+from arena.rating.opinions import NotAllowedError
 from arena.studies import changes
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed
@@ -212,6 +212,7 @@ def test_without_pairs_made_for_it_gold_pairs_are_checks(monkeypatch: pytest.Mon
 # --- adaptive -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases(False)
 def test_the_control_share_of_an_adaptive_study_is_marked(study: Study, rater: Rater) -> None:
     assert not any(each.is_random for each in rate_all(study, rater))
     adaptive = make.make_small_study(prompts=12, contestants=4, pairing="adaptive", control_share=0.25)
@@ -318,7 +319,7 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
     for _ in range(3):
         answer(rater, claimed(study, rater))
     assignments.skip(rater, claimed(study, rater).public_id)
-    expected = progress.Progress(rated=3, skipped=1, left=20)
+    expected = progress.Progress(compared=3, skipped=1, left=20)
     assert progress.progress(rater, [study])[study.pk] == expected
     assert progress.progress(rater, [study, other])[study.pk] == expected
     assert progress.progress(rater, [study, other])[other.pk].left == 3
@@ -327,6 +328,7 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
 # --- order --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases(False)
 def test_orders_are_balanced_over_all_per_pair_and_per_rater() -> None:
     study = make.make_small_study(prompts=15, contestants=3, ratings_per_pair_people=3)
     busy = [make.make_member(study) for _ in range(4)]

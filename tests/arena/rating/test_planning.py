@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
-from arena.rating import planning
-from arena.rating.planning import Plan, Wanted, Which
+from arena.rating import planning, plans
+from arena.rating.plans import Plan, Wanted, Which
 from tests.factories import (
     make_comparison,
     make_completion,
@@ -234,6 +234,6 @@ def test_an_open_assignment_about_identical_completions_is_ended(judge: Rater) -
     make_identical(study)
     (open_one,) = planned(study, judge, Wanted(controls=True))
     result = planning.plan(study, judge, Wanted(Which.FAILURES))
-    assert result == planning.Planned([], 1)
+    assert result == plans.Planned([], 1)
     assert Comparison.objects.get().assignment == open_one
     assert Assignment.objects.get().state == "submitted"

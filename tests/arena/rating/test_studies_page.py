@@ -55,7 +55,7 @@ def test_pauses_are_named(client: Client, rater: Rater) -> None:
     Membership.objects.filter(pk=membership.pk).update(paused_at=timezone.now())
     assert "Paused for you" in content(client)
     Study.objects.update(paused_at=timezone.now())
-    assert "this study offers no pairs" in content(client)
+    assert "this study offers nothing" in content(client)
 
 
 def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Client, rater: Rater) -> None:
@@ -65,7 +65,7 @@ def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Cl
     page = content(client)
     assert seen.get_absolute_url() in page
     assert reverse("rate-study", args=[seen.slug]) not in page
-    assert "0 pairs rated" in page
+    assert "You rated 0 pairs" in page
     guidelines = client.get(reverse("guidelines", args=[seen.slug])).content.decode()
     assert "Start rating" not in guidelines
 
@@ -76,7 +76,7 @@ def test_a_closed_study_keeps_count_and_report_of_its_rater(client: Client, rate
     prompt = make.make_prompt(study=study)
     make.make_comparison(rater=rater, pair=make.make_pair(prompt=prompt))
     page = content(client)
-    assert "1 pair rated" in page
+    assert "You rated 1 pair" in page
     assert reverse("rater-report", args=[study.slug]) in page
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.models import Completion, Membership, Pair, Role, Study, TrainingAnswer
 from arena.rating import assignments, scales, training
-from arena.rating.recording import NotAllowedError
+from arena.rating.opinions import NotAllowedError
 from arena.rating.subsets import TRAINING_SUBSET
 from tests import factories as make
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
 
-from arena.models import Flag, Invitation, RaterGroup, Study
+from arena.models import Flag, Invitation, Question, RaterGroup, Study
 from arena.studies import urls
 from tests import factories as make
 from tests.arena.conftest import VISITORS
@@ -30,6 +30,7 @@ def place(study: Study) -> Callable[[str], str]:
         "rater": rater.pk,
         "flag": Flag.objects.create(assignment=assignment, reason="other").pk,
         "form": "csv",
+        "question": make.make_question(prompt=pair.prompt).pk,
         "prompt": pair.prompt_id,
         "contestant": pair.first.contestant_id,
         "pair": make.make_pair(prompt=study.prompts.last(), gold="tie", gold_source="a key").pk,
@@ -70,13 +71,15 @@ def test_nothing_is_changed_by_others(
         client.post(
             place(name),
             {"kind": "closed", "sure": "yes", "name": "Mine", "guidelines": "x", "role": "viewer"}
-            | {"slug": "mine", "typed": "Rivers", "retire": "1", "category": "other", "gold": "first"},
+            | {"slug": "mine", "typed": "Rivers", "retire": "1", "category": "other", "gold": "first"}
+            | {"add": "1", "text": "Is it mine?"},
         )
     study.refresh_from_db()
     columns = (study.closed_at, study.name, study.slug, study.guidelines)
     assert columns == (None, "Rivers", "rivers", "# Be fair")
     assert not study.invitations.filter(revoked_at__isnull=False).exists()
     assert not study.events.exists()
+    assert not Question.objects.filter(text="Is it mine?").exists()
 
 
 def test_an_operator_of_another_study_is_a_stranger_here(study: Study, operator: Client) -> None:
@@ -94,6 +97,11 @@ def test_rows_of_another_study_are_out_of_reach(operator: Client) -> None:
     pair = make.make_pair(prompt=other.prompts.first(), gold="tie", gold_source="a key")
     addresses = [
         reverse("operate-prompt", args=["rivers", pair.prompt_id]),
+        reverse("operate-prompt-requirements", args=["rivers", pair.prompt_id]),
+        reverse(
+            "operate-requirement",
+            args=["rivers", pair.prompt_id, make.make_question(prompt=pair.prompt).pk],
+        ),
         reverse("operate-contestant", args=["rivers", pair.first.contestant_id]),
         reverse("operate-pair", args=["rivers", pair.pk]),
         reverse("operate-withdraw", args=["rivers", link.pk]),

@@ -104,14 +104,25 @@ def test_what_was_never_paired_is_removed_with_its_answers(study: Study, operato
 
 
 @pytest.mark.parametrize("kind", ["contestant", "prompt"])
-def test_what_was_paired_stays(study: Study, operator: Client, kind: str) -> None:
-    comparison = make.make_comparison(pair=make.make_pair(prompt=study.prompts.first()))
-    row = comparison.pair.prompt if kind == "prompt" else comparison.pair.first.contestant
+@pytest.mark.parametrize("seen", ["compared", "scored", "offered"])
+def test_what_raters_have_seen_stays(study: Study, operator: Client, kind: str, seen: str) -> None:
+    pair = make.make_pair(prompt=make.make_prompt(study=study))
+    if seen == "compared":
+        make.make_comparison(pair=pair)
+        completion = pair.first
+    else:
+        completion = make.make_completion(prompt=pair.prompt)
+        Pair.objects.filter(pk=pair.pk).delete()
+        if seen == "scored":
+            make.make_score(completion=completion)
+        else:
+            make.make_assignment(kind="score", completion=completion)
+    row = completion.prompt if kind == "prompt" else completion.contestant
     page = reverse(f"operate-{kind}", args=["rivers", row.pk])
     assert "You cannot remove it" in operator.get(page).content.decode()
     said = operator.post(page, {"remove": "1"}, follow=True).content.decode()
     assert "some of its answers have been shown to raters" in said
-    comparison.refresh_from_db()
+    row.refresh_from_db()
     assert not study.events.exists()
 
 
@@ -140,7 +151,9 @@ def test_a_known_answer_is_corrected_and_none_is_added(study: Study, operator: C
 
 
 def test_a_study_goes_with_all_it_holds(study: Study, signed_in: object) -> None:
-    make.make_comparison(pair=make.make_pair(prompt=study.prompts.first()))
+    comparison = make.make_comparison(pair=make.make_pair(prompt=study.prompts.first()))
+    assignment = make.make_assignment(kind="check", completion=comparison.pair.first)
+    make.make_answer(completion=comparison.pair.first, assignment=assignment)
     client: Client = signed_in("staff")  # type: ignore[operator]
     page = reverse("operate-delete", args=["rivers"])
     assert client.post(page, {"typed": "rivers"}).status_code == 422

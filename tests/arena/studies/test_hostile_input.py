@@ -11,7 +11,10 @@ from tests import factories as make
 pytestmark = pytest.mark.both_databases
 
 SETTINGS = {
+    "tasks_0": "compare",
     "points": "8",
+    "score_lowest": "1",
+    "score_highest": "5",
     "ratings_per_pair_people": "1",
     "ratings_per_pair_judges": "1",
     "pairing": "balanced",

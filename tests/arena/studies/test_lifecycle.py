@@ -7,7 +7,7 @@ import pytest
 from arena.models import Study, StudyEvent
 from arena.models.signals import study_changed
 from arena.rating import assignments
-from arena.rating.recording import NotAllowedError
+from arena.rating.opinions import NotAllowedError
 from arena.studies import lifecycle
 from tests import factories as make
 

@@ -73,6 +73,7 @@ def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater
     assert found.words == "about 2 days"
 
 
+@pytest.mark.both_databases(False)
 @given(st.integers(1, 10**6), st.floats(0.5, 200), st.integers(0, 10**7))
 def test_time_left_grows_with_what_is_left(comparisons: int, hours: float, left: int) -> None:
     found = counts.Pace(comparisons, hours, "a window", left)
@@ -121,6 +122,44 @@ def test_everybody_is_listed_once_the_fewest_first(study: Study, ann: Rater) -> 
     assert progress.sums(study)["in_hand"] == 0
 
 
+def test_single_answers_are_counted_by_task_and_rater(study: Study, ann: Rater, operator: Client) -> None:
+    Study.objects.update(tasks=["score", "check"], ratings_per_pair_people=2)
+    study.refresh_from_db()
+    prompt = study.prompts.first()
+    assert prompt is not None
+    one, two, _ = prompt.completions.order_by("pk")
+    questions = [make.make_question(prompt=prompt) for _ in range(2)]
+    bob, out = make.make_member(study, name="Bob"), make.make_member(study, name="Out")
+    Membership.objects.filter(rater=out).update(left_out_at=timezone.now())
+    for rater, completion, seconds in ((ann, one, 10), (ann, two, 30), (bob, one, 5), (out, two, 5)):
+        make.make_score(rater=rater, completion=completion, seconds=seconds, source="web")
+    make.make_score(rater=make.make_rater(kind="judge"), completion=one)
+    held = make.make_assignment(rater=ann, kind="check", completion=one, state="submitted")
+    for question in questions:
+        make.make_answer(
+            rater=ann, completion=one, question=question, seconds=10, source="web", assignment=held
+        )
+    # By hand: 9 answers want 18 scores, and 3 have requirements and want 6 checks; who is left out counts
+    # nowhere, and a judge neither.
+    found = counts.wanted_by_task(study)
+    assert found == {
+        "score": {"coding": counts.Wanted(9, 18, 3, 3, 1, 7)},
+        "check": {"coding": counts.Wanted(3, 6, 1, 1, 0, 2)},
+    }
+    assert counts.of(study, 20).comparisons == 5  # all scores of people, and one answer checked
+    lines = {line.rater: line for line in progress.by_rater(study)}
+    assert (lines[ann].scored, lines[ann].checked, lines[ann].per_text) == (2, 1, 20.0)
+    assert (lines[bob].scored, lines[out].scored, lines[bob].per_text) == (1, 1, 5.0)
+    make.make_score(rater=bob, completion=two, is_current=False)
+    assert progress.by_rater(study)[0].done == 0
+    completion_flag = make.make_assignment(rater=bob, kind="score", completion=two, state="skipped")
+    Flag.objects.create(assignment=completion_flag, reason="display", comment="cut")
+    assert str(two.contestant) in operator.get(page("operate-flags")).content.decode()
+    text = operator.get(page("operate-progress")).content.decode()
+    assert "3 of 18 (16%)" in text
+    assert "1 of 6 (16%)" in text
+
+
 def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater, operator: Client) -> None:
     rate(study, ann, 2)
     whole = operator.get(page("operate-progress")).content.decode()
@@ -141,6 +180,9 @@ def test_the_number_of_queries_does_not_grow(
     for name in ("operate-progress", "operate-progress-pairs", "operate-people", "operate-flags"):
         with django_assert_max_num_queries(22):
             assert operator.get(page(name)).status_code == 200
+    Study.objects.update(tasks=["score", "check"])
+    with django_assert_max_num_queries(26):
+        assert operator.get(page("operate-progress")).status_code == 200
 
 
 def test_a_flag_is_settled_and_opened_again(study: Study, ann: Rater, operator: Client) -> None:
@@ -196,3 +238,18 @@ def test_no_file_holds_personal_details(said: Comparison, operator: Client, form
     assert "worker" not in text
     assert said.created_at.strftime("%H:%M") not in text
     assert "i am ann example" in body(operator, form, "?comments=1").lower()
+
+
+def test_scores_and_checks_under_the_same_pseudonym(study: Study, ann: Rater, operator: Client) -> None:
+    completion = make.make_completion(prompt=study.prompts.first())
+    make.make_score(completion=completion, rater=ann, value=4, rationale="I am Ann Example", seconds=9)
+    make.make_answer(completion=completion, rater=ann, value="no")
+    make.make_score(completion=completion, rater=make.make_rater(kind="judge"))
+    assert "1 score and 1 check of single answers" in operator.get(page("operate-export")).content.decode()
+    score, check = csv.DictReader(io.StringIO(sent(operator.get(page("operate-text-file", "csv")))))
+    assert (score["rater"], score["task"], score["score"]) == (pseudonym(study, ann.pk), "score", "4.0")
+    assert (check["rater"], check["met"], check["position"]) == (score["rater"], "no", "1")
+    for form in ("csv", "jsonl"):
+        text = sent(operator.get(page("operate-text-file", form)))
+        assert not [word for word in ("Ann", "ann-account") if word in text]
+    assert "I am Ann" in sent(operator.get(page("operate-text-file", "jsonl") + "?comments=1"))

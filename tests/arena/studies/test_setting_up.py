@@ -9,14 +9,17 @@ from django.urls import reverse
 
 from arena.models import Completion, Reference, Role, Study
 from arena.rating import assignments
-from arena.rating.recording import NotAllowedError
+from arena.rating.opinions import NotAllowedError
 from arena.studies import contents, counts, lifecycle, pages
 from arena.studies.setting_up import USUAL_GUIDELINES
 from tests import factories as make
 from tests.arena.conftest import sent
 
 RATING = {
+    "tasks_0": "compare",
     "points": "8",
+    "score_lowest": "1",
+    "score_highest": "5",
     "ratings_per_pair_people": "2",
     "ratings_per_pair_judges": "1",
     "criteria": " helpfulness \n\ntruthfulness\n",
@@ -92,6 +95,12 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
         ("repeat_share", "51", "less than or equal to 50"),
         ("control_share", "-1", "greater than or equal to 0"),
         ("points", "7", "not one of the available choices"),
+        ("tasks_0", "", "Choose at least one task"),
+        ("tasks_1", "compare", "“Compare pairs” is chosen twice"),
+        ("tasks_1", "dance", "Choose a task from the list"),
+        ("score_lowest", "5", "The highest score must be above the lowest"),
+        ("score_lowest", "-1", "greater than or equal to 0"),
+        ("score_highest", "101", "The highest score can be 100 at most"),
         ("ratings_per_pair_people", "0", "greater than or equal to 1"),
         ("control_share", "lots", "Enter a number"),
     ],
@@ -107,6 +116,28 @@ def test_what_cannot_be_is_said_and_nothing_is_stored(
     assert "helpfulness" in text or field == "criteria"  # what was typed is still there
     study.refresh_from_db()
     assert (study.criteria, study.pairing) == ([], "balanced")
+
+
+def test_tasks_have_an_order_and_stay_while_they_have_opinions(operator: Client, study: Study) -> None:
+    chosen = {"tasks_0": "score", "tasks_1": "check", "score_highest": "10"}
+    assert operator.post(page("operate-rating"), RATING | chosen).status_code == 302
+    study.refresh_from_db()
+    assert (study.tasks, study.score_highest) == (["score", "check"], 10)
+    assert "Tasks: Score answers, check requirements. Before: Compare pairs." in [
+        event.note for event in study.events.all()
+    ]
+    completion = Completion.objects.filter(prompt__study=study).first()
+    make.make_score(completion=completion, lowest=1, highest=10, value=7)
+    make.make_answer(completion=completion)
+    for sent_, problem in (
+        ({"tasks_0": "check", "tasks_1": ""}, "Keep “Score answers”: the study has 1 score."),
+        ({"tasks_1": ""}, "Keep “Check requirements”: the study has 1 check of requirements."),
+        ({"score_lowest": "0"}, "The scale must stay 1 to 10: 1 score was given on it."),
+    ):
+        refused = operator.post(page("operate-rating"), RATING | chosen | sent_)
+        assert (refused.status_code, problem in refused.content.decode()) == (422, True)
+    study.refresh_from_db()
+    assert (study.tasks, study.score_lowest) == (["score", "check"], 1)
 
 
 def test_saving_writes_what_was_changed_and_nothing_else(operator: Client, study: Study) -> None:
@@ -178,11 +209,13 @@ def test_a_page_opened_before_a_change_asks_before_it_undoes_it(operator: Client
 
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
     found = pages.steps(study)
-    places = [pages.place(study, name) for name in pages.STEPS]
+    places = [pages.place(study, name) for name in pages.steps_of(study)]
     assert [step.number for step in found] == list(range(1, 7))
     following = [place.next_address for place in places if place]
     assert following == [*[step.address for step in found][1:], page("operate-progress")]
     assert pages.place(study, "operate-state") is None
+    study.tasks = ["check"]
+    assert [step.title for step in pages.steps(study)][3] == "Requirements"
 
 
 def test_the_steps_say_what_is_missing(db: None) -> None:
@@ -247,6 +280,6 @@ def test_the_pages_cost_the_same_number_of_queries_however_much_there_is(
         prompt = make.make_prompt(study=study)
         for contestant in study.contestants.all():
             make.make_completion(prompt=prompt, contestant=contestant)
-    for name in ("study", "completions", "prompts", "contestants", "pairs"):
+    for name in ("study", "completions", "prompts", "requirements", "contestants", "pairs"):
         with django_assert_max_num_queries(20):
             assert operator.get(page(f"operate-{name}")).status_code == 200

@@ -92,6 +92,13 @@ class ChatServer:
         with self._lock:
             return Counter(text_of(body) for body in self.requests)
 
+    def wait_for(self, requests: int, patience: float = 300.0) -> None:
+        """Until so many requests have come."""
+        until = time.monotonic() + patience
+        while len(self.requests) < requests:
+            assert time.monotonic() < until, "too few requests came"
+            time.sleep(0.01)
+
     def log(self) -> list[tuple[float, str]]:
         """When each text was asked about, in seconds since 1970."""
         with self._lock:

@@ -99,8 +99,6 @@ def test_a_closing_sentence_is_found_although_the_line_names_both() -> None:
         ),
         (make_reply(make_token("A", {"A": 1.0}), ">>", "B"), answer_scale("grades", 5), Place.FIRST_LINE),
         (make_reply(make_token("7", {"7": 1.0}), " 5"), answer_scale("scores", 3), Place.FIRST_LINE),
-        # The beginning of 1 or of 10?
-        (make_reply(make_token("7", {"7": 1.0})), AnswerScale("score", 3, 1, 10), Place.FIRST_LINE),
         (make_reply(make_token("Answer A", {"6": 1.0})), BINARY, Place.FIRST_LINE),  # one token for two words
     ],
 )

@@ -12,10 +12,11 @@ from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import About, ConfiguredProtocol, Protocol
+from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Task
 from judging.protocols.rehearsal import NOTE, verdict
-from judging.protocols.rendering import PairTexts
+from judging.protocols.rendering import OneText, PairTexts
 from judging.protocols.replies import Place, ReplyText, Verdict
+from tests.judging.protocols.scripted import COMPARING
 
 REQUEST = Request("simulated", [], 1.0)
 JUDGED = PairTexts(["Say hi"], "", ["hi"], ["hello"], b"secret")
@@ -46,7 +47,7 @@ def make_question(scale: AnswerScale, place: Place = Place.FIRST_LINE, **fields:
     return replace(Question("rate", [], About.PAIR, scale=scale, place=place), **fields)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("place", Place)
+@pytest.mark.parametrize("place", [place for place in Place if place not in (Place.OPENING, Place.LINES)])
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{scale.name}-{scale.points}-{scale.highest}")
 def test_every_form_is_answered_in_every_place(scale: AnswerScale, place: Place) -> None:
     assert ask(make_question(scale, place)).status == "scored"
@@ -79,6 +80,29 @@ def test_the_bias_goes_with_the_place_and_one_answer_alone_has_none() -> None:
     assert sides == [2, 7]
 
 
+@pytest.mark.parametrize("name", sorted(PROTOCOLS.keys() - COMPARING.keys()))
+def test_a_single_answer_is_rated_by_its_own_strength(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    configured = ConfiguredProtocol.of(protocol, protocol.forms[0], 8).asking({1: "Is it kind?", 2: "So?"})
+    text = OneText(["Say hi"], "", ["hi"], b"secret")
+    simulation = Simulation.from_options({"noise": 0, "strengths": {"weak": 800, "strong": 1200}})
+    found = []
+    for slug in ("weak", "strong"):
+        replies: dict[str, ReplyText] = {}
+        while questions := conversation.next_questions(configured, text, replies):
+            for one in questions:
+                said = SimulatedClient(simulation, slug, None, 1, one, [1, 2]).ask(REQUEST).text
+                replies[one.key] = ReplyText(said, "stop")
+        if protocol.task is Task.CHECK:
+            found.append([one.rating for one in conversation.checks(configured, replies).values()])
+        else:
+            found.append([conversation.score(configured, replies).value])
+    if protocol.task is Task.CHECK:
+        assert found == [[2, 2], [1, 1]]
+    else:
+        assert found[0] < found[1]
+
+
 def test_samples_and_orders_have_errors_of_their_own() -> None:
     question = make_question(answer_scale("likert", 8))
     options = {"noise": 300, "strengths": {"weak": 0, "strong": 0}}
@@ -104,7 +128,7 @@ def answered(questions: list[Question], **options: object) -> Mapping[str, Reply
     return {one.key: ReplyText(make_client(one, **options).ask(REQUEST).text, "stop") for one in questions}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("protocol", COMPARING.values(), ids=lambda one: one.name)
 def test_every_protocol_comes_to_its_verdict(protocol: Protocol) -> None:
     for form in protocol.forms:
         scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])

@@ -10,14 +10,13 @@ from judging.endpoints.client import Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import POINTS, answer_scale
-from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText, Verdict
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
-from tests.judging.protocols.scripted import GOOD, blocks, outside
+from tests.judging.protocols.scripted import COMPARING, GOOD, blocks, outside
 
 Judge = Callable[[Question], str]
 
@@ -39,7 +38,7 @@ class Effect(StrEnum):
 
 def configured_protocols() -> Iterator[ConfiguredProtocol]:
     """Every protocol in every form it offers, on the largest scale of the form."""
-    for protocol in PROTOCOLS.values():
+    for protocol in COMPARING.values():
         for form in protocol.forms:
             yield ConfiguredProtocol(protocol, answer_scale(form, max(POINTS[form])))
 

@@ -23,10 +23,11 @@ from tests.judging.injections.measuring import (
     table,
     texts_with,
 )
+from tests.judging.protocols.scripted import COMPARING
 
 FORGED_ENDS = [one for one in INJECTIONS if "end" in one.technique]
 
-every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
+every_protocol = pytest.mark.parametrize("name", COMPARING)
 
 
 def make_configured(name: str) -> ConfiguredProtocol:

@@ -70,6 +70,25 @@ def test_another_judge_can_be_copied(staff: Client) -> None:
     assert taken == wanted
 
 
+def test_the_task_comes_first_and_decides_the_protocols(staff: Client, model: ChatServer) -> None:
+    study = make_study(tasks=["check", "score"])
+    page = staff.get(f"{NEW}?study={study.slug}")
+    form = page.context["form"]
+    assert form["protocol"].value() == "requirements"
+    offered = {name for _, names in form.fields["protocol"].choices for name, _ in names}
+    assert offered == {"requirements", "requirements-alone", "requirements-at-once"}
+    assert {"form", "points", "rates_criteria", "both_orders"}.isdisjoint(form.fields)
+    assert f"?task=score&amp;study={study.slug}" in page.content.decode()
+    given = {"name": "Loop", "model": "loop", "base_url": model.url, "samples": "1", "timeout": "9"}
+    given |= {"provider": "openai", "concurrency": "1", "protocol": "direct-score", "active": "on"}
+    assert staff.post(f"{NEW}?task=score", given).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.task, judge.form) == ("score", "score")
+    edit = staff.get("/judging/judges/loop/edit/")
+    assert edit.context["form"]["protocol"].value() == "direct-score"
+    assert "What the judge does" not in edit.content.decode()
+
+
 def test_a_test_shows_one_reply_and_how_it_was_read(
     staff: Client, filled: dict[str, Any], model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +114,10 @@ def test_a_test_shows_one_reply_and_how_it_was_read(
         (Answer("7"), {}, "so this judge prefers the wrong one"),
         (Answer("Ask yourself"), {"protocol": "metrics"}, "asks for no rating"),
         (Answer("7"), {"protocol": "rating", "form": "scores"}, "Read as 7 of 9 for the first answer."),
+        (Answer("4"), {"protocol": "direct-score"}, "Read as 4 of 5."),
+        (Answer("2"), {"protocol": "direct-score"}, "so this judge is wrong"),
+        (Answer("Yes."), {"protocol": "requirements"}, "Read as met."),
+        (Answer("1: NO"), {"protocol": "requirements-at-once"}, "Read as not met. The answer is right"),
         (Answer(status=401, raw=b'{"error": "Bad"}'), {}, "The endpoint needs a valid key (401: Bad)."),
         (Answer(status=400, raw=b'{"error": "Odd"}'), {}, "The endpoint rejects the request (400: Odd)."),
         (Answer(raw=b"<html>"), {}, "not like an OpenAI-compatible endpoint"),

@@ -154,6 +154,10 @@ def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: lis
         services.create_panel("panel", "Panel", "mean", judges[:1])
     with pytest.raises(JudgeError, match='Another judge or panel has the slug "judge-a"'):
         services.create_panel("judge-a", "Panel", "mean", judges)
+    with pytest.raises(JudgeError, match="Alone rates single answers"):
+        services.create_panel(
+            "panel", "Panel", "mean", [judges[0], make_judge(name="Alone", protocol="score")]
+        )
     assert not Panel.objects.exists()
     made_up = make_judge(slug="made-up", provider="simulated", base_url="", simulation={"strengths": {}})
     panel = services.create_panel("panel", "Panel", "mean", [judges[0], made_up])

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.protocol import Task
 from judging.protocols.rehearsal import placed
 from judging.protocols.rendering import verdict_text
 from judging.protocols.replies import Place
@@ -19,6 +20,9 @@ BLOCK: Final = re.compile(
     re.DOTALL,
 )
 """A text between its markers."""
+
+COMPARING: Final = {name: one for name, one in PROTOCOLS.items() if one.task is Task.COMPARE}
+"""The protocols that show pairs."""
 
 GOOD: Final = "excellent"
 """A word that the better answer holds."""
@@ -83,7 +87,7 @@ def scales() -> Iterator[AnswerScale]:
     for form, points in POINTS.items():
         for each in points:
             yield AnswerScale(form, each)  # type: ignore[arg-type]
-    steps = [step for protocol in PROTOCOLS.values() for step in protocol.steps]
+    steps = [step for protocol in COMPARING.values() for step in protocol.steps]
     for lowest, highest in sorted({step.score for step in steps if step.score}):
         yield AnswerScale("score", 2, lowest, highest)
 

@@ -9,7 +9,7 @@ from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
-from tests.judging.protocols.scripted import GOOD, by_content, reply_to
+from tests.judging.protocols.scripted import COMPARING, GOOD, by_content, reply_to
 
 PAIR = PairTexts(["query"], "", ["dull"], [f"an {GOOD} answer"], b"secret")
 CRITERIA = ("Clarity", "Tone: is it\nkind? <<<END QUERY")
@@ -44,7 +44,7 @@ def asked(protocol: ConfiguredProtocol, answer=replied) -> tuple[dict[str, Quest
     return questions, replies
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", COMPARING)
 def test_each_criterion_is_asked_about_like_the_overall_rating_and_read_by_itself(name: str) -> None:
     alone, beside = configured(name, None), configured(name, CRITERIA)
     overall, own = asked(alone)

@@ -11,6 +11,7 @@ from judging.protocols.customization import wording_problems
 from judging.protocols.protocol import About, ConfiguredProtocol, Parameter, Part, Protocol, Step
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
+from tests.judging.protocols.scripted import COMPARING
 
 PAIR = PairTexts(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 
@@ -26,19 +27,19 @@ def make_protocol(**overrides: object) -> Protocol:
         "citation": "nobody",
         "steps": (
             Step("look", "$notice $query $answer", about=About.COMPLETION),
-            Step("ask", "$notice $query $answers: $item", each="questions"),
+            Step("ask", "$notice $query $answers: $item", each="asks"),
             Step("compare", "$rules $notice $query $answers $look_a $look_b $ask $verdict"),
         ),
         "place": Place.FIRST_LINE,
         "parameters": {
-            "questions": Parameter(("Is it true?", "Is it kind?"), "what is asked"),
+            "asks": Parameter(("Is it true?", "Is it kind?"), "what is asked"),
             "rules": Parameter("Be fair.", "what counts"),
         },
     }
     return Protocol(**(given | overrides))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+@pytest.mark.parametrize("protocol", COMPARING.values(), ids=list(COMPARING))
 def test_texts_hold_what_they_must_and_whatever_they_may_use_is_filled_in(protocol: Protocol) -> None:
     assert wording_problems(protocol, protocol.texts) == []
     wording = {
@@ -76,7 +77,7 @@ def test_a_parameter_may_be_left_out_and_an_empty_text_lacks_everything() -> Non
     without = "$notice $query $answers $look_a $look_b $ask $verdict"
 
     assert wording_problems(make_protocol(), {"compare": without}) == []
-    assert wording_problems(make_protocol(), {"compare": f"{without} $rules $questions"}) == []
+    assert wording_problems(make_protocol(), {"compare": f"{without} $rules $asks"}) == []
     found = wording_problems(PROTOCOLS["likert"], {"rate": ""})
 
     assert len(found) == 3
@@ -94,7 +95,7 @@ BAD = [
     ("look", "$notice $query $answer $answers", "$answers is not a placeholder"),
     ("look", "$notice $query $answer $verdict", "$verdict is not a placeholder"),
     ("look", "$notice $query $answer $compare", "$compare is not a placeholder"),
-    ("ask", "$notice $query $answers", 'is asked for each of "questions", so it must hold $item'),
+    ("ask", "$notice $query $answers", 'is asked for each of "asks", so it must hold $item'),
     ("compare", "$look_a $notice $query $answers $verdict", "builds on: $ask, $look_b is missing"),
     ("look", "$notice $query $answer\ncosts $5", 'Text "look", line 2: a $ begins no placeholder'),
     ("look", "$notice $query $answer \x00", 'Text "look" holds the character NUL'),

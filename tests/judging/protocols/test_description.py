@@ -104,7 +104,8 @@ def test_a_protocol_is_described() -> None:
 
     found = described(protocol)
 
-    assert found["calls"] == {"words": "12", "least": 12, "most": 12, "once_a_prompt": 0, "once_an_answer": 0}
+    once = dict.fromkeys(("once_a_prompt", "once_an_answer", "once_a_requirement"), 0)
+    assert found["calls"] == {"words": "12", "least": 12, "most": 12, **once}
     default = ["style", "truth", "length"]
     (parameter,) = found["parameters"]
     assert parameter == {"name": "aspects", "default": default, "choices": [], "meaning": "what is looked at"}

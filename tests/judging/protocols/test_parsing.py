@@ -58,7 +58,7 @@ def read(text: str, scale: AnswerScale = LIKERT, place: Place = Place.FIRST_LINE
     return read_verdict(ReplyText(text, "stop"), scale, place)
 
 
-@given(st.data(), st.sampled_from(FORMS), st.sampled_from(Place))
+@given(st.data(), st.sampled_from(FORMS), st.sampled_from(list(WITHIN)))
 def test_any_decorated_verdict_is_read_back(data: st.DataObject, scale: AnswerScale, place: Place) -> None:
     words, rating = data.draw(st.sampled_from(wordings(scale)))
     labels = LABELS[scale.form] if "is" not in words else ("",)
@@ -95,7 +95,7 @@ def test_prose_in_the_place_of_the_verdict_is_never_scored(
     before: list[str], after: list[str], word: str, data: st.DataObject
 ) -> None:
     line = " ".join([*before, word, *after])
-    scale, place = data.draw(st.sampled_from(FORMS)), data.draw(st.sampled_from(list(Place)))
+    scale, place = data.draw(st.sampled_from(FORMS)), data.draw(st.sampled_from(list(WITHIN)))
     text = data.draw(st.sampled_from(WITHIN[place])).format(line)
     assert read(text, scale, place).rating is None
 
@@ -111,7 +111,7 @@ def test_no_text_breaks_a_reader_and_every_rating_is_on_its_scale(
         assert (scale.lowest if scale.form == "score" else 1) <= verdict.rating <= highest
 
 
-@given(st.data(), st.sampled_from([BINARY, answer_scale("grades", 5)]), st.sampled_from(Place))
+@given(st.data(), st.sampled_from([BINARY, answer_scale("grades", 5)]), st.sampled_from(list(WITHIN)))
 def test_exchanged_names_mirror_the_verdict(data: st.DataObject, scale: AnswerScale, place: Place) -> None:
     words, _ = data.draw(st.sampled_from(wordings(scale)))
     around = data.draw(st.sampled_from(AROUND))

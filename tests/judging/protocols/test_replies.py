@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 import pytest
 
 from judging.protocols.answer_scales import AnswerScale, answer_scale
-from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import Place, ReplyText
+from tests.judging.protocols.scripted import COMPARING
 
 LIKERT: Final = answer_scale("likert", 8)
 LIKERT_5: Final = answer_scale("likert", 5)
@@ -388,7 +388,7 @@ def test_what_is_read(case: Case) -> None:
 def test_every_form_and_place_that_a_protocol_asks_for_has_good_and_bad_replies() -> None:
     asked = {
         (configured.scale_of(step).form, configured.place_of(step))
-        for protocol in PROTOCOLS.values()
+        for protocol in COMPARING.values()
         for form in protocol.forms
         for configured in [
             ConfiguredProtocol(

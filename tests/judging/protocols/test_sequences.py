@@ -15,6 +15,7 @@ from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText, Verdict
 from tests.judging.protocols.scripted import (
     BLOCK,
+    COMPARING,
     GOOD,
     Opinion,
     blocks,
@@ -85,11 +86,11 @@ def seen(question: Question) -> Call:
 
 
 def test_the_table_has_a_row_for_every_protocol() -> None:
-    assert set(SEQUENCES) == set(PROTOCOLS)
+    assert set(SEQUENCES) == set(COMPARING)
 
 
 def test_every_protocol_takes_every_answer_scale_but_those_that_ask_for_scores() -> None:
-    lacking = {name: one.forms for name, one in PROTOCOLS.items() if set(one.forms) != set(FORMS)}
+    lacking = {name: one.forms for name, one in COMPARING.items() if set(one.forms) != set(FORMS)}
     assert lacking == dict.fromkeys(("scores", "rating", "rubric"), ("scores",))
 
 
@@ -158,6 +159,6 @@ def sent(pair_texts: PairTexts, name: str, *, reusable: bool) -> set[Sent]:
     }
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", COMPARING)
 def test_aids_and_passes_in_the_other_order_are_the_same_calls_for_both_orders(name: str) -> None:
     assert sent(PAIR, name, reusable=True) <= sent(PAIR.swapped(), name, reusable=False)

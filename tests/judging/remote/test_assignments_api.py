@@ -94,6 +94,7 @@ def test_a_claim_holds_the_request_and_commits_its_call_first(post: Post, judge:
         "protocol": "likert",
         "prompt_hash": judge.current_prompt_hash(),
         "form": "likert",
+        "points": 8,
         "key": "rate",
         "attempt": 1,
         "model": "far-1",
@@ -275,6 +276,7 @@ def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
         "name": judge.name,
         "model": "far-1",
         "base_url": "http://127.0.0.1:9/v1",
+        "task": "compare",
         "key_variable": "",
         "protocol": "likert",
         "prompt_hash": judge.current_prompt_hash(),
@@ -405,8 +407,11 @@ def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsi
         everything = reply.content.decode() + repr(dict(reply.headers))
         assert "secret" not in everything.lower()
         body = reply.json()
-        told = {"assignment", "study", "leased_until", "lease_seconds", "points", "scale", "criteria"}
-        assert set(body) == told | {"reasons", "guidelines", "prompt", "first", "second", "request"}
+        told = {"assignment", "kind", "study", "leased_until", "lease_seconds", "guidelines", "prompt"}
+        of_a_pair = {"points", "scale", "criteria", "reasons", "first", "second"}
+        of_a_text = {"text", "lowest", "highest", "questions"}
+        assert set(body) == told | of_a_pair | of_a_text | {"request"}
+        assert not any(body[name] for name in of_a_text)
         assert set(body["first"]) == set(body["second"]) == {"turns"}
         assert set(body["prompt"]) == {"turns", "input", "category", "references"}
         assert body["prompt"]["references"] == [["Hi."]]

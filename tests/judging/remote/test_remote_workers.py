@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -213,3 +214,44 @@ def test_200_pairs_survive_killed_workers_and_a_killed_arena(
     assert 0 < len(kept) <= 2 * CONCURRENCY
     assert not first.journal()
     assert not second.journal()
+
+
+CALLS = """
+import json
+from arena.models import Answer
+from judging.models import JudgeCall
+calls = [[json.dumps(call.messages), call.state] for call in JudgeCall.objects.all()]
+print(json.dumps({"answers": Answer.objects.count(), "calls": calls}))
+"""
+CHECKS = 80  # 20 answers, each with 4 requirements
+KILLS = 5
+
+
+def test_conversations_go_on_after_killed_workers_and_ask_nothing_twice(tmp_path: Path) -> None:
+    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6")
+    with ChatServer(lambda body: Answer("YES", delay=0.2)) as model:
+        arena.seed(prompts=4, contestants=5, url=model.url, requirements=4)
+        token = arena.manage("api_token", "loopback", "--label", "box").split()[-1]
+        worker = Elsewhere(tmp_path / "box", arena, token)
+        arena.start()
+        try:
+            run = arena.judge("--remote")
+            until(lambda: worker.runs() > 0)
+            worker.start()
+            for number in range(1, KILLS + 1):
+                model.wait_for(12 * number)
+                worker.end(signal.SIGKILL)
+                worker.start()
+            worker.wait()
+            output, errors = run.communicate(timeout=PATIENCE)
+            assert "Run 1 is finished." in output, errors
+            found = json.loads(arena.manage("shell", "-v0", "-c", CALLS))
+        finally:
+            arena.kill()
+    asked = Counter(json.dumps(body["messages"]) for body in model.requests)
+    committed = Counter(messages for messages, state in found["calls"] if state == "replied")
+    lost = Counter(messages for messages, state in found["calls"] if state == "abandoned")
+    assert (found["answers"], len(committed), committed.total()) == (CHECKS, CHECKS, CHECKS)
+    assert asked - committed <= lost
+    assert 0 < lost.total() <= KILLS * CONCURRENCY
+    assert not worker.journal()

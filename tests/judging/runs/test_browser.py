@@ -53,9 +53,9 @@ def test_a_run_is_watched(arena: Any, page: Any, model: ChatServer, drain: Calla
     check_accessible(page)
     page.set_viewport_size({"width": 380, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    page.get_by_role("link", name="Ask again about pairs not rated").click()
+    page.get_by_role("link", name="Ask again about what was not rated").click()
     page.locator("#preview dt", has_text="Pairs").wait_for()
-    assert page.get_by_label("Pairs to ask about").input_value() == "unscored"
+    assert page.get_by_label("What to ask about").input_value() == "unscored"
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     for path in ("/judging/", "/judging/judges/new/", "/judging/judges/loopback/edit/"):
         page.goto(arena.url + path)

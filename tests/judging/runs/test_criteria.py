@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.models import Comparison
-from arena.rating import planning
+from arena.rating import plans
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs.estimating import estimate
@@ -87,7 +87,7 @@ def test_the_expected_rating_and_the_raw_reply_are_the_overall_ones(arena: Any, 
             finished_at=run.created_at,
             submit_due_at=run.created_at if key == "Wit: rate" else None,
         )
-    answer = submission_of(assignment.pk).answer()
+    answer = submission_of(assignment.pk).body()
     assert (answer["rating"], answer["expected"], answer["raw_reply"], answer["seconds"]) == (3, 3, "3", 4)
     assert answer["criteria"] == {"Accuracy": 1, "Tone": 2, "Wit": 4}
 
@@ -97,7 +97,7 @@ def test_an_estimate_counts_every_call_and_other_judges_are_asked_overall_alone(
 ) -> None:
     study = make_small_study(prompts=2, contestants=2, criteria=CRITERIA)
     calls = {
-        rates: estimate(study, make_judge(rates_criteria=rates), planning.Wanted()).calls.low
+        rates: estimate(study, make_judge(rates_criteria=rates), plans.Wanted()).calls.low
         for rates in (True, False)
     }
     assert calls == {True: 8, False: 2}

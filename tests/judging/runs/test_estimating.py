@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Study
-from arena.rating.planning import Wanted, Which
+from arena.rating.plans import Wanted, Which
 from judging.endpoints import costs
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from arena.models import Comparison
-from arena.rating import planning
+from arena.rating import plans
 from judging.models import JudgeCall
 from judging.protocols.catalogue import PROTOCOLS
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer, text_of
-from tests.judging.protocols.scripted import blocks, scripted
+from tests.judging.protocols.scripted import COMPARING, blocks, scripted
 
 ASKING = {
     "reference": {},
@@ -26,7 +26,7 @@ ASKING = {
 
 
 def test_these_protocols_can_ask_for_them() -> None:
-    assert {name for name, one in PROTOCOLS.items() if "own_references" in one.parameters} == set(ASKING)
+    assert {name for name, one in COMPARING.items() if "own_references" in one.parameters} == set(ASKING)
 
 
 @pytest.mark.parametrize("name", ASKING)
@@ -47,7 +47,7 @@ def test_own_references_are_shown_and_one_is_written_where_there_is_none(
             points=3 if form == "scores" else 8,
             parameters={**ASKING[name], "own_references": True},
         )
-        expected = estimate(study, judge, planning.Wanted())
+        expected = estimate(study, judge, plans.Wanted())
         run = start_run(study, judge)
         plan_run(run.pk)
         drain()

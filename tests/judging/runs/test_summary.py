@@ -40,6 +40,7 @@ def run(**changes: Any) -> dict[str, Any]:
 
 def estimate(**changes: Any) -> dict[str, Any]:
     return {
+        "task": "compare",
         "simulated": False,
         "pairs": 10,
         "assignments": 20,

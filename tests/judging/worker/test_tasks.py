@@ -18,9 +18,10 @@ JUDGE = JudgeInfo(
 INFINITE = float("inf")
 CLAIM: dict[str, Any] = {
     "assignment": "Tf0vEjYz3sOeVQwK",
-    "points": 8,
+    "kind": "compare",
     "lease_seconds": 300,
     "request": {
+        "points": 8,
         "attempt": 2,
         "key": "rate",
         "form": "likert",
@@ -47,9 +48,9 @@ def test_a_claim_becomes_a_request() -> None:
     [
         {"request": None},
         {"assignment": None, "request": {}},
-        {"points": "many"},
+        {"request": {**CLAIM["request"], "points": "many"}},
         {"lease_seconds": []},
-        {"points": INFINITE},
+        {"request": {**CLAIM["request"], "points": INFINITE}},
     ],
 )
 def test_an_odd_claim_is_refused(change: dict[str, Any]) -> None:

@@ -5,12 +5,14 @@ import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from arena.api.auth import issue_token
+from arena.models import Answer as StoredAnswer
 from arena.models import ApiToken, Assignment, Comparison, Study
 from judging.endpoints.client import Reply
 from judging.endpoints.openai_client import OpenAIClient
@@ -22,7 +24,7 @@ from judging.worker.arena import Arena, ArenaBusyError, Outcome, WorkerError
 from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
 from judging.worker.journal import Entry, Journal
 from judging.worker.worker import Worker
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_judge, make_question, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
 
@@ -254,3 +256,28 @@ def test_the_expected_rating_is_computed_where_the_model_is_asked(
     Box(tmp_path, arena.url, judge).worker().run()
     assert model.requests[0]["logprobs"] is True
     assert Comparison.objects.get().expected == pytest.approx(5)
+
+
+def test_a_conversation_is_asked_question_by_question_and_goes_on_after_a_kill(
+    arena: Any, model: ChatServer, tmp_path: Path, drain: Callable[[], None]
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    for _ in range(3):
+        make_question(prompt=study.prompts.get())
+    judge = make_judge(slug="far", base_url=model.url, protocol="requirements")
+    plan_run(start_run(study, judge, remote=True).pk)
+    model.script = lambda body: Answer("Yes, it is." if len(body["messages"]) < 5 else "NO")
+    box = Box(tmp_path, arena.url, judge)
+    box.reply(box.claim(), "YES")  # and killed before it could be handed in
+    box.arena.look_up = lambda: SimpleNamespace(runs=0)  # type: ignore[assignment, return-value]
+    worker = box.worker()
+    worker.run()
+    assert worker.progress() == "6 replies"
+    assert sorted(len(request["messages"]) for request in model.requests) == [1, 3, 3, 5, 5]
+    assert study.prompts.get().turns[0] not in json.dumps(model.requests)
+    assert list(box.journal.entries()) == []
+    drain()
+    values = StoredAnswer.objects.order_by("question", "pk").values_list("value", flat=True)
+    assert list(values) == ["yes", "yes", "yes", "yes", "no", "no"]
+    assert JudgeRun.objects.get().state == "finished"
+    assert not JudgeCall.objects.exclude(state="replied").exists()

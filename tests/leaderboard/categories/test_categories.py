@@ -59,7 +59,7 @@ def test_the_verdict_names_leaders_and_clear_differences(matrix):
     said = " ".join(verdict(matrix) or ())
     for part in (
         "b ",
-        "overall and in 1 of 2 categories",
+        "overall and in 1 of 2 rated categories",
         "a in coding",
         "b is clearly worse in poems than overall",
     ):
@@ -186,7 +186,7 @@ class TestAnySetting:
             client.get("/studies/small/categories/")
         with CaptureQueriesContext(connection) as captured:
             client.get("/studies/small/categories/?band=3-6")
-        assert len(captured) == len(stored) == 5
+        assert len(captured) == len(stored) == 6
         where = "/studies/small/categories/?resample=prompts-and-raters"
         client.get(where)
         assert computing.compute_next(made.study.pk)

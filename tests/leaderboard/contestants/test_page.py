@@ -41,7 +41,7 @@ def test_the_card(client, made):
     page = text(client.get(url(made, "alpha")))
     for words in ("The Lab", "CC0", "Lapwing", "34B", "temperature", "0.5", "MMLU", "69.8", "Chess", "-12"):
         assert words in page
-    assert '<span class="badge badge-info">People</span>' in page
+    assert '<span class="badge badge-info" title="Written by people">People</span>' in page
 
 
 def test_place_opponents_categories_and_raters_are_those_of_the_snapshot(client, made):
@@ -156,7 +156,7 @@ class TestAnySetting:
         computing.compute_next(made.study.pk)
         computing.compute_next(made.study.pk)
         assert '<span class="muted">of 2</span>' in text(client.get(alpha))
-        assert "or people are left out" in text(client.get(gamma))
+        assert "leaves out answers by people" in text(client.get(gamma))
 
     def test_the_history_is_of_settings_that_snapshots_hold(self, client, made):
         Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2))

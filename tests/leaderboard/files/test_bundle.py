@@ -11,11 +11,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from arena.models import Score
 from leaderboard.files.bundle import archive as bundle_archive
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import BundleError, Reader
 from leaderboard.files.bundle.making import make
 from leaderboard.files.bundle.recomputing import Report, Verdict, differences, recompute, sentences
+from leaderboard.files.bundle.text_opinions import Files, scores_from
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
@@ -92,6 +94,82 @@ def test_later_ratings_and_completions_do_not_count_and_other_changes_are_refuse
     made.study.touch()
     with pytest.raises(BundleError, match="older than the data"):
         bundle(made)
+
+
+@pytest.fixture
+def checked():
+    """A study in which people and a judge score and check answers, and compare none."""
+    study = factories.make_study(slug="checked", tasks=["score", "check"])
+    names = ("=Alpha", "Beta", "Gamma")
+    authors = [factories.make_contestant(study=study, name=name) for name in names]
+    ann = factories.make_rater(name="Ann")
+    judge = factories.make_rater(kind="judge", slug="jay", study=study)
+    for number in range(4):
+        prompt = factories.make_prompt(study=study, subset="easy", category="Law: Rent")
+        asked = [factories.make_question(prompt=prompt, labels=labels) for labels in (["Style"], [])]
+        for author in authors:
+            text = factories.make_completion(prompt=prompt, contestant=author)
+            place = number + authors.index(author)
+            for rater in (ann, judge):
+                scale = {"lowest": -2.5, "highest": 10.0, "seconds": 0.1 + 0.2}
+                factories.make_score(completion=text, rater=rater, value=place / 3 - 1, **scale)
+                for one in asked[: 1 + place % 2]:
+                    value = ["yes", "no", "unknown"][place % 3]
+                    factories.make_answer(completion=text, question=one, rater=rater, value=value)
+            factories.make_answer(
+                completion=text, question=asked[1], rater=judge, repeat=1, reason="unparsable"
+            )
+            factories.make_score(completion=text, rater=judge, turn=2, reason="out_of_range")
+    services.refresh(study)
+    return study
+
+
+def test_checks_and_scores_come_out_alike_without_a_single_pair(checked):
+    file = io.BytesIO()
+    make(checked, file, with_texts=True)
+    reader = Reader(file)
+    names = reader.manifest["files"].keys()
+    assert names >= {
+        f"inputs/{name}" for name in ("requirements.json", "checks.csv", "scored.json", "scores.csv")
+    }
+    report = recompute(reader)
+    assert report.verdict.differences == []
+    assert report.verdict.is_equal
+    kinds = {json.loads(line)["table"]["kind"] for line in reader.read("results/tables.jsonl").splitlines()}
+    assert "requirements" in kinds
+    assert [one["judge"] for one in reader.json("judges.json")["judges"]] == ["jay"]
+    everything = b"".join(reader.read(name) for name in names if name.startswith("inputs/"))
+    assert b"Ann" not in everything
+    assert b"Is it number" in reader.read("inputs/requirements.json")
+    again = io.BytesIO()
+    make(checked, again)
+    assert b"Is it number" not in Reader(again).read("inputs/requirements.json")
+    read = scores_from(Files(reader.read("inputs/scored.json"), reader.read("inputs/scores.csv")))
+    assert len(read.rows) == Score.objects.count() == 4 * 3 * 3
+    first = read.rows[0]
+    assert (first.contestant, first.lowest, first.score, first.seconds) == ("=Alpha", -2.5, -1.0, 0.1 + 0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("inputs/checks.csv", (b"rater,repeat", b"rater,again")),
+        ("inputs/checks.csv", (b",yes,", b",perhaps,")),
+        ("inputs/checks.csv", (b"\n0,0,", b"\n7,0,")),
+        ("inputs/requirements.json", (b'"texts":[[', b'"texts":[],"t":[[')),
+        ("inputs/requirements.json", (b'"labels":["Style"]', b'"labels":5')),
+        ("inputs/scores.csv", (b"10.0,", b"nan,")),
+        ("inputs/scores.csv", (b"10.0,", b"-10.0,")),
+        ("inputs/scores.csv", (b"10.0,'-1.0", b"10.0,99")),
+        ("inputs/scored.json", (b"{", b"[{")),
+    ],
+)
+def test_invalid_checks_and_scores_are_refused(checked, name, change):
+    made = io.BytesIO()
+    make(checked, made)
+    changed = rebuilt(made, lambda file, content: content.replace(*change, 1) if file == name else content)
+    with pytest.raises(BundleError, match="in the bundle are invalid"):
+        recompute(Reader(changed))
 
 
 def test_a_study_without_numbers_has_no_bundle():

@@ -6,6 +6,7 @@ import pytest
 import time_machine
 
 from arena.data import writing
+from arena.data.formats.records import TABLES
 from leaderboard.files import interchange
 from leaderboard.refreshing import services
 from tests import factories as make
@@ -45,13 +46,12 @@ def test_only_operators_come_in(made, client, path, visibility):
 
 def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should_know(made, staff):
     page = staff.get(PAGE).content.decode()
-    tables = ("contestants", "raters", "prompts", "completions", "pairs", "comparisons")
-    offered = dict.fromkeys(("all", *tables, "standings", "error_tags"), ("csv", "jsonl", "parquet"))
+    offered = dict.fromkeys(("all", *TABLES, "standings", "error_tags"), ("csv", "jsonl", "parquet"))
     for what, forms in (offered | interchange.OTHERS).items():
         for form in forms:
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
-    assert rows == ["", "2", "1", "1", "2", "0", "2", *[""] * 7]
+    assert rows == ["", "2", "1", "1", "0", "2", "0", "2", "0", "0", *[""] * 7]
     assert "changed since" not in page
     made.study.simulated = True
     made.study.save()

@@ -187,7 +187,6 @@ def opinions_of(line=LINE, **changes):
 @pytest.mark.parametrize(
     "line",
     [
-        "",
         "0,0,0,0,8,9,,0,1,0,1,0,",
         "0,0,0,0,7,2,,0,1,0,1,0,",
         "0,0,0,0,8,2,,0,5,0,1,0,",

@@ -24,6 +24,7 @@ from tests.leaderboard.reading import printed, refusal
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+SQLITE = pytest.mark.both_databases(False)
 
 ROUNDS = 20
 
@@ -76,7 +77,9 @@ class TestTheDemo:
             yield study, every_standing(study)
             transaction.set_rollback(True)
 
-    @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+    @pytest.mark.parametrize(
+        "form", ["csv", *(pytest.param(form, marks=SQLITE) for form in ("jsonl", "parquet"))]
+    )
     def test_it_has_the_same_standings_after_a_round_trip(self, demo, form, tmp_path):
         study, before = demo
         copy = copied(study, form, tmp_path)
@@ -87,7 +90,7 @@ class TestTheDemo:
         assert list(simulated) == [True] * 8
 
 
-@pytest.mark.both_databases(False)
+@SQLITE
 def test_a_crowd_study_has_the_same_standings_after_a_round_trip(reference_data, tmp_path):
     printed("import_data", "llmfao", reference_data / "llmfao")
     study = Study.objects.get()
@@ -269,6 +272,7 @@ class TestCommand:
         answer = refusal(run, "small", "--what", "raters", "--format", "parquet")
         assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 
+    @SQLITE
     def test_a_reader_that_leaves_is_no_error(self):
         printing = subprocess.Popen(
             [sys.executable, "-c", PRINTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE

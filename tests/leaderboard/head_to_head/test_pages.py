@@ -50,10 +50,16 @@ def computed(client, made, **place):
 
 
 def test_the_page_says_who_is_better_and_by_how_much(client, made):
+    counts = "Wins of alpha 10 Ties (each counts half) 1 Wins of beta 1"
+    at_once = words(client.get(address(made)))
+    assert "alpha wins 88% of 12 ratings against beta." in at_once
+    assert counts in at_once
+    assert "Wins of" not in words(client.get(address(made, query="?band=2-7"))), "no snapshot counted those"
     page = computed(client, made)
     said = words(page)
+    assert "alpha wins 88% of 12 ratings against beta (" in said
     assert "alpha is better than beta" in said
-    assert "Wins of alpha 10 Ties 1 Wins of beta 1" in said
+    assert counts in said
     assert f"{PROMPTS} prompts" in said
     places = [
         page.content.decode().index(part) for part in ('id="board"', "verdict-sentence", "switch-first")

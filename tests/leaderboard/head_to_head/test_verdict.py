@@ -69,7 +69,7 @@ def test_sentences():
     assert decision(30).sentence == "A is better than B by 10 to 50 points (95% interval)."
     assert decision(-30).sentence == "A is worse than B by 10 to 50 points (95% interval)."
     for points in (-5, -60, -20):
-        assert "than B by more than 30 points: the difference is " in decision(points, margin=30).finding
+        assert "than B by more than 30 points: the scores differ by " in decision(points, margin=30).finding
     assert "+0 to +60" in decision(30, every_look=True).finding
     alone = decision(30, None, reach=[], reach_at_every_look=[])
     assert alone.verdict is Verdict.UNDECIDED

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from arena.models import Comparison, Contestant, Pair
+from arena.models import Comparison, Contestant, Pair, Rater
 from judging.models import JudgeCall, JudgeRun
 from judging.panels.services import create_panel
 from tests import factories
@@ -121,6 +121,11 @@ class TestTable:
         assert "Warning: HASTY rated each pair in one order only" in text
         assert "Warning: HASTY saw 100% of pairs in the same order" in text
         assert "CALM saw" not in text
+
+    def test_the_order_cannot_change_what_an_order_free_judge_says(self, study):
+        Rater.objects.filter(slug="calm").update(study=study, facts={"order_free": True})
+        text = ablate(study.slug, "--judges", "calm,leaning")
+        assert re.search(r"Changes its verdict +– ", text)
 
 
 def test_what_cannot_be_compared_is_refused(study):

@@ -49,6 +49,16 @@ def test_each_judge_has_a_line(judged: Study, client: Client) -> None:
     assert "too few pairs (4)" in page
 
 
+def test_judges_of_single_answers_have_a_line(judged: Study) -> None:
+    completion = judged.comparisons.first().pair.first
+    scorer = make.make_rater(kind=Rater.Kind.JUDGE, name="Scorer")
+    make.make_score(completion=completion, rater=scorer)
+    make.make_answer(completion=completion, rater=scorer)
+    make.make_answer(completion=completion, rater=scorer, reason="unparsable")
+    found = next(line for line in lines(judged) if line.rater == scorer)
+    assert (found.rated, found.not_rated) == (2, 1)
+
+
 def test_closing_says_which_runs_end(judged: Study, client: Client) -> None:
     state = reverse("operate-state", args=[judged.slug])
     assert "1 judge run will be cancelled" in client.get(state).content.decode()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.models import Assignment, Comparison, Completion, Membership, Pair, Role
 from arena.people.members import decide
 from arena.rating.assignments import claim, claim_adjudication
-from arena.rating.recording import NotAllowedError
+from arena.rating.opinions import NotAllowedError
 from leaderboard.quality.disagreements import compare
 from leaderboard.snapshots.reading import opinions
 from tests import factories as make

@@ -53,10 +53,9 @@ class TestSentences:
     @pytest.mark.parametrize(
         ("difference", "low", "high", "words"),
         [
-            (0.2, 0.1, 0.3, "0.20 higher than people do (interval +0.10 to +0.30)"),
+            (0.2, 0.1, 0.3, "0.70 points higher than people do (interval +0.35 to +1.05)"),
             (0.2, 0.1, 0.3, "may be self-preference"),
-            (-0.2, -0.3, -0.1, "0.20 lower than people do (interval −0.30 to −0.10)"),
-            (-0.2, -0.3, -0.1, "J rates models that may be of its own family (Acme 7B) 0.20 lower"),
+            (-0.2, -0.3, -0.1, "J rates models that may be of its own family (Acme 7B) 0.70 points lower"),
             (0.2, -0.1, 0.5, "This may be chance."),
             (0.2, None, None, "This may be chance."),
         ],
@@ -146,6 +145,14 @@ class TestFacts:
         assert facts.form == "one number of the rating scale"
         assert setup["samples"] == "3, the majority decides"
         assert setup["wording"] == f"own wording, hash {judge.current_prompt_hash()[:12]} (rate)"
+
+    def test_a_score_has_its_own_scale_and_its_samples_a_mean(self, study):
+        from django.utils import timezone
+
+        factories.make_judge(slug="scorer", protocol="direct-score", samples=3)
+        facts = judge_facts(study, "judge:scorer", timezone.now())
+        assert (facts.form, facts.points) == ("a score of one answer from 1 to 5", 0)
+        assert dict(facts.setup)["samples"] == "3, their mean counts"
 
     def test_the_usual_wording_is_not_mentioned(self, study):
         from django.utils import timezone

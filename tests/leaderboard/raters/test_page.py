@@ -169,7 +169,7 @@ def test_one_kind_says_its_position_in_sentences_with_figures_and_links(client, 
     )
     assert "the ratings differ from their mirror image (p = 0.014)." in page
     assert "The same rater rated 40 pairs in both orders and changed its verdict in 10, 25.0%" in page
-    assert "7 followed the place shown first and 3 the place shown second" in page
+    assert "7 went with the answer shown first and 3 with the one shown second" in page
     assert "The answer with more different words won 65.0% of the points" in page
     assert "3 ratings left out, because a text is not known." in page
     page = text(client.get("/studies/small/raters/judge:strict/"))
@@ -245,7 +245,7 @@ def test_a_judge_of_a_contestants_family_carries_a_warning(client, made, family,
 
 def test_a_group_counts_its_members_only(client, made):
     page = words(client.get("/studies/small/raters/group:panel/"))
-    assert "2 raters, without names" in page
+    assert "2, shown without names" in page
 
 
 def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coefficient_is_a_link(

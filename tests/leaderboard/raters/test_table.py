@@ -138,9 +138,7 @@ def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():
     assert any("on the scale of 8 points" in line for line in lines)
     assert any("on the scale of 3 points" in line for line in lines)
     even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any(
-        "Nothing shows that these raters prefer one side" in line for line in sentences(kind(ratings=even))
-    )
+    assert any("Nothing shows that one side is preferred" in line for line in sentences(kind(ratings=even)))
     labels = [one.label for one in told_apart(kind(ratings=both).shown)]
     assert labels == ["Judge A, 8 points", "Judge A, 3 points"]
     assert [one.label for one in told_apart(kind().shown)] == ["Judge A"]

@@ -24,9 +24,9 @@ def kind(label, share, length=None, rate=None):
 def test_intervals_decide_who_prefers_what():
     kinds = [kind("People", 0.53, 0.6), kind("A", 0.7, 0.46, 0.64), kind("B", 0.4, 0.4, 0.1)]
     assert " ".join(verdict(kinds)) == (
-        "A prefers the answer shown first (70%); B prefers the answer shown second (40% for the answer shown "
-        "first). People prefer the longer answer (60%); B prefers the shorter answer (40% for the longer "
-        "answer). Both judges change their verdict in 10–64% of pairs when the order is swapped."
+        "A prefers the answer shown first (70%); B prefers the answer shown second (60%). People prefer "
+        "the longer answer (60%); B prefers the shorter answer (60%). Both judges change their verdict in "
+        "10–64% of pairs when the order is swapped."
     )
     assert of_one(kinds[1]) == (
         "A prefers the answer shown first (70%). A changes its verdict in 64% of pairs when the order is "

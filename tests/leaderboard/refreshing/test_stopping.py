@@ -68,7 +68,7 @@ def test_an_undecided_rule_says_what_is_missing(made, client):
         made.rate("alpha", "beta", 1 if prompt % 5 == 0 else 8, prompt=prompt, rater=factories.make_rater())
     rule(made, 0.0)
     assert not paused(made)
-    assert "Stopping rule It is undecided whether" in words(client.get("/studies/small/"))
+    assert "Stopping rule It is not clear whether" in words(client.get("/studies/small/"))
     rule(made, 900.0)
     assert paused(made)
 

@@ -195,9 +195,9 @@ def test_the_number_of_queries_does_not_grow_and_simulated_ratings_are_named(
     made, client, django_assert_max_num_queries
 ):
     close(made)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         client.get(PAGE)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         client.get("/studies/made/leaderboard.json")
     close(made)
     made.person.simulated = True

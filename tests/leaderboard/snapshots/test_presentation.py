@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.snapshots.presentation import leading_sentence, plain_warning
+from leaderboard.snapshots.presentation import leading_group, leading_sentence, plain_warning
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 from leaderboard.terminal.standings_text import standings_table
 
@@ -50,7 +50,10 @@ def test_intervals_say_that_raters_stay_the_same_or_are_drawn_too():
 def ranked(*groups, **changes):
     """Four models by score; ``changes`` are of the first."""
     rows = [
-        {"contestant": name, "rating": 1000.0 - place, "rank": place + 1, "component": 0, "p_first": 0.0}
+        {
+            **{"contestant": name, "rating": 1000.0 - place, "rank": place + 1, "component": 0},
+            **{"p_first": 0.0, "games": 40, "wins": 20, "losses": 20},
+        }
         for place, name in enumerate("wxyz")
     ]
     rows[0] |= {"p_first": 0.84} | changes
@@ -72,6 +75,16 @@ def test_who_leads_and_from_whom_the_leader_cannot_be_told_apart(content, senten
     assert leading_sentence(content) == sentence
 
 
+def test_a_provisional_model_neither_leads_nor_is_named():
+    content = ranked(["w", "x", "y", "z"], games=12)
+    content["standings"][2] |= {"wins": 40}
+    assert leading_sentence(content) == "x leads, but cannot be told apart from z."
+    assert leading_group(content) == ["x", "z"]
+    for row in content["standings"]:
+        row["games"] = 12
+    assert leading_sentence(content) == "All scores are provisional, so no model leads yet."
+
+
 def test_leaders_whose_scores_read_the_same_share_the_top():
     content = ranked(["w", "x", "y"])
     content["standings"][1] |= {"rating": 999.8}
@@ -82,3 +95,8 @@ def test_equal_leaders_share_the_first_place():
     content = ranked()
     content["standings"][1] |= {"rank": 1}
     assert leading_sentence(content) == "w and x share the first place."
+
+
+def test_the_leading_group_is_everyone_who_shares_a_group_with_the_leader():
+    assert leading_group(ranked(["w", "y"], ["x", "y"])) == ["w", "y"]
+    assert leading_group(ranked(p_first=None) | {"groups": None}) == []

@@ -88,7 +88,7 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
     assert cells["Licence"][1] == "MIT"
     labels = [head.column.label for head in view("a", asked=every).headings]
-    assert labels == ["Win share", "Ties", "Group", "First", "Elo", "Ratings"]
+    assert labels == ["Win share", "Ties", "Ratings"], "a column of dashes is left out"
     assert [head.column.label for head in view("a").headings] == ["Win share", "Ratings"]
 
 
@@ -139,7 +139,7 @@ def rows(*found, asked=TableQuery(), about=About(), intervals=True):  # noqa: B0
 def test_a_row_has_every_cell_in_the_order_of_the_headings():
     (row,) = rows(standing("alpha", 1012.4, low=1000.0, high=1020.0), about=About("Labs", address="/a/"))
     assert row.startswith(
-        '<tr role="row"><td role="cell" class="num nowrap">1</td>'
+        '<tr role="row"><td role="cell" class="num nowrap"><span class="place">1</span></td>'
         '<th scope="row" role="rowheader" class="name"><a href="/a/"><bdi>alpha</bdi></a>'
         '<span class="organisation">Labs</span></th>'
         '<td role="cell" class="num score">1012<span class="share">win share 62%</span></td>'
@@ -155,8 +155,8 @@ def test_what_is_special_stands_beside_the_name_and_without_intervals_there_is_a
         standing("Ada", 1000.0, kind="people"), standing("b", 900.0, games=1, wins=0, losses=1)
     )
     assert (
-        '<bdi>Ada</bdi><span class="organisation"><span class="badge badge-info">People</span></span></th>'
-        in people
+        '<bdi>Ada</bdi><span class="organisation"><span class="badge badge-info" title="Written by people">'
+        "People</span></span></th>" in people
     )
     assert few.startswith('<tr role="row" class="provisional">')
     assert (
@@ -196,9 +196,9 @@ def test_places_are_linear_between_the_ends():
     ("low", "high", "ticks"),
     [
         (890.0, 1110.0, [900, 1000, 1100]),
-        (802.0, 1160.0, [900, 1000, 1100]),
+        (600.0, 1460.0, [750, 1000, 1250]),
         (0.0, 3.0, [0, 1, 2, 3]),
-        (-1e5, 1e5, [-100000, -50000, 0, 50000, 100000]),
+        (-1e5, 1e5, [-100000, 0, 100000]),
     ],
 )
 def test_ticks_are_round(low, high, ticks):
@@ -209,7 +209,7 @@ def test_ticks_are_round(low, high, ticks):
 def test_every_axis_holds_its_values_and_has_a_few_ticks(values):
     axis = Axis.around(values)
     assert axis.low < min(values) <= max(values) < axis.high
-    assert 1 <= len(axis.ticks) <= 6
+    assert 2 <= len(axis.ticks) <= 4
     assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
 
 

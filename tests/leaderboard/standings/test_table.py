@@ -13,8 +13,10 @@ from leaderboard.standings.table import (
     count_matrix,
     moves,
     provisional,
+    rank_table,
     ranks_shown,
     raters_table,
+    side_sentence,
     standing_rows,
     standings_table,
     wilson,
@@ -50,6 +52,26 @@ MATRIX = {
     "ties": [[0, 2, 0], [2, 0, 0], [0, 0, 0]],
     "games": [[0, 6, 0], [6, 0, 0], [0, 0, 0]],
 }
+
+
+def test_ranks_side_by_side_are_among_the_models_that_all_rated():
+    people = standings(standing("a", 1100.0, group="a"), standing("b", 1000.0, group="b"))
+    judge = standings(
+        *(standing(name, 1500.0 - place, group=name) for place, name in enumerate("xba")),
+    )
+    groups = {"groups": [["a"], ["b"], ["x"]]}
+    shown = rank_table(["a", "b"], [("People", people | groups), ("Judge", judge | groups)])
+    assert [[(cell.rank, cell.tone) for cell in cells] for _, cells in shown.rows] == [
+        [(1, ""), (2, "down")],
+        [(2, ""), (1, "up")],
+    ]
+    assert side_sentence(shown).startswith(
+        "Ranks among the 2 models that all of them rated. 2 models clearly"
+    )
+    unsure = rank_table(
+        ["a", "b"], [("People", people | groups), ("Judge", judge | {"groups": [["a", "b"]]})]
+    )
+    assert side_sentence(unsure).endswith("No rank clearly differs from that by People.")
 
 
 def test_scores_that_look_the_same_share_a_rank():

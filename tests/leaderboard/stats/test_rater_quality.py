@@ -13,10 +13,12 @@ from arena.rating import scales
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
 from leaderboard.stats.rater_quality import (
     FEWEST_VOTES,
+    apart,
     bets_of,
     consistency,
     kappa,
     majority_of_others,
+    means_of_others,
     outliers,
     speed,
     with_others,
@@ -246,3 +248,27 @@ def test_speed_as_the_standard_library_counts(seconds, floor):
     assert found.median == pytest.approx(statistics.median(seconds))
     assert found.below.count == sum(each < floor for each in seconds)
     assert found.lower <= found.median <= found.upper
+
+
+# Scores apart from those of others: by hand, and against plain loops.
+
+
+def test_scores_apart_from_others_by_hand() -> None:
+    # Two texts: 1, 2 and 6 by raters 0, 1 and 2, of whom 2 does not count; and 4 by rater 0 only.
+    text, rater, score = [0, 0, 0, 1], [0, 1, 2, 0], [1.0, 2.0, 6.0, 4.0]
+    means = means_of_others(text, rater, score, [True, True, False, True])
+    np.testing.assert_array_equal(means, [2.0, 1.0, 1.5, np.nan])
+    own = apart(np.array(score)[[0, 3]], means[[0, 3]])
+    assert (own.n, own.absolute, own.signed) == (1, 1.0, -1.0)
+    assert apart([], []).absolute is None
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 10), st.booleans()), max_size=40)
+)
+def test_means_of_others_are_those_of_plain_loops(rows: list[tuple[int, int, int, bool]]) -> None:
+    text, rater, score, kept = (list(each) for each in zip(*rows, strict=True)) if rows else ([], [], [], [])
+    found = means_of_others(text, rater, score, kept)
+    for (here, who, _, _), mean in zip(rows, found, strict=True):
+        others = [given for there, by, given, counts in rows if there == here and by != who and counts]
+        assert np.isnan(mean) if not others else mean == pytest.approx(sum(others) / len(others))

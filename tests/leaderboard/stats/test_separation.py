@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.stats import StatsError, separation
 from leaderboard.stats.separation import (
-    groups_at,
+    difference_errors,
     groups_not_told_apart,
     probability_above,
     probability_first,
@@ -19,6 +19,20 @@ from leaderboard.stats.separation import (
 
 def make_samples(*ratings, spread=10.0, rounds=400, seed=0):
     return np.random.default_rng(seed).normal(ratings, spread, (rounds, len(ratings)))
+
+
+def independent(*errors):
+    """The standard errors of the differences of independent ratings."""
+    return difference_errors(np.diag(np.square(np.array(errors, dtype=float))))
+
+
+@st.composite
+def ratings_and_components(draw):
+    """Up to seven contestants with many ties, in up to two components: rating, error and component."""
+    contestants = draw(st.integers(1, 7))
+    three = [st.integers(0, 40).map(float), st.integers(1, 20).map(float), st.integers(0, 1)]
+    drawn = [draw(st.lists(each, min_size=contestants, max_size=contestants)) for each in three]
+    return np.array(drawn[0]), independent(*drawn[1]), np.array(drawn[2])
 
 
 def one_component(samples):
@@ -91,44 +105,41 @@ class TestProbabilityAbove:
 
 
 def test_what_counts_is_the_interval_of_the_difference_and_its_level():
-    # Both move together by far more than they differ: their own intervals overlap, yet one is above.
-    common = np.linspace(-100, 100, 201)
-    samples = np.column_stack([common + 5, common])
-    assert told_apart(samples, 95, [0, 0])[0, 1]
-    low, high = np.percentile(samples, (2.5, 97.5), axis=0)
-    assert rank_upper_bound(low, high, [0, 0]).tolist() == [1, 1]
-    # 6 of 100 rounds have the other above: told apart at 80 % (tails of 10), not at 90 % (tails of 5).
-    samples = np.column_stack([np.where(np.arange(100) < 6, -1.0, 1.0), np.zeros(100)])
-    assert told_apart(samples, 80, [0, 0])[0, 1]
-    assert not told_apart(samples, 90, [0, 0])[0, 1]
-    assert not told_apart([[0.0, 0.0]] * 4 + [[1.0, 0.0]] * 96, 95, [0, 0]).any()
-    assert told_apart([[0.0, 0.0]] * 2 + [[1.0, 0.0]] * 98, 95, [0, 0])[0, 1]
-    assert not told_apart([[1.0, 1.0], [1.0, 1.0]], 95, [0, 0]).any()
+    # Both move together by far more than they differ: errors of 58 each, but of 1 for the difference.
+    covariance = np.array([[3364.0, 3363.5], [3363.5, 3364.0]])
+    error = difference_errors(covariance)
+    assert error[0, 1] == pytest.approx(1.0)
+    # Ten prompts: Student's t of 9 degrees of freedom reaches 2.262 at 95 % and 3.250 at 99 %.
+    assert told_apart([1005.0, 1002.7], error, 10, 95, [0, 0])[0, 1]
+    assert not told_apart([1005.0, 1002.8], error, 10, 95, [0, 0]).any()
+    assert not told_apart([1005.0, 1002.7], error, 10, 99, [0, 0]).any()
+    assert not told_apart([1005.0, 1002.7], error, 10, 95, [0, 1]).any()
+
+
+def test_half_a_point_more_is_the_least_error():
+    # One more point for A lifts it by 30 and lowers B by 30; scores that all agree have no variance.
+    pull = np.array([[30.0, -30.0], [-30.0, 30.0]])
+    assert difference_errors(np.zeros((2, 2)), pull)[0, 1] == 60.0
 
 
 class TestGroups:
     def test_by_hand_in_the_order_of_the_ratings(self):
-        # Spread 10 each, so a difference has a spread of 14.1 and a 95 % half-width of 27.7.
-        samples = make_samples(100, 90, 70, 0, rounds=4000)
-        found = groups_not_told_apart(samples, 95, one_component(samples))
+        # Errors of 10 each, so a difference has one of 14.1 and a 95 % half-width of 27.7.
+        error = independent(10, 10, 10, 10)
+        found = groups_not_told_apart([100, 90, 70, 0], error, 10**6, 95, [0, 0, 0, 0])
         assert found.members == ((0, 1), (1, 2), (3,))
         assert found.letters == ("a", "ab", "b", "c")
         assert found.level == 95
-        samples = make_samples(0, 70, 90, 100, rounds=4000)
-        found = groups_not_told_apart(samples, 95, one_component(samples))
+        found = groups_not_told_apart([0, 70, 90, 100], error, 10**6, 95, [0, 0, 0, 0])
         assert found.members == ((3, 2), (2, 1), (0,))
         assert found.letters == ("c", "b", "ab", "a")
-        samples = [[3.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]
-        assert groups_not_told_apart(samples, 95, [0, 0]).members == ((0, 1),)
-        assert groups_not_told_apart(samples, 95, [0, 0], rating=[0, 1]).members == ((1, 0),)
-        samples = make_samples(0, 1, 0, 1)
-        found = groups_not_told_apart(samples, 95, [0, 1, 0, 1])
+        found = groups_not_told_apart([0, 1, 0, 1], error, 10**6, 95, [0, 1, 0, 1])
         assert [set(those) for those in found.members] == [{0, 2}, {1, 3}]
 
     def test_a_hundred_unequal_steps_are_all_runs_of_neighbours(self):
-        samples = make_samples(*np.cumsum(np.random.default_rng(1).uniform(0, 20, 100))[::-1], rounds=2000)
-        found = groups_not_told_apart(samples, 95, one_component(samples))
-        apart = told_apart(samples, 95, one_component(samples))
+        rating = np.cumsum(np.random.default_rng(1).uniform(0, 20, 100))[::-1]
+        place = rating, independent(*[10] * 100), 20, 95, np.zeros(100)
+        found, apart = groups_not_told_apart(*place), told_apart(*place)
         assert all(not apart[np.ix_(those, those)].any() for those in found.members)
         assert len(found.members) <= 100
         assert "aa" in {letter for letters in found.letters for letter in letters.split()}
@@ -139,16 +150,16 @@ class TestGroups:
     def test_letters_go_on_after_z(self, number, letter):
         assert separation._letter(number) == letter
 
-    @given(samples_and_components(), st.sampled_from((50, 80, 95)))
+    @given(ratings_and_components(), st.sampled_from((50, 80, 95)))
     def test_groups_are_every_largest_set_not_told_apart(self, drawn, level):
-        samples, component = drawn
-        found = groups_not_told_apart(samples, level, component)
-        apart = told_apart(samples, level, component)
+        rating, error, component = drawn
+        found = groups_not_told_apart(rating, error, 12, level, component)
+        apart = told_apart(rating, error, 12, level, component)
         shares = np.zeros_like(apart)
         for those in found.members:
             shares[np.ix_(those, those)] = True
         assert np.array_equal(shares, ~apart & (component[:, None] == component[None, :]))
-        for those in groups_not_told_apart(samples, level, component).members:
+        for those in found.members:
             for other in set(range(len(component))) - set(those):
                 assert any(apart[other, one] or component[other] != component[one] for one in those)
 
@@ -167,23 +178,6 @@ class TestGroups:
         assert separation._cover(alike) == maximal
 
 
-class TestSeveralLevels:
-    @given(samples_and_components(), st.lists(st.floats(1, 99), min_size=1, max_size=4))
-    def test_each_level_is_as_if_it_were_asked_for_alone(self, drawn, levels):
-        samples, component = drawn
-        found = groups_at(samples, levels, component)
-        assert [each.level for each in found] == levels
-        for groups, level in zip(found, levels, strict=True):
-            alone = groups_not_told_apart(samples, level, component)
-            assert (groups.members, groups.letters) == (alone.members, alone.letters)
-
-    def test_a_wider_level_tells_fewer_apart(self):
-        # The difference is normal with mean 20 and standard deviation 14.1: 0 lies at the 7.9th percentile.
-        samples = make_samples(0.0, 20.0, rounds=4000)
-        narrow, wide = groups_at(samples, (80, 99), one_component(samples))
-        assert (narrow.letters, wide.letters) == (("b", "a"), ("a", "a"))
-
-
 class TestRankInterval:
     def test_by_hand(self):
         best, worst = rank_interval(make_samples(300, 200, 100), 95, [0, 0, 0])
@@ -198,7 +192,8 @@ class TestRankInterval:
     def test_is_never_narrower_than_what_one_pair_shows(self):
         samples = make_samples(*np.linspace(0, 60, 12))
         best, worst = rank_interval(samples, 95, one_component(samples))
-        apart, middle = told_apart(samples, 95, one_component(samples)), np.median(samples, axis=0)
+        middle = np.median(samples, axis=0)
+        apart = told_apart(middle, difference_errors(np.cov(samples.T)), 10**6, 95, one_component(samples))
         above = (apart & (middle[None, :] > middle[:, None])).sum(axis=1)
         assert (best <= 1 + above).all()
         assert (worst >= best).all()
@@ -216,7 +211,8 @@ class TestRoundingErrors:
         assert probability_first(self.samples, self.component) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
         above = probability_above(self.samples, self.component)
         assert (above[~np.eye(3, dtype=bool)] == 0.5).all()
-        assert groups_not_told_apart(self.samples, 95, self.component).letters == ("a", "a", "a")
+        place = self.samples[0], np.zeros((3, 3)), 5, 95, self.component
+        assert groups_not_told_apart(*place).letters == ("a", "a", "a")
         best, worst = rank_interval(self.samples, 95, self.component)
         assert best.tolist() == [1, 1, 1]
         assert worst.tolist() == [3, 3, 3]
@@ -245,7 +241,8 @@ class TestCoverage:
 
     def test_equals_are_told_apart_and_ranked_better_as_rarely_as_the_level_says(self, studies):
         pairs = np.triu_indices(6, 1)
-        told = [told_apart(samples, 95, one_component(samples))[pairs] for samples in studies]
+        error, together = independent(*[10] * 6), np.zeros(6)
+        told = [told_apart(each.mean(axis=0), error, 10**6, 95, together)[pairs] for each in studies]
         assert 0.03 < np.mean(told) < 0.07
         ends = [np.percentile(samples, (2.5, 97.5), axis=0) for samples in studies]
         assert np.mean([rank_upper_bound(low, high, np.zeros(6)) == 1 for low, high in ends]) > 0.95
@@ -257,7 +254,6 @@ class TestBadInput:
         [
             probability_first,
             probability_above,
-            lambda samples, component: groups_not_told_apart(samples, 95, component),
             lambda samples, component: rank_interval(samples, 95, component),
         ],
     )
@@ -267,23 +263,23 @@ class TestBadInput:
         with pytest.raises(StatsError, match="no samples"):
             call(np.zeros((0, 2)), [0, 0])
 
-    @pytest.mark.parametrize("call", [told_apart, rank_interval])
-    def test_a_level_outside_0_to_100_is_refused(self, call):
+    def test_a_level_outside_0_to_100_is_refused(self):
         with pytest.raises(StatsError, match="between 0 and 100"):
-            call(np.zeros((4, 2)), 100, [0, 0])
+            told_apart([0, 0], np.zeros((2, 2)), 5, 100, [0, 0])
+        with pytest.raises(StatsError, match="between 0 and 100"):
+            rank_interval(np.zeros((4, 2)), 100, [0, 0])
 
     def test_arrays_of_another_length_are_refused(self):
         with pytest.raises(StatsError, match="rating has 1"):
-            groups_not_told_apart(np.zeros((4, 2)), 95, [0, 0], rating=[1.0])
+            told_apart([1.0], np.zeros((2, 2)), 5, 95, [0, 0])
         with pytest.raises(StatsError, match="low has 2, high has 1, component has 2"):
             rank_upper_bound([1, 2], [3], [0, 0])
 
 
 def test_the_last_bits_of_equal_ratings_do_not_order_a_group():
     """They differ between processors, with and without AVX-512."""
-    samples = np.tile([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]], (10, 1))
     found = [
-        separation.groups_not_told_apart(samples, 95.0, np.zeros(3, int), rating=np.array(rating)).members
+        groups_not_told_apart(rating, independent(90, 90, 90), 5, 95.0, [0, 0, 0]).members
         for rating in ([1000.0, 1000.0 + 1e-12, 900.0], [1000.0 + 1e-12, 1000.0, 900.0])
     ]
     assert found[0] == found[1] == ((0, 1, 2),)

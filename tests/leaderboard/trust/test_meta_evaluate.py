@@ -65,12 +65,16 @@ def test_figures_by_hand(made):
     assert poor["accuracy"] == pytest.approx(1 / 3, abs=1e-6)
     assert content["lead"]["judge"] == "good"
     assert content["lead"]["next"]["judge"] == "poor"
+    # On hard pairs 1/2 beside 1/3: two pairs tell nothing apart.
+    hard = content["leads"]["hard"]
+    assert (hard["judge"], hard["accuracy"], hard["alike"]) == ("good", 0.5, ["poor"])
+    assert hard["next"]["difference"] == pytest.approx(1 / 6, abs=1e-6)
     assert content["matrix"] is None
 
 
 def test_the_keys_are_those_of_the_document(made):
     content = found(made.study, "--matrix")
-    assert set(content) == {"study", "parameters", "judges", "baselines", "lead", "matrix"}
+    assert set(content) == {"study", "parameters", "judges", "baselines", "lead", "leads", "matrix"}
     wanted = {
         *("n", "asked", "scored", "accuracy", "low", "high", "accuracy_bounds", "agreement", "alpha"),
         *("both_right", "hedging", "unscored", "kappa", "first", "both", "confusion", "longer", "people"),

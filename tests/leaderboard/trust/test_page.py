@@ -5,7 +5,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from arena.models import Study
+from arena.models import Pair, Study
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import Reader
 from leaderboard.files.bundle.recomputing import recompute
@@ -92,6 +92,9 @@ def test_other_settings_are_computed(client, made):
     assert found["judges"] == json.loads(wanted)["judges"]
     assert "wrong (replies without a rating)" in words(client.get(PAGE + query))
     assert client.get(f"{API}?base=nobody").status_code == 404
+    reply = client.get(f"{API}?unscorde=wrong")
+    assert reply.status_code == 400
+    assert 'Unknown parameter "unscorde"' in reply.json()["detail"]
 
 
 class TestWhileOpen:
@@ -129,6 +132,21 @@ class TestWhileOpen:
         made.study.prompts.filter(pk__gt=made.pairs[8].prompt_id).delete()
         services.refresh(Study.objects.get())
         assert "No subset has 10 pairs with a right answer" in words(client.get(PAGE))
+
+
+def test_most_people_are_right_where_nothing_is_labelled(client, made):
+    Pair.objects.update(gold="", gold_source="")
+    made.study.touch()
+    services.refresh(Study.objects.get())
+    assert "Judge accuracy" in text(client.get("/studies/small/"))
+    while computing.compute_next(made.study.pk) or "One moment" in text(client.get(PAGE)):
+        pass
+    page = client.get(PAGE)
+    assert page.context["page"].setting.gold == "people"
+    assert page.context["page"].found["parameters"]["ties_left_out"] == 2
+    reopened(made)
+    assert "Judge accuracy" not in text(client.get("/studies/small/"))
+    assert "No pair of this study has a right answer" in words(client.get(PAGE))
 
 
 def test_nothing_to_show(staff):

@@ -9,18 +9,24 @@ def part(accuracy, low=None, high=None, **more):
     return {"accuracy": accuracy, "low": low, "high": high, **more}
 
 
+def entry(average, **subsets):
+    named = {"0": average, "1": average, **subsets}
+    return {"average": average, "subsets": named, "groups": {}}
+
+
 def content(lead, *, people=None, subsets=1):
-    baselines = [{"baseline": "shorter", "average": part(0.7)}]
+    baselines = [{"baseline": "shorter", **entry(part(0.7))}]
     if people:
-        baselines.append({"baseline": "people", "average": people})
+        baselines.append({"baseline": "people", **entry(people)})
     return {
         "parameters": {"gold": "labels", "subsets": dict.fromkeys(map(str, range(subsets)), 50)},
         "judges": [
-            {"judge": "one", "label": "One", "average": part(0.9, 0.85, 0.95)},
-            {"judge": "two", "label": "Two", "average": part(0.88)},
+            {"judge": "one", "label": "One", **entry(part(0.9, 0.85, 0.95), hard=part(0.6, 0.45, 0.75))},
+            {"judge": "two", "label": "Two", **entry(part(0.88), hard=part(0.7, 0.6, 0.8))},
         ],
         "baselines": baselines,
         "lead": lead,
+        "leads": {"hard": {"judge": "two", "alike": ["one"]}},
     }
 
 
@@ -31,6 +37,7 @@ def over(difference, low, high):
 def test_a_clear_lead():
     lead = {
         "judge": "one",
+        "alike": [],
         "next": {"judge": "two", **over(0.02, 0.005, 0.035)},
         "baseline": {"baseline": "shorter", **over(0.2, 0.1, 0.3)},
     }
@@ -52,13 +59,24 @@ def test_a_clear_lead():
     ],
 )
 def test_no_clear_lead(difference, words):
-    first, then = verdict(content({"judge": "one", "next": {"judge": "two", **difference}}, subsets=2))
-    assert first.endswith(", on the mean of subsets.")
+    first, then = verdict(
+        content({"judge": "one", "alike": [], "next": {"judge": "two", **difference}}, subsets=2)
+    )
+    assert first.endswith(", on average over 2 subsets.")
     assert then == words
 
 
 def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
-    lead = {"judge": "one", "baseline": {"baseline": "shorter", **over(0.2, -0.1, 0.5)}}
+    lead = {"judge": "one", "alike": [], "baseline": {"baseline": "shorter", **over(0.2, -0.1, 0.5)}}
     _, then = verdict(content(lead))
     assert then == ("Always choosing the shorter answer is right in 70.0%, which it does not surely beat.")
     assert verdict(content(None))[0].startswith("No judge has rated enough")
+
+
+def test_a_part_has_a_leader_of_its_own():
+    """A judge whose interval reaches chance is counted, too."""
+    first, then = verdict(content({"judge": "one", "alike": []}, subsets=2), "hard")
+    assert first == (
+        "Two is right in 70.0% of its ratings (60.0–80.0%) on hard, but cannot be told apart from 1 other."
+    )
+    assert then == "1 judge is not clearly better than a random answer."

@@ -235,7 +235,8 @@ def test_two_judges(made, client):
         "2 pairs left out",
     ):
         assert said in page
-    assert "poor alone is right on 0 pairs, good alone on 2. This may be noise: p = 0.500" in page
+    assert "poor alone is right on 0 pairs, good alone on 2. This may be noise: p = 1.000" in page
+    assert "corrected for 2 judges compared with good; p = 0.500 without" in page
     swapped = words(client.get(made.address.replace("wrong", "two") + "?a=good&b=poor&subset=b&show=a"))
     assert "good alone is right on 1 pair, poor alone on 0. This may be noise: p = 1.000" in swapped
 

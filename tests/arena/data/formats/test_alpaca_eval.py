@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, PromptRecord
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, PromptRecord, ScoreRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 INSTRUCTION = "Name a bird that sings at night."
@@ -160,4 +160,22 @@ def test_numbers_are_people_and_unnamed_outputs_are_known_by_their_texts(tmp_pat
     path = write_lines(tmp_path, "b.json", {**rows[0], "output_2": "A"})
     assert problems(path) == [
         (1, "output_2", "the same text as output_1, and no generators tell them apart"),
+    ]
+
+
+def test_outputs_with_a_score_are_texts_and_scores(tmp_path: Path) -> None:
+    row = {"instruction": "Name a river.", "output": "The Glomma.", "generator": "alder", "annotator": "jay"}
+    rows = [{**row, "score": score} for score in (4.5, -1, None)]
+    people = {**row, "annotator": 3, "score": None, "lowest": 1, "highest": 10}
+    items = read(write_lines(tmp_path, "scores.jsonl", *rows, people))
+    said = [item for item in items if isinstance(item, ScoreRecord)]
+    assert [(one.rater, one.score, one.reason, one.highest) for one in said] == [
+        *(("jay", 4.5, "", None), ("jay", None, "unparsable", None), ("jay", None, "unparsable", None)),
+        ("annotator-3", None, "empty", 10),
+    ]
+    assert items[1].turns == ("The Glomma.",)
+    bad = write_lines(tmp_path, "bad.jsonl", {**row, "score": "good"}, {**people, "lowest": 10})
+    assert problems(bad) == [
+        (1, "score", "expected a number, found a text"),
+        (2, "highest", "10 is not above the lowest score, 10"),
     ]

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from arena.data.formats.records import GoldRecord
+from arena.data.formats.records import ComparisonRecord, GoldRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 ITEM = {"scenario": "poems", "prompt": "A haiku.", "response 1": "Rain.", "response 2": "Snow.", "label": 0}
@@ -30,3 +30,23 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
         (2, "label", "3 is not between 0 and 2"),
         (3, "label", "missing; 0 or 1 says which response is better, 2 is a tie"),
     ]
+
+
+def test_verdicts_follow_the_lines_of_the_pairs(tmp_path: Path) -> None:
+    pairs = write_lines(tmp_path, "test.jsonl", *({**ITEM, "prompt": prompt} for prompt in "xyz"))
+    name = "pairwise_wren_output.jsonl"
+    outputs = [{"output": output} for output in (0, 2, None)]
+    straight = write_lines(tmp_path, name, *outputs)
+    swapped = write_lines(tmp_path, name.replace("_", "_exchange_", 1), *reversed(outputs))
+    said = [item for item in read(pairs, straight, swapped) if isinstance(item, ComparisonRecord)]
+    assert {(item.rater, item.points) for item in said} == {("wren", 3)}
+    assert sorted((item.first_id, item.rating or 0) for item in said) == [
+        *(("1", rating) for rating in (0, 1, 2)),
+        *(("2", rating) for rating in (0, 1, 2)),
+    ]
+    assert problems(straight)[0][2].startswith("its lines follow those of the pairs")
+    assert problems(pairs, write_lines(tmp_path, name, *outputs[:2])) == [
+        (0, "", "1 of the 3 pairs have no line here")
+    ]
+    longer = write_lines(tmp_path, name, *outputs, {"output": 1})
+    assert problems(pairs, longer) == [(4, "output", "the file of the pairs has no such line")]

@@ -27,6 +27,9 @@ SECTIONS = {
     "pairs": "Gold labels",
     "raters": "Raters",
     "comparisons": "Ratings",
+    "questions": "Requirements",
+    "scores": "Text scores",
+    "answers": "Checks",
 }
 
 
@@ -56,6 +59,6 @@ def test_every_field_has_its_place_in_a_record(name: str) -> None:
 def test_every_kind_has_an_example_and_every_example_is_read(tmp_path: Path) -> None:
     assert len({ours.recognise(json.loads(example).keys()) for example in EXAMPLES}) == len(ours.BUILDERS)
     for number, example in enumerate(EXAMPLES):
-        (record,) = read(write_lines(tmp_path, f"{number}.jsonl", example))
+        *_, record = read(write_lines(tmp_path, f"{number}.jsonl", example))
         assert not isinstance(record, Problem), example
         assert not getattr(record, "extra", {}), example

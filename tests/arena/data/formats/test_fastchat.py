@@ -15,6 +15,7 @@ from arena.data.formats.records import (
     Note,
     PromptRecord,
     ReferenceRecord,
+    ScoreRecord,
 )
 from tests.arena.data.formats.reading import problems, read, write_lines
 
@@ -155,7 +156,6 @@ def test_a_judgment_of_the_second_turn_that_could_not_be_read(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "row",
     [
-        {"question_id": 1, "model": "m", "judge": ["j", "s"], "judgment": "[[9]]", "score": 9, "turn": 1},
         {"reviewer_id": "gpt-4-0328-default", "prompt_id": 1, "metadata": {}, "category": "general"},
         {"prompt_id": 1, "system_prompt": "s", "prompt_template": "{question}", "defaults": {}},
         {"name": "pair-v2", "type": "pairwise", "system_prompt": "s", "prompt_template": "t"},
@@ -166,7 +166,34 @@ def test_what_is_left_out(tmp_path: Path, row: dict[str, Any]) -> None:
     path = write_lines(tmp_path, "file.jsonl", row)
     assert [source.kind for source in gather([path]).sources] == [Kind.NOTHING]
     (note,) = read(path)
-    assert note.text == "left out, because it holds grades of single answers or texts for judges"
+    assert note.text == "left out, because it holds texts for judges, or winners that follow from scores"
+
+
+GRADE: dict[str, Any] = {
+    "question_id": 81,
+    "model": "alder",
+    "judge": ["gpt-4", "single-v1"],
+    "user_prompt": "Rate it.",
+    "judgment": "Rating: [[9]]",
+    "score": 9,
+    "turn": 1,
+    "tstamp": 1687222975.5,
+}
+
+
+def test_grades_are_scores_of_a_turn_from_1_to_10(tmp_path: Path) -> None:
+    rows = [GRADE, {**GRADE, "turn": 2, "score": -1}, {**GRADE, "model": "birch", "score": 11}]
+    items = read(write_lines(tmp_path, "gpt-4_single.jsonl", *rows))
+    assert [type(item).__name__ for item in items[:4]] == [
+        *("PromptRecord", "CompletionRecord", "RaterRecord", "ScoreRecord")
+    ]
+    assert [item.turns for item in items if isinstance(item, PromptRecord | CompletionRecord)] == [()] * 3
+    first, second, third = (item for item in items if isinstance(item, ScoreRecord))
+    assert (first.prompt, first.contestant, first.rater, first.turn) == ("81", "alder", "gpt-4", 1)
+    assert (first.score, first.lowest, first.highest) == (9, 1, 10)
+    assert (first.raw_reply, first.extra["judge_prompt"]) == ("Rating: [[9]]", "single-v1")
+    assert (second.turn, second.score, second.reason) == (2, None, "unparsable")
+    assert (third.score, third.reason) == (None, "out_of_range")
 
 
 MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [

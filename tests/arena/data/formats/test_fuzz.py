@@ -1,6 +1,7 @@
 """Whatever stands in a file, reading it ends in records and problems, never in an exception."""
 
 import json
+import math
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,11 +13,22 @@ from hypothesis import strategies as st
 
 from arena.data.formats.catalogue import gather
 from arena.data.formats.reading import unstorable
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+from arena.data.formats.records import (
+    AnswerRecord,
+    ComparisonRecord,
+    CompletionRecord,
+    Item,
+    PromptRecord,
+    QuestionRecord,
+    ScoreRecord,
+)
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE, PREFERENCE
-from tests.arena.data.formats.test_fastchat import ANSWER, CHOICES, JUDGMENT, QUESTION, REVIEW
+from tests.arena.data.formats.test_fastchat import ANSWER, CHOICES, GRADE, JUDGMENT, QUESTION, REVIEW
+from tests.arena.data.formats.test_infobench import make_item
+from tests.arena.data.formats.test_ours import CHECK, REQUIREMENT, SCORE
 from tests.arena.data.formats.test_self_instruct import INSTRUCTION
+from tests.arena.data.formats.test_wildbench import RELEASED, ROW
 
 NAMES = ["id", "instruction", "turns", "text", "prompt", "first", "second", "rater", "rater_kind", "rating"]
 NAMES += ["points", "reason", "criteria", "references", "groups", "name", "kind", "seconds", "created_at"]
@@ -75,6 +87,16 @@ def test_any_cells(rows: list[list[str]]) -> None:
 
 
 ROWS = [OUTPUT, ANNOTATION, QUESTION, ANSWER, CHOICES, REVIEW, JUDGMENT, INSTRUCTION, BATTLE, PREFERENCE]
+ROWS += [
+    make_item(),
+    GRADE,
+    RELEASED,
+    ROW,
+    SCORE,
+    CHECK,
+    REQUIREMENT,
+    {**OUTPUT, "annotator": "j", "score": 1},
+]
 WORDS = ["turns", "index", "role", "content", "user", "assistant", "text", "input", "output", "gpt-4"]
 WRITTEN = VALUES.map(json.dumps) | VALUES.map(repr)
 NESTED = st.lists(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=3), max_size=3)
@@ -89,5 +111,14 @@ def test_any_value_in_any_field(row: Mapping[str, Any], data: st.DataObject) -> 
         if isinstance(item, ComparisonRecord):
             assert (item.rating is None) != (item.reason == "")
             assert not unstorable([item.prompt, item.first, item.rater, item.raw_reply, dict(item.extra)])
+        elif isinstance(item, ScoreRecord | AnswerRecord):
+            value = item.score if isinstance(item, ScoreRecord) else item.answer
+            assert (value is None) != (item.reason == "")
+            assert not isinstance(value, float) or math.isfinite(value)
+            assert not unstorable(
+                [item.prompt, item.contestant, item.rater, item.raw_reply, dict(item.extra)]
+            )
+        elif isinstance(item, QuestionRecord):
+            assert not unstorable([item.prompt, item.text, list(item.labels or ())])
         elif isinstance(item, PromptRecord | CompletionRecord):
             assert all(isinstance(turn, str) and not unstorable(turn) for turn in item.turns)

@@ -451,3 +451,56 @@ def test_an_unknown_field_or_a_contestant_is_no_part_of_a_pair(tmp_path: Path) -
     row = {"prompt": "p1", "first": "Heron", "second": "Rook", "gold": "tie", "gold_source": "us"}
     (label,) = read(write_lines(tmp_path, "gold.jsonl", row))
     assert (label.first, label.use) == ("Heron", None)
+
+
+SCORE: dict[str, Any] = {"prompt": "p1", "contestant": "A", "score": 4}
+CHECK: dict[str, Any] = {"prompt": "p1", "contestant": "A", "question": 1, "rater": "ann", "answer": "no"}
+REQUIREMENT: dict[str, Any] = {"prompt": "p1", "position": 2, "text": "Is it short?"}
+
+
+def test_a_score_without_a_rater_is_by_the_judge_after_whom_the_file_is_named(tmp_path: Path) -> None:
+    rows = [SCORE, {**SCORE, "rater": "ann", "turn": 2, "lowest": 0, "highest": 9.5, "tokens": 3}]
+    prompt, completion, first, second = read(write_lines(tmp_path, "Judge-7B.jsonl", *rows))
+    assert (prompt.id, prompt.turns, completion.contestant, completion.turns) == ("p1", (), "A", ())
+    assert (first.rater, first.rater_kind, first.rater_from_path) == ("Judge-7B", "judge", True)
+    assert (first.score, first.lowest, first.highest, first.turn) == (4, None, None, 0)
+    assert (second.rater, second.rater_kind, second.turn, second.extra) == ("ann", "person", 2, {"tokens": 3})
+    assert (second.lowest, second.highest) == (0, 9.5)
+
+
+def test_labels_of_a_requirement_in_a_cell(tmp_path: Path) -> None:
+    rows = ["p1,Is it kind?,Content; Style,", 'p1,Is it short?,"[""Format""]",false', "p1,Is it?,,true"]
+    records = read(write_lines(tmp_path, "q.csv", "prompt,text,labels,required", *rows))
+    assert [record.labels for record in records] == [("Content", "Style"), ("Format",), None]
+    assert [(record.position, record.required) for record in records] == [
+        *((None, None), (None, False), (None, True))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        ({**SCORE, "score": "good"}, "score", "expected a number, found a text"),
+        ({**SCORE, "score": None}, "score", "missing; without one a reason is needed: empty, out_of"),
+        ({**SCORE, "reason": "refused"}, "reason", "given beside the score"),
+        ({**SCORE, "lowest": 5, "highest": 1}, "highest", "1 is not above the lowest score, 5"),
+        ({**SCORE, "completion": "x", "turn": 1}, "completion", "given beside contestant"),
+        ({**SCORE, "contestant": "", "turn": 1}, "contestant", "missing; give the model, or the id"),
+        ({**SCORE, "turn": 1001}, "turn", "1001 is not between 0 and 1000"),
+        ({**CHECK, "answer": "maybe"}, "answer", '"maybe" is not one of yes, no, unknown'),
+        ({**CHECK, "answer": None}, "answer", "missing; without one a reason is needed"),
+        ({**CHECK, "question": 0}, "question", "0 is not between 1 and 1000"),
+        ({**CHECK, "question": None}, "question", "missing; give the position of the requirement"),
+        ({**CHECK, "rater": ""}, "rater", "missing"),
+        ({**REQUIREMENT, "text": " "}, "text", "missing"),
+        ({**REQUIREMENT, "labels": [1]}, "labels", "expected a list of texts"),
+        ({**REQUIREMENT, "required": "no"}, "required", "expected true or false"),
+        ({**REQUIREMENT, "level": 1}, "level", "unknown field; a requirement has prompt, subset, position"),
+    ],
+)
+def test_wrong_fields_of_scores_checks_and_requirements(
+    tmp_path: Path, row: dict[str, Any], field: str, reason: str
+) -> None:
+    ((_, name, said),) = problems(write_lines(tmp_path, "a.jsonl", row))
+    assert name == field
+    assert reason in said

@@ -67,5 +67,5 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     assert problems(path) == [
         (2, "score", "the second score of this answer by this judge"),
         (3, "score", "1000000000.0 is not between -99999 and 99999"),
-        (4, "contestant", "missing"),
+        (4, "model", "missing"),
     ]

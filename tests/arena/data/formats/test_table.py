@@ -15,6 +15,7 @@ from arena.data.formats.catalogue import Choice, UnknownFormatError, gather
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Kind, digest
 from arena.data.formats.records import (
+    AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
@@ -22,7 +23,9 @@ from arena.data.formats.records import (
     Item,
     Problem,
     PromptRecord,
+    ScoreRecord,
     Unused,
+    VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping, MappingError, guess, parse_mapping, suggest
 from tests.arena.data.formats.reading import write_lines
@@ -177,7 +180,7 @@ def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
         ("cat", 3, {"note": "x"}),
         *[(rater, 3, {}) for rater in ("ann", "bob", "cat")],
     ]
-    assert str(items[-2]) == f"{path}: 1 row is left out because nobody rated the pair"
+    assert str(items[-2]) == f"{path}: 1 row is left out because nobody rated them"
     assert items[-1].rows == {"2": 4, "1": 1}
     path = write_lines(tmp_path, "u.csv", "l,r,ann,bob,cat", ",B,1,2,", "A,B,1,?,")
     assert [text.partition(";")[0] for text in said(path, mapping)] == [
@@ -439,7 +442,7 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
         ),
         (
             ColumnMapping(Kind.PROMPTS, {"instruction": "q"}, values={"1": "tie"}),
-            "only values of winner, rating, gold have a meaning; give one of them",
+            "only values of winner, rating, gold, answer have a meaning; give one of them",
         ),
         (
             ColumnMapping(
@@ -528,3 +531,40 @@ def test_every_field_is_in_the_document_and_what_is_needed_can_be_mapped() -> No
     assert not set().union(*fields.values()) - named
     for kind, groups in formats_mapping.NEEDED.items():
         assert {name for group in groups for name in group} <= set(formats_mapping.names(kind))
+
+
+def test_requirements_scores_and_checks_of_a_table(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, "q.csv", "task,must,kind", "Say hello.,Is it polite?,Style; Content")
+    columns = {"instruction": "task", "text": "must", "labels": "kind"}
+    prompt, question = read_table(path, ColumnMapping(Kind.QUESTIONS, columns))
+    assert (question.prompt, question.text) == (prompt.id, "Is it polite?")
+    assert question.labels == ("Style", "Content")
+    path = write_lines(
+        tmp_path, "s.csv", "task,system,reply,ann,bo", "Say hello.,A,Hello.,4,", "Say hello.,B,Hi.,5,1"
+    )
+    columns = {"instruction": "task", "contestant": "system", "text": "reply", "score": "ann"}
+    mapping = ColumnMapping(Kind.SCORES, columns, {"lowest": "1", "highest": "5"}, further=("bo",))
+    items = read_table(path, mapping)
+    said = [item for item in items if isinstance(item, ScoreRecord)]
+    assert [(one.contestant, one.rater, one.score, one.highest) for one in said] == [
+        *(("A", "ann", 4, 5), ("B", "ann", 5, 5), ("B", "bo", 1, 5))
+    ]
+    assert [item.turns for item in items if isinstance(item, CompletionRecord)] == [("Hello.",), ("Hi.",)]
+    path = write_lines(
+        tmp_path, "c.csv", "id,system,no,ok", "p1,A,1,Met", "p1,A,2,N", "p1,A,3,cannot tell", "p1,A,4,?"
+    )
+    columns = {"prompt": "id", "contestant": "system", "question": "no", "answer": "ok"}
+    mapping = ColumnMapping(Kind.ANSWERS, columns, {"rater": "ann"})
+    assert mapping.faults() == []
+    (problem,) = (item for item in read_table(path, mapping) if isinstance(item, Problem))
+    assert '"?", in 1 row, has no known meaning' in problem.reason
+    values = {"Met": "yes", "N": "no", "cannot tell": "unknown", "?": "unparsable"}
+    items = read_table(path, ColumnMapping(Kind.ANSWERS, columns, {"rater": "ann"}, values))
+    assert [(one.answer, one.reason) for one in items if isinstance(one, AnswerRecord)] == [
+        *(("yes", ""), ("no", ""), ("unknown", ""), (None, "unparsable"))
+    ]
+
+
+def read_table(path: Path, mapping: ColumnMapping) -> list[Item]:
+    found = gather([path], "table", mapping=mapping)
+    return [item for item in found.items() if not isinstance(item, Unused | VerdictValues)]

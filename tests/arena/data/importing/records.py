@@ -3,12 +3,15 @@
 from typing import Any
 
 from arena.data.formats.records import (
+    AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
     GoldRecord,
     Item,
     Place,
     PromptRecord,
+    QuestionRecord,
+    ScoreRecord,
 )
 from arena.data.importing.import_report import ImportReport
 
@@ -27,6 +30,21 @@ def vote(rating: int | None = 3, line: int = 0, file: str = "votes", **more: Any
         "place": Place(file, line),
     }
     return ComparisonRecord(**{**sides, **values, **more})
+
+
+_OF_A: dict[str, Any] = {"prompt": "p1", "contestant": "A", "rater": "ann", "rater_kind": "person"}
+
+
+def question(text: str = "Is it polite?", position: int | None = 1, **more: Any) -> QuestionRecord:
+    return QuestionRecord(**{"prompt": "p1", "text": text, "position": position, **more})
+
+
+def text_score(score: float | None = 4, line: int = 0, file: str = "scores", **more: Any) -> ScoreRecord:
+    return ScoreRecord(**{**_OF_A, "score": score, "place": Place(file, line), **more})
+
+
+def answer(value: str | None = "yes", line: int = 0, file: str = "answers", **more: Any) -> AnswerRecord:
+    return AnswerRecord(**{**_OF_A, "question": 1, "answer": value, "place": Place(file, line), **more})
 
 
 def gold(label: str = "first", line: int = 0, **more: Any) -> GoldRecord:

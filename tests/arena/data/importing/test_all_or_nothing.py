@@ -22,7 +22,16 @@ from arena.data.importing.imports import import_files, import_records
 from arena.models import Study
 from arena.rating.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import write_lines
-from tests.arena.data.importing.records import completion, gold, reasons, stock, vote
+from tests.arena.data.importing.records import (
+    answer,
+    completion,
+    gold,
+    question,
+    reasons,
+    stock,
+    text_score,
+    vote,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -61,6 +70,10 @@ GOOD: list[Item] = [
     *apart("train"),
     *apart("check"),
     vote(5, first="C", rater="cy", criteria={"accuracy": 2}),
+    question("Is it kind?"),
+    question("Is it short?", None, required=False),
+    text_score(None, reason="refused", rater="cy"),
+    answer("unknown", contestant="C"),
 ]
 """An import into ``stored_study`` that changes every kind of row."""
 
@@ -118,6 +131,50 @@ BAD: dict[str, tuple[Item, str]] = {
         "votes, line 1: rating: 4 of 8 contradicts 2 of 8, stored already for the rating with id "
         '"v1" by rater "bo"; correct it, or give a second rating another id or a repeat',
     ),
+    "another score": (
+        text_score(3, 1),
+        "scores, line 1: score: 3 of 1 to 5 contradicts 4 of 1 to 5, stored already for the same answer by "
+        'rater "ann"; correct it, or give a second score another id or a repeat',
+    ),
+    "a score out of scale": (
+        text_score(-1, 1, turn=1),
+        "scores, line 1: score: -1 is not on the scale from 1 to 5, that of the study; give lowest and "
+        "highest for another",
+    ),
+    "a scale upside down": (
+        text_score(3, 1, turn=1, lowest=9),
+        "scores, line 1: highest: 5 is not above the lowest score, 9",
+    ),
+    "neither score nor reason": (
+        text_score(None, 1, turn=1),
+        "scores, line 1: reason: missing; without a score, give a reason",
+    ),
+    "a score of an unknown answer": (
+        text_score(3, 1, contestant="", completion="y"),
+        'scores, line 1: completion: no answer has the id "y" for prompt "p1"',
+    ),
+    "another answer": (
+        answer("no", 1, prompt="p0"),
+        "answers, line 1: answer: no contradicts yes, stored already for the same requirement of the same "
+        'answer by rater "ann"; correct it, or give a second check another id or a repeat',
+    ),
+    "an unknown question": (
+        answer("no", 1, question=7),
+        'answers, line 1: question: prompt "p1" has no question 7; add it or correct its position',
+    ),
+    "a question twice": (
+        question("Is it kind?", place=Place("q", 4)),
+        'q, line 4: position: question 1 of prompt "p1" is already in records',
+    ),
+    "another wording in passing": (
+        question("Is it rude?", implied=True),
+        'records: question: question 1 of prompt "p1" has another wording in the study or these files: '
+        '"Is it kind?"',
+    ),
+    "a question of an unknown prompt": (
+        question(prompt="p9"),
+        'records: prompt: unknown prompt "p9"; add it or correct its id',
+    ),
     "another gold label": (
         gold("tie", 1, prompt="p0"),
         'gold, line 1: gold: "tie" contradicts "first", the label of this pair by "experts"',
@@ -140,7 +197,8 @@ def stored_study() -> Study:
         *(completion(name, prompt="p0") for name in "AB"),
     ]
     votes = [vote(3), vote(2, rater="bo", id="v1"), vote(3, prompt="p0")]
-    report = import_records("s", [*stock(), *old, gold("first", prompt="p0"), *votes])
+    checked = [*(question(prompt=prompt) for prompt in ("p0", "p1")), answer(), answer(prompt="p0")]
+    report = import_records("s", [*stock(), *old, gold("first", prompt="p0"), *votes, text_score(), *checked])
     assert report.applied
     return Study.objects.get()
 

@@ -19,9 +19,9 @@ from arena.data.formats.records import (
     ReferenceRecord,
 )
 from arena.data.importing import imports
-from arena.data.importing.comparisons import slug_of
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_records
+from arena.data.importing.raters import slug_of
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from arena.models.signals import study_changed
 from tests import factories

@@ -8,7 +8,7 @@ import pytest
 
 from arena.data.importing.imports import import_files
 from arena.demo import load
-from arena.models import Comparison, Completion, Pair, Study
+from arena.models import Answer, Comparison, Completion, Pair, Question, Score, Study
 from tests.arena.data.formats.reading import write_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -42,6 +42,30 @@ COMPARISONS[1] |= {
     "batch": "b",
 }
 COMPARISONS[2] |= {"rater": "j", "rater_kind": "judge", "reason": "unparsable", "raw_reply": "Both!"}
+QUESTIONS = [
+    {
+        "prompt": "p1",
+        "subset": "a",
+        "position": 1,
+        "text": "Größer ☂?",
+        "labels": ["Style"],
+        "required": True,
+    },
+    {"prompt": "p1", "subset": "a", "position": 2, "text": "Short?", "required": False, "proposed_by": "m"},
+]
+_PEOPLE = {"prompt": "p1", "subset": "a", "contestant": "People"}
+SCORES = [
+    {**_PEOPLE, "rater": "ann", "rater_kind": "person", "turn": 2, "lowest": -1.5, "highest": 10.0},
+    {**_PEOPLE, "rater": "j", "rater_kind": "judge", "turn": 0, "lowest": 1.0, "highest": 5.0},
+]
+SCORES[0] |= {"score": 0.1, "seconds": 2.5, "rationale": "good", "id": "s1", "batch": "b"}
+SCORES[1] |= {"reason": "refused", "raw_reply": "I cannot."}
+ANSWERS = [
+    {**_PEOPLE, "question": 1, "rater": "ann", "rater_kind": "person", "answer": "unknown"},
+    {**_PEOPLE, "question": 2, "rater": "j", "rater_kind": "judge", "reason": "unparsable"},
+]
+ANSWERS[0] |= {"created_at": "2026-01-02T03:04:05+00:00"}
+ANSWERS[1] |= {"raw_reply": "Maybe!"}
 
 
 def files(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
@@ -108,18 +132,53 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
             for row in Completion.objects.filter(prompt__study=study).order_by("pk")
         ],
         "comparisons": [said(row) for row in comparisons],
+        "questions": [
+            said(
+                {
+                    "prompt": row.prompt.external_id,
+                    "subset": row.prompt.subset,
+                    **{name: getattr(row, name) for name in ("position", "text", "labels", "proposed_by")},
+                }
+            )
+            | {"required": row.required}
+            for row in Question.objects.filter(prompt__study=study).order_by("pk")
+        ],
+        "scores": [
+            {"turn": row.turn, "lowest": row.lowest, "highest": row.highest}
+            | said({**of_text(row), "score": row.value})
+            for row in Score.objects.filter(study=study)
+        ],
+        "answers": [
+            said({**of_text(row), "question": row.question.position, "answer": row.value})
+            for row in Answer.objects.filter(study=study)
+        ],
+    }
+
+
+def of_text(row: Score | Answer) -> dict[str, Any]:
+    return {
+        "prompt": row.completion.prompt.external_id,
+        "subset": row.completion.prompt.subset,
+        "contestant": row.completion.contestant.name,  # type: ignore[union-attr]
+        "rater": row.rater.slug,
+        "rater_kind": row.rater.kind,
+        **{name: getattr(row, name) for name in ("reason", "raw_reply", "rationale", "seconds")},
+        "id": row.external_id,
+        "created_at": row.created_at.isoformat() if row.is_dated else None,
+        **row.extra,
     }
 
 
 def test_round_trip(tmp_path: Path) -> None:
     rows = {"prompts": PROMPTS, "contestants": CONTESTANTS, "completions": COMPLETIONS}
-    report = import_files("one", [files(tmp_path / "one", {**rows, "comparisons": COMPARISONS})])
+    given = {"comparisons": COMPARISONS, "questions": QUESTIONS, "scores": SCORES, "answers": ANSWERS}
+    report = import_files("one", [files(tmp_path / "one", {**rows, **given})])
     assert [str(problem) for problem in report.errors] == []
     first = stored(Study.objects.get(slug="one"))
     assert import_files("two", [files(tmp_path / "two", first)]).applied
     assert stored(Study.objects.get(slug="two")) == first
     assert first["prompts"][0] == PROMPTS[0]
-    assert first["comparisons"] == COMPARISONS
+    assert {name: first[name] for name in given} == given
 
 
 def test_csv_and_jsonl_say_the_same(tmp_path: Path) -> None:

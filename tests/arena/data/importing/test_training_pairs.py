@@ -12,9 +12,9 @@ from arena.data.importing.import_report import ImportReport, find_missing
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, Membership, Pair, Prompt, Study
 from arena.rating import assignments, recording
+from arena.rating.opinions import Rating
 from arena.rating.planning import plan
 from arena.rating.progress import progress
-from arena.rating.recording import Answer
 from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
@@ -98,7 +98,7 @@ def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: P
     while assignment := assignments.claim(study, member):
         assert assignment.pair.use != "train"
         purposes.append((assignment.purpose, assignment.pair.prompt.subset == TRAINING_SUBSET))
-        recording.record_comparison(member, assignment.public_id, Answer(points=8, rating=1, source="web"))
+        recording.record(member, assignment.public_id, Rating(points=8, rating=1, source="web"))
     assert purposes.count(("study", False)) == 6
     assert set(purposes) - {("study", False)} <= {("check", True)}
     # Counted on no board and as no rating wanted.

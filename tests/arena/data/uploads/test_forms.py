@@ -134,3 +134,9 @@ def test_what_no_file_says_of_itself_can_be_told() -> None:
     pairs = foreign(5, **replies | {"found_format": "llmbar", "found_kind": "pairs"})
     assert FileForm(pairs, None).told == ("subset",)
     assert FileForm(foreign(5, found_format="csv", found_kind="prompts"), None).told == ()
+    checks = FileForm(foreign(5, columns=[], found_format="infobench", found_kind="answers"), None)
+    assert checks.told == ("contestant", "judge", "model", "protocol")
+    assert checks["contestant"].label == "Model that wrote the answers"
+    form = FileForm(checks.row, None, sent(checks, contestant="Alder", judge="jay"))
+    assert form.is_valid(), form.errors
+    assert choice_of(form.chosen()).about == About(judge="jay", contestant="Alder")

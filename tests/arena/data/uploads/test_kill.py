@@ -12,15 +12,16 @@ from tests.judging.processes import Arena
 
 pytestmark = pytest.mark.processes
 
-PROMPTS = 40_000
+PROMPTS = 15_000
 UPLOAD = f"""
 import json
 from django.core.files.base import ContentFile
 from arena.models import ImportJob, Study
 from arena.data.uploads import jobs
-lines = (json.dumps(dict(id=str(number), instruction="Say it.")) for number in range({PROMPTS}))
+said = dict(contestant="A", rater="ann", score=3)
+lines = (json.dumps(dict(prompt=str(number), **said)) for number in range({PROMPTS}))
 job = ImportJob.objects.create(study=Study.objects.create(slug="s", name="S"))
-jobs.store(job, [ContentFile(chr(10).join(lines).encode(), "prompts.jsonl")])
+jobs.store(job, [ContentFile(chr(10).join(lines).encode(), "scores.jsonl")])
 ImportJob.objects.update(state="applying")
 """
 
@@ -73,7 +74,9 @@ def test_killed_twice_applied_once(arena: Arena, tmp_path: Path) -> None:
         arena.kill()
         assert one(tmp_path, "SELECT state FROM arena_importjob") == "applying"
         assert one(tmp_path, "SELECT count(*) FROM arena_prompt") == 0
+        assert one(tmp_path, "SELECT count(*) FROM arena_score") == 0
     arena.start()
     eventually(lambda: one(tmp_path, "SELECT state FROM arena_importjob") == "applied")
-    assert one(tmp_path, "SELECT count(*) FROM arena_prompt") == PROMPTS
+    for table in ("prompt", "completion", "score"):
+        assert one(tmp_path, f"SELECT count(*) FROM arena_{table}") == PROMPTS  # noqa: S608
     eventually(lambda: one(tmp_path, "SELECT count(*) FROM arena_importchunk") == 0)

@@ -1,0 +1,309 @@
+"""Imports scores of single completions, the questions of prompts, and answers to them."""
+
+from collections import Counter
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from arena.data.formats.reading import DISTURBING
+from arena.data.formats.records import AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
+from arena.data.importing.import_report import ImportReport, Places, fits
+from arena.data.importing.opinions import Opinions, Resolved, Subject
+from arena.data.importing.raters import Raters
+from arena.data.importing.sides import Side, SideFinder
+from arena.data.importing.texts import ADD_IT, Prompts
+from arena.models import Answer, Question, Score, Study
+from arena.rating.text_recorders import write_opinions
+
+MOST_LABELS: Final = 20
+LONGEST_LABEL: Final = 100
+OF_THE_STUDY: Final = ", that of the study; give lowest and highest for another"
+SHOWN: Final = 60
+"""Characters of a question in a message."""
+
+
+class Questions:
+    def __init__(self, study: Study, prompts: Prompts, report: ImportReport) -> None:
+        self._prompts = prompts
+        self._report = report
+        self._counts = report.counts["questions"]
+        asked = Question.objects.asked().filter(prompt__study=study).order_by()
+        self._known = {(each.prompt_id, each.position): each for each in asked}
+        self._next: Counter[int] = Counter()
+        self._places = Places(report)
+
+    def start_file(self) -> None:
+        """Count positions from one."""
+        self._next.clear()
+
+    def find(self, prompt: int, position: int) -> int | None:
+        found = self._known.get((prompt, position))
+        return found.pk if found else None
+
+    def take(self, records: list[QuestionRecord]) -> None:
+        """Add and update questions; one with answers gets its new wording as a new row."""
+        new: list[Question] = []
+        rewritten: list[tuple[Question, QuestionRecord]] = []
+        changed: dict[tuple[int, int], Question] = {}
+        for record in records:
+            prompt = self._prompts.find(record.subset, record.prompt)
+            if prompt is None:
+                where = f' in subset "{record.subset}"' if record.subset else ""
+                self._report.refuse(
+                    record.place, "prompt", f'unknown prompt "{record.prompt}"{where}; {ADD_IT} id'
+                )
+                continue
+            self._next[prompt] += 1
+            key = (prompt, record.position or self._next[prompt])
+            if self._refused(record, key):
+                continue
+            known = self._known.get(key)
+            if known is None:
+                self._known[key] = self._made(record, key)
+                new.append(self._known[key])
+            elif record.implied:
+                if self._fill_in(record, known):
+                    changed[key] = known
+            elif known.text != record.text:
+                rewritten.append((known, record))
+            elif self._update(known, record):
+                changed[key] = known
+            else:
+                self._counts.unchanged += 1
+        self._write(new, rewritten, changed)
+
+    def _refused(self, record: QuestionRecord, key: tuple[int, int]) -> bool:
+        ok = fits(self._report, record.place, Question, record, ("proposed_by",))
+        for label in record.labels or ():
+            if not label.strip() or len(label) > LONGEST_LABEL or DISTURBING.search(label):
+                reason = f"a label has 1 to {LONGEST_LABEL} visible characters"
+                self._report.refuse(record.place, "labels", reason)
+                ok = False
+        if len(record.labels or ()) > MOST_LABELS:
+            self._report.refuse(record.place, "labels", f"more than {MOST_LABELS} labels")
+            ok = False
+        if not record.implied:
+            ok &= self._places.add(key, record.place, "position", _named(record, key[1]))
+        return not ok
+
+    def _fill_in(self, record: QuestionRecord, known: Question) -> bool:
+        """Whether a question named in passing adds labels; reports what differs."""
+        if known.text != record.text:
+            theirs = known.text if len(known.text) <= SHOWN else f"{known.text[: SHOWN - 1]}…"
+            name = _named(record, known.position)
+            reason = f'{name} has another wording in the study or these files: "{theirs}"'
+            self._report.refuse(record.place, "question", reason)
+        elif record.labels is not None and list(record.labels) != known.labels:
+            if not known.labels:
+                known.labels = list(record.labels)
+                return True
+            reason = f"the labels of {_named(record, known.position)} differ: {', '.join(known.labels)}"
+            self._report.refuse(record.place, "labels", reason)
+        return False
+
+    @staticmethod
+    def _update(known: Question, record: QuestionRecord) -> bool:
+        before = (known.labels, known.required)
+        known.labels = known.labels if record.labels is None else list(record.labels)
+        known.required = known.required if record.required is None else record.required
+        return before != (known.labels, known.required)
+
+    @staticmethod
+    def _made(record: QuestionRecord, key: tuple[int, int]) -> Question:
+        return Question(
+            prompt_id=key[0],
+            position=key[1],
+            text=record.text,
+            labels=list(record.labels or ()),
+            required=record.required is not False,
+            proposed_by=record.proposed_by or "",
+        )
+
+    def _write(
+        self,
+        new: list[Question],
+        rewritten: list[tuple[Question, QuestionRecord]],
+        changed: dict[tuple[int, int], Question],
+    ) -> None:
+        pks = [known.pk for known, _ in rewritten]
+        answered = set(Answer.objects.filter(question__in=pks).order_by().values_list("question", flat=True))
+        Question.objects.filter(pk__in=answered).update(is_current=False)
+        for known, record in rewritten:
+            key = (known.prompt_id, known.position)
+            if known.pk in answered:
+                version = self._made(record, key)
+                version.labels = version.labels if record.labels is not None else known.labels
+                version.required = known.required if record.required is None else record.required
+                self._known[key] = version
+                new.append(version)
+            else:
+                known.text = record.text
+                self._update(known, record)
+                changed[key] = known
+        Question.objects.bulk_create(new)
+        stored = [each for each in changed.values() if each not in new]
+        columns = ["text", "labels", "required"]
+        Question.objects.bulk_update(stored, columns, batch_size=100)
+        self._counts.added += len(new) - len(answered)
+        self._counts.versions += len(answered)
+        self._counts.updated += len(stored)
+
+
+def _named(record: QuestionRecord, position: int) -> str:
+    return f'question {position} of prompt "{record.prompt}"'
+
+
+TextRecordT = TypeVar("TextRecordT", bound=TextRecord)
+
+
+class _OfTexts(Opinions[TextRecordT, Side], Generic[TextRecordT]):
+    same = "the same answer"
+
+    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
+        super().__init__(study, raters, report)
+        self._sides = sides
+
+    @staticmethod
+    def stored_subject(*values: Any) -> Subject:
+        prompt, contestant, external_id, asked = values
+        return prompt, external_id if contestant is None else contestant, asked
+
+    def _prepare(self, records: list[TextRecordT]) -> None:
+        self._sides.prepare(records)
+
+
+class ScoreVerdict(NamedTuple):
+    lowest: float
+    highest: float
+    score: float | None
+    reason: str
+
+    def __str__(self) -> str:
+        scale = f"{self.lowest:g} to {self.highest:g}"
+        return self.reason if self.score is None else f"{self.score:g} of {scale}"
+
+
+class Scores(_OfTexts[ScoreRecord]):
+    model = Score
+    kind = "scores"
+    field = "score"
+    what = "score"
+    other = "another answer or turn"
+    subject_columns = (
+        "completion__prompt",
+        "completion__contestant",
+        "completion__external_id",
+        "turn",
+    )
+    verdict_columns = ("lowest", "highest", "value", "reason")
+    stored_verdict = ScoreVerdict
+
+    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
+        super().__init__(study, sides, raters, report)
+        self.scales: set[tuple[float, float]] = set()
+
+    def _found(self, record: ScoreRecord) -> tuple[Side, Subject] | None:
+        found = self._sides.of_text(record)
+        return found and (found[1], (found[0], found[1].owner, record.turn))
+
+    def _verdict(self, record: ScoreRecord) -> ScoreVerdict | None:
+        lowest = float(self._study.score_lowest if record.lowest is None else record.lowest)
+        highest = float(self._study.score_highest if record.highest is None else record.highest)
+        before = self._report.error_count
+        if not lowest < highest:
+            reason = f"{highest:g} is not above the lowest score, {lowest:g}"
+            self._report.refuse(record.place, "highest", reason)
+        elif record.score is None and not record.reason:
+            self._report.refuse(record.place, "reason", "missing; without a score, give a reason")
+        else:
+            for name in ("score", "expected"):
+                value = getattr(record, name)
+                if value is not None and not lowest <= value <= highest:
+                    whose = "" if record.highest is not None else OF_THE_STUDY
+                    reason = f"{value:g} is not on the scale from {lowest:g} to {highest:g}{whose}"
+                    self._report.refuse(record.place, name, reason)
+        if self._report.error_count > before:
+            return None
+        return ScoreVerdict(lowest, highest, record.score, record.reason)
+
+    def _write(self, fresh: list[tuple[Resolved[ScoreRecord, Side], int]]) -> None:
+        rows = []
+        for item, repeat in fresh:
+            lowest, highest, score, _ = item.verdict
+            self.scales.add((lowest, highest))
+            rows.append(
+                Score(
+                    **self._common(item, repeat),
+                    completion_id=item.found.completion,
+                    turn=item.record.turn,
+                    lowest=lowest,
+                    highest=highest,
+                    value=score,
+                    expected=item.record.expected,
+                )
+            )
+        write_opinions(Score, rows, announce=False)
+
+
+class AnswerVerdict(NamedTuple):
+    answer: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        return self.answer or self.reason
+
+
+class Answers(_OfTexts[AnswerRecord]):
+    model = Answer
+    kind = "answers"
+    field = "answer"
+    what = "check"
+    same = "the same requirement of the same answer"
+    other = "another answer or requirement"
+    subject_columns = (
+        "completion__prompt",
+        "completion__contestant",
+        "completion__external_id",
+        "question",
+    )
+    verdict_columns = ("value", "reason")
+    stored_verdict = AnswerVerdict
+
+    def __init__(
+        self,
+        study: Study,
+        sides: SideFinder,
+        questions: Questions,
+        raters: Raters,
+        report: ImportReport,
+    ) -> None:
+        super().__init__(study, sides, raters, report)
+        self._questions = questions
+
+    def _found(self, record: AnswerRecord) -> tuple[Side, Subject] | None:
+        found = self._sides.of_text(record)
+        if found is None:
+            return None
+        prompt, side = found
+        question = self._questions.find(prompt, record.question)
+        if question is None:
+            reason = f'prompt "{record.prompt}" has no question {record.question}; {ADD_IT} position'
+            self._report.refuse(record.place, "question", reason)
+            return None
+        return side, (prompt, side.owner, question)
+
+    def _verdict(self, record: AnswerRecord) -> AnswerVerdict | None:
+        if record.answer is None and not record.reason:
+            self._report.refuse(record.place, "reason", "missing; without an answer, give a reason")
+            return None
+        return AnswerVerdict(record.answer, record.reason)
+
+    def _write(self, fresh: list[tuple[Resolved[AnswerRecord, Side], int]]) -> None:
+        rows = [
+            Answer(
+                **self._common(item, repeat),
+                completion_id=item.found.completion,
+                question_id=item.subject[2],
+                value=item.record.answer,
+            )
+            for item, repeat in fresh
+        ]
+        write_opinions(Answer, rows, announce=False)

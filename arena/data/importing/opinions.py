@@ -1,0 +1,305 @@
+"""Imports what raters say, whatever they say it about.
+
+Opinions are the same if rater and id agree, or without ids rater, subject and the occurrence in the file. The
+subject of a comparison is its prompt with both sides in order, of a score a completion and its turn, of an
+answer a completion and the question.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+
+from django.db import connection
+from django.db.models import Max
+from django.utils import timezone
+
+from arena.data.formats.records import ComparisonRecord, Place, RaterRecord, TextRecord
+from arena.data.importing.import_report import ImportReport, fits
+from arena.data.importing.raters import Raters
+from arena.data.importing.texts import Owner
+from arena.models import Study
+from arena.models.comparisons import Opinion
+
+Subject: TypeAlias = tuple[int, Owner, Owner]
+"""Prompt, owner of the first completion, and owner of the second or what is asked about the first."""
+
+Verdict: TypeAlias = tuple[Any, ...]
+"""A named tuple whose text is how messages show it."""
+
+RecordT = TypeVar("RecordT", bound=ComparisonRecord | TextRecord)
+FoundT = TypeVar("FoundT")
+
+_BITS = 24
+
+
+class Stored(NamedTuple):
+    pk: int
+    subject: Subject
+    verdict: Verdict
+
+
+class StoredVerdicts:
+    """Verdicts by rater, subject and repeat, in about a hundred bytes each."""
+
+    def __init__(self, study: Study, of: "type[Opinions[Any, Any]]") -> None:
+        self._of = of
+        self._rows = of.model._default_manager.filter(study=study, rater__study=study, is_current=True)
+        self._rows = self._rows.order_by()
+        self._study = study.pk
+        self._numbers: dict[Owner, int] = {}
+        self._shared: dict[Verdict, Verdict] = {}
+        self._next: dict[int, int] = {}
+
+    def key(self, rater: int, subject: Subject) -> int:
+        key = 0
+        for part in (rater, *subject):
+            key = key << _BITS | self._numbers.setdefault(part, len(self._numbers) + 1)
+        return key
+
+    def get(self, key: int, repeat: int) -> Verdict | None:
+        return self._all.get(_at(key, repeat))
+
+    def add(self, key: int, repeat: int, verdict: Verdict) -> None:
+        self._all[_at(key, repeat)] = self._shared.setdefault(verdict, verdict)
+
+    def free_repeat(self, key: int) -> int:
+        """The smallest free repeat number."""
+        repeat = self._next.get(key, 0)
+        while _at(key, repeat) in self._all:
+            repeat += 1
+        if repeat:
+            self._next[key] = repeat
+        return repeat
+
+    def with_ids(self, ids: Collection[tuple[int, str]]) -> dict[tuple[int, str], Stored]:
+        """The stored opinions by rater and id."""
+        found = self._rows.filter(pk__in=self._named(ids)) if ids else self._rows.none()
+        columns = found.values_list("rater", "external_id", "pk", *self._columns)
+        return {(row[0], row[1]): Stored(row[2], *self._read(row[3:])) for row in columns}
+
+    def _named(self, ids: Collection[tuple[int, str]]) -> list[int]:
+        # Only a join of fixed order makes SQLite use the index of external ids. Any other way it reads all
+        # opinions of the study, for every chunk.
+        wanted = ", ".join(["(%s, %s)"] * len(ids))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""
+                WITH wanted (rater, external_id) AS (VALUES {wanted})
+                SELECT c.id FROM wanted CROSS JOIN {self._of.model._meta.db_table} c
+                WHERE c.study_id = %s AND c.rater_id = wanted.rater AND c.external_id = wanted.external_id
+                  AND c.is_current AND NOT (c.external_id = '')
+                """,  # noqa: S608 - place holders and a name of ours only
+                [*(value for pair in ids for value in pair), self._study],
+            )
+            return [row[0] for row in cursor.fetchall()]
+
+    @cached_property
+    def _all(self) -> dict[int, Verdict]:
+        found: dict[int, Verdict] = {}
+        columns = self._rows.values_list("rater", "repeat", *self._columns)
+        for rater, repeat, *values in columns.iterator(chunk_size=5000):
+            subject, verdict = self._read(values)
+            found[_at(self.key(rater, subject), repeat)] = self._shared.setdefault(verdict, verdict)
+        return found
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (*self._of.subject_columns, *self._of.verdict_columns)
+
+    def _read(self, values: Sequence[Any]) -> tuple[Subject, Verdict]:
+        width = len(self._of.subject_columns)
+        return self._of.stored_subject(*values[:width]), self._of.stored_verdict(*values[width:])
+
+
+def _at(key: int, repeat: int) -> int:
+    return repeat << 4 * _BITS | key if repeat else key
+
+
+class Resolved(NamedTuple, Generic[RecordT, FoundT]):
+    """A record with what it is about, its verdict, and the ids of what it names."""
+
+    record: RecordT
+    rater: int
+    found: FoundT
+    subject: Subject
+    verdict: Verdict
+    key: int
+
+
+class Opinions(ABC, Generic[RecordT, FoundT]):
+    """How records of one kind are resolved, compared with stored ones, and written."""
+
+    model: ClassVar[type[Opinion]]
+    kind: ClassVar[str]
+    field: ClassVar[str]  # of the verdict, in messages
+    what: ClassVar[str]  # a verdict in the words of a reader
+    same: ClassVar[str]  # a subject in these words
+    other: ClassVar[str]
+    subject_columns: ClassVar[tuple[str, ...]]
+    verdict_columns: ClassVar[tuple[str, ...]]
+
+    def __init__(self, study: Study, raters: Raters, report: ImportReport) -> None:
+        self._study = study
+        self._raters = raters
+        self._report = report
+        self._counts = report.counts[self.kind]
+        self._verdicts = StoredVerdicts(study, type(self))
+        self._occurrences: Counter[int] = Counter()
+        self._last_before_file: int | None = None
+        """The largest id before the first record of the file; None until then."""
+        self._by_path: dict[int, dict[int, Place]] = {}
+        """What raters named after a path said here: places by digest, by rater and subject."""
+        self._mixed: set[tuple[int, str]] = set()  # raters reported, and in which file
+
+    @staticmethod
+    @abstractmethod
+    def stored_subject(*values: Any) -> Subject:
+        """The subject in the columns ``subject_columns``."""
+
+    @staticmethod
+    @abstractmethod
+    def stored_verdict(*values: Any) -> Verdict:
+        """The verdict in the columns ``verdict_columns``."""
+
+    @abstractmethod
+    def _prepare(self, records: list[RecordT]) -> None:
+        """Look up what records name, all at once."""
+
+    @abstractmethod
+    def _found(self, record: RecordT) -> tuple[FoundT, Subject] | None:
+        """What the record is about, or None after reporting what is unknown."""
+
+    @abstractmethod
+    def _verdict(self, record: RecordT) -> Verdict | None:
+        """What it says, or None after reporting what is wrong."""
+
+    @abstractmethod
+    def _write(self, fresh: list[tuple[Resolved[RecordT, FoundT], int]]) -> None:
+        """Store records with their repeat numbers."""
+
+    def start_file(self) -> None:
+        """Count occurrences from zero: what stands in another file is no repeat."""
+        self._occurrences.clear()
+        self._last_before_file = None
+
+    def take(self, records: list[RecordT]) -> None:
+        if not records:
+            return
+        if self._last_before_file is None:
+            self._last_before_file = self.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
+        self._introduce_raters(records)
+        self._prepare(records)
+        resolved = [found for record in records if (found := self._resolved(record))]
+        by_id = self._verdicts.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
+        fresh: list[tuple[Resolved[RecordT, FoundT], int]] = []
+        for item in resolved:
+            repeat = self._repeat(item, by_id)
+            if repeat is not None:
+                fresh.append((item, repeat))
+        self._write(fresh)
+        self._counts.added += len(fresh)
+
+    def _introduce_raters(self, records: Iterable[RecordT]) -> None:
+        named = {(record.rater_kind, record.rater): record for record in records}
+        self._raters.take(
+            [
+                RaterRecord(slug=rater, kind=kind, implied=True, place=record.place)
+                for (kind, rater), record in named.items()
+                if self._raters.find(kind, rater) is None
+            ]
+        )
+
+    def _resolved(self, record: RecordT) -> Resolved[RecordT, FoundT] | None:
+        """The record with its ids, or None after reporting what is unknown."""
+        ok = fits(self._report, record.place, self.model, record, (("id", "external_id"),))
+        verdict = self._verdict(record)
+        found = self._found(record)
+        rater = self._raters.find(record.rater_kind, record.rater)
+        if not ok or verdict is None or found is None or rater is None:
+            return None
+        about, subject = found
+        return Resolved(record, rater, about, subject, verdict, self._verdicts.key(rater, subject))
+
+    def _repeat(self, item: Resolved[RecordT, FoundT], by_id: dict[tuple[int, str], Stored]) -> int | None:
+        """The repeat number to store under; None if the opinion is stored already or wrong."""
+        if item.record.rater_from_path and self._is_by_another(item):
+            return None
+        repeat = item.record.repeat
+        if item.record.id:
+            if self._is_stored(item, by_id):
+                return None
+            if repeat is None:
+                repeat = self._verdicts.free_repeat(item.key)
+        elif repeat is None:
+            repeat = self._occurrences[item.key]
+            self._occurrences[item.key] += 1
+        earlier = self._verdicts.get(item.key, repeat)
+        if earlier is None:
+            self._verdicts.add(item.key, repeat, item.verdict)
+            return repeat
+        occurrence = f" (repeat {repeat})" if repeat else ""
+        self._compare(item, f"{self.same}{occurrence}", earlier)
+        return None
+
+    def _is_by_another(self, item: Resolved[RecordT, FoundT]) -> bool:
+        """Whether another file has this rater say something else; reports it once: these are two raters."""
+        record = item.record
+        said = self._by_path.setdefault(item.key, {})
+        digest = hash((record.id, item.verdict, record.raw_reply))
+        other = next((place for place in said.values() if place.file != record.place.file), None)
+        if digest in said or other is None:
+            said.setdefault(digest, record.place)
+            return False
+        if (item.rater, record.place.file) not in self._mixed:
+            self._mixed.add((item.rater, record.place.file))
+            reason = f'"{record.rater}" takes its name from the path, but has another {self.what} in {other}'
+            way_out = "these are two raters: rename a folder or file"
+            self._report.refuse(record.place, "rater", f"{reason}; {way_out}")
+        return True
+
+    def _is_stored(self, item: Resolved[RecordT, FoundT], by_id: dict[tuple[int, str], Stored]) -> bool:
+        """Whether the rater has an opinion of this id; reports another one."""
+        record = item.record
+        key, last = (item.rater, record.id), self._last_before_file or 0
+        earlier = by_id.get(key)
+        if earlier is None:
+            by_id[key] = Stored(last + 1, item.subject, item.verdict)
+            return False
+        if earlier.pk > last:
+            reason = f'"{record.id}" appears twice in this file for rater "{record.rater}"'
+            self._report.refuse(record.place, "id", reason)
+        elif earlier.subject != item.subject:
+            reason = f'"{record.id}" already exists for rater "{record.rater}" with {self.other}'
+            self._report.refuse(record.place, "id", reason)
+        else:
+            self._compare(item, f'the {self.what} with id "{record.id}"', earlier.verdict)
+        return True
+
+    def _compare(self, item: Resolved[RecordT, FoundT], what: str, earlier: Verdict) -> None:
+        """Count an opinion that is stored already, or report another verdict."""
+        if earlier == item.verdict:
+            self._counts.unchanged += 1
+            return
+        way_out = f"correct it, or give a second {self.what} another id or a repeat"
+        stored = f'{earlier}, stored already for {what} by rater "{item.record.rater}"'
+        self._report.refuse(item.record.place, self.field, f"{item.verdict} contradicts {stored}; {way_out}")
+
+    def _common(self, item: Resolved[RecordT, FoundT], repeat: int) -> dict[str, Any]:
+        """The fields of a row that all kinds share."""
+        record = item.record
+        return {
+            "study": self._study,
+            "rater_id": item.rater,
+            "repeat": repeat,
+            "reason": record.reason,
+            "raw_reply": record.raw_reply,
+            "rationale": record.rationale,
+            "seconds": record.seconds,
+            "source": Opinion.Source.IMPORT,
+            "external_id": record.id,
+            "extra": dict(record.extra),
+            "created_at": record.created_at or timezone.now(),
+            "is_dated": record.created_at is not None,
+        }

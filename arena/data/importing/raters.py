@@ -1,0 +1,114 @@
+"""Imports the raters that files name, who never sign in."""
+
+import hashlib
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+from django.utils.text import slugify
+
+from arena.data.formats.records import RaterRecord
+from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
+from arena.models import Rater, RaterGroup, Study
+
+_PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
+
+RaterKey = tuple[str, str]
+
+
+def slug_of(name: str) -> str:
+    """The name if it can be a slug, else slugified with a part of its SHA-256."""
+    if _PLAIN.fullmatch(name):
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{slugify(name)[:100]}-{digest}".lstrip("-")
+
+
+class Raters:
+    def __init__(self, study: Study, report: ImportReport) -> None:
+        self._study = study
+        self._report = report
+        self._counts = report.counts["raters"]
+        rows = Rater.objects.filter(study=study)
+        self._raters: dict[RaterKey, Rater] = {(rater.kind, rater.slug): rater for rater in rows}
+        # Judges are selected by their slug: an imported one of the same slug would mix with them.
+        judges = Rater.objects.filter(study=None, kind=Rater.Kind.JUDGE, assignments__study=study)
+        self._rating_here: set[RaterKey] = set(judges.values_list("kind", "slug").distinct())
+
+    def find(self, kind: str, name: str) -> int | None:
+        found = self._raters.get((kind, slug_of(name)))
+        return found.pk if found else None
+
+    def take(self, records: list[RaterRecord]) -> None:
+        new: dict[RaterKey, Rater] = {}
+        changed: dict[RaterKey, Rater] = {}
+        same: list[Rater] = []
+        for record in records:
+            key = (record.kind, slug_of(record.slug))
+            known = new.get(key) or self._raters.get(key)
+            if not self._fits(record):
+                continue
+            if known is None:
+                new[key] = self._made(record)
+            elif assign(known, _said(known, record)):
+                changed[key] = known
+            elif not record.implied:
+                same.append(known)
+        Rater.objects.bulk_create(new.values())
+        Rater.objects.bulk_update(changed.values(), ["name", "simulated", "facts"], batch_size=100)
+        self._raters |= new
+        updated = self._join_groups(records, new.values())
+        updated |= {rater.pk for rater in changed.values()}
+        self._counts.added += len(new)
+        self._counts.updated += len(updated)
+        self._counts.unchanged += sum(rater.pk not in updated for rater in same)
+
+    def _fits(self, record: RaterRecord) -> bool:
+        ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
+        for group in record.groups:
+            if not is_slug(group) or len(group) > 80:
+                reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'
+                self._report.refuse(record.place, "groups", reason)
+                ok = False
+        if (record.kind, slug_of(record.slug)) in self._rating_here:
+            reason = f'a judge "{record.slug}" has rated in this study; import these under another name'
+            self._report.refuse(record.place, "rater", reason)
+            ok = False
+        return ok
+
+    def _made(self, record: RaterRecord) -> Rater:
+        return Rater(
+            study=self._study,
+            kind=record.kind,
+            slug=slug_of(record.slug),
+            name=record.name or record.slug,
+            simulated=bool(record.simulated),
+            facts=dict(record.facts),
+        )
+
+    def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> set[int | None]:
+        """Put raters into their groups; returns those that were there before and are new to a group."""
+        names = {group for record in records for group in record.groups}
+        if not names or not self._report.ok:
+            return set()
+        RaterGroup.objects.bulk_create(
+            [RaterGroup(slug=name, name=name) for name in sorted(names)], ignore_conflicts=True
+        )
+        groups = {group.slug: group.pk for group in RaterGroup.objects.filter(slug__in=names)}
+        through = Rater.groups.through
+        named = dict.fromkeys(
+            (self.find(record.kind, record.slug), groups[group])
+            for record in records
+            for group in record.groups
+        )
+        raters = {rater for rater, _ in named} - {rater.pk for rater in new}
+        known = through.objects.filter(rater__in=raters) if raters else through.objects.none()
+        told = set(known.values_list("rater", "ratergroup"))
+        through.objects.bulk_create(
+            [through(rater_id=rater, ratergroup_id=group) for rater, group in named], ignore_conflicts=True
+        )
+        return {rater for rater, group in named if rater in raters and (rater, group) not in told}
+
+
+def _said(known: Rater, record: RaterRecord) -> dict[str, Any]:
+    return {"name": record.name, "simulated": record.simulated, "facts": {**known.facts, **record.facts}}

@@ -1,0 +1,78 @@
+"""What a judge is to rate: how a plan is ordered and described, of pairs and of single answers."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from arena.models import Assignment
+
+WAITING: Final = ("open", "failed", "expired")  # states in which an assignment is planned again, not anew
+
+UNSCORED: Final = "unscored"  # outcome of what was answered without a verdict
+
+
+class Which(StrEnum):
+    """Which of a judge's pairs or answers to plan."""
+
+    ALL = "all"  # all that it has not answered
+    EXTEND = "extend"  # those it was never asked about
+    FAILURES = "failures"  # what it was asked, or was to be asked, without an answer
+    UNSCORED = "unscored"  # what it answered without a rating; of requirements, without one to each
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """At most ``limit`` pairs or answers; with ``controls`` also identical completions.
+
+    Only comparisons have orders and controls.
+    """
+
+    which: Which = Which.ALL
+    limit: int | None = None
+    both_orders: bool = False
+    controls: bool = False
+    kind: str = Assignment.Kind.COMPARE
+
+
+EVERYTHING: Final = Wanted()
+
+
+@dataclass(frozen=True)
+class Showing:
+    """A pair in one order, or an answer, with one repeat number; the id of its assignment, if any."""
+
+    swapped: bool
+    repeat: int
+    seed: int
+    assignment: int | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A pair or an answer to rate. asked: False if it is only recorded as identical."""
+
+    prompt: int
+    completions: tuple[int, ...]
+    pair: int | None
+    showings: tuple[Showing, ...]
+    asked: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much a run would ask, and how many assignments it would only record as identical."""
+
+    pairs: int  # or answers
+    assignments: int
+    identical: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.assignments or self.identical)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Ids of the open assignments in the order of asking, and how many were recorded as identical."""
+
+    assignments: list[int]
+    identical: int

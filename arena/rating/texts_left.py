@@ -1,0 +1,80 @@
+"""How many single texts a person may still score or check."""
+
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping
+from typing import Final
+
+from django.db.models import Count
+
+from arena.models import Assignment, Rater, Study
+from arena.rating.offering_texts import (
+    CHECK,
+    asked_later,
+    given,
+    has_questions,
+    opinions,
+    text_tasks,
+    texts_of,
+)
+
+BEHIND: Final = 5.0
+"""Seconds by which the number may be out of date, or 50 times as long as counting takes."""
+MOST_KEPT: Final = 50
+
+Wanted = Mapping[str, frozenset[int]]
+"""The texts that lack opinions of people, by what is asked about them."""
+
+_kept: "OrderedDict[tuple[object, ...], tuple[float, Wanted]]" = OrderedDict()
+
+
+def texts_left(rater: Rater, study: Study) -> int:
+    wanted, asked = _wanted(study), text_tasks(study)
+    said = {
+        kind: set(opinions(kind).filter(study=study, rater=rater).values_list("completion", flat=True))
+        for kind in asked
+    }
+    offered: dict[str, set[int]] = defaultdict(set)
+    skipped: dict[str, set[int]] = defaultdict(set)
+    mine = Assignment.objects.filter(study=study, rater=rater).order_by()
+    texts = mine.filter(completion__isnull=False)
+    for completion, kind, state in texts.values_list("completion", "kind", "state"):
+        (skipped if state == Assignment.State.SKIPPED else offered)[kind].add(completion)
+    told: set[int] = set()
+    if study.reveal_names:
+        for side in ("first", "second"):
+            told.update(mine.filter(pair__isnull=False).values_list(f"pair__{side}", flat=True))
+    left = 0
+    for kind in asked:
+        later = asked_later(study, kind)
+        opened = [offered[each] | skipped[each] for each in later]
+        put_aside = [skipped[each] for each in asked if each not in later]
+        left += len(wanted[kind].difference(said[kind], told, *opened, *put_aside))
+    return left
+
+
+def _wanted(study: Study) -> Wanted:
+    # What else changes the texts raises the revision.
+    places, asked = study.ratings_per_pair_people, tuple(text_tasks(study))
+    key = (study.pk, study.created_at, study.revision, study.naming, places, asked)
+    now = time.monotonic()
+    best_before, found = _kept.get(key, (0.0, {}))
+    if now > best_before:
+        found = {kind: _lacking(study, kind) for kind in asked}
+        took = time.monotonic() - now
+        _kept[key] = (now + max(BEHIND, 50 * took), found)
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return found
+
+
+def _lacking(study: Study, kind: str) -> frozenset[int]:
+    texts = texts_of(study).filter(has_questions()) if kind == CHECK else texts_of(study)
+    counts = (
+        given(study, kind)
+        .filter(study=study)
+        .values_list("completion")
+        .annotate(n=Count("rater", distinct=True))
+    )
+    full = counts.filter(n__gte=study.ratings_per_pair_people).values_list("completion", flat=True)
+    return frozenset(texts.order_by().values_list("pk", flat=True)) - frozenset(full)

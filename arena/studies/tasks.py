@@ -1,0 +1,81 @@
+"""Which tasks a study has: their names for readers, choosing them, and what opinions forbid to change."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django import forms
+from django.template.defaultfilters import pluralize
+
+from arena.models import Answer, Comparison, Score, Study
+
+TASKS: Final = {
+    "compare": "Compare pairs",
+    "score": "Score answers",
+    "check": "Check requirements",
+}
+"""By kind of assignment."""
+
+OPINIONS: Final[dict[str, tuple[Any, str]]] = {
+    "compare": (Comparison, "rating{} of pairs"),
+    "score": (Score, "score{}"),
+    "check": (Answer, "check{} of requirements"),
+}
+
+HIGHEST: Final = 100  # the most that a score can be
+
+
+def in_words(tasks: Sequence[str]) -> str:
+    return ", ".join(TASKS.get(kind, kind) for kind in tasks).capitalize() or "none"
+
+
+def why_kept(study: Study, tasks: Sequence[str]) -> str:
+    """Why the study must keep a task that these leave out; "" if it need not."""
+    for kind in study.tasks:
+        model, words = OPINIONS[kind]
+        if kind not in tasks and (count := model.objects.current().filter(study=study).count()):
+            said = words.format(pluralize(count))
+            return f"Keep “{TASKS[kind]}”: the study has {count:,} {said}."
+    return ""
+
+
+def why_fixed(study: Study) -> str:
+    """Why the ends of the scale of scores must stay; "" if they may change."""
+    ends = {"lowest": study.score_lowest, "highest": study.score_highest}
+    count = Score.objects.current().filter(study=study, **ends).count()
+    if not count:
+        return ""
+    scores = f"{count:,} score{pluralize(count, ' was,s were')}"
+    return f"The scale must stay {ends['lowest']} to {ends['highest']}: {scores} given on it."
+
+
+PLACES: Final = ("First task", "Second task", "Third task")
+
+
+class TasksWidget(forms.MultiWidget):
+    def decompress(self, value: Any) -> list[str]:
+        return [*(value or []), "", "", ""][: len(PLACES)]
+
+
+class TasksField(forms.MultiValueField):
+    """The tasks in their order: a choice for the first, the second and the third."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = [("", "None"), *TASKS.items()]
+        wrong = {"invalid_choice": "Choose a task from the list."}
+        fields = [forms.ChoiceField(choices=choices, required=False, error_messages=wrong) for _ in PLACES]
+        widgets = [forms.Select({"aria-label": place}, choices=choices) for place in PLACES]
+        super().__init__(
+            fields, widget=TasksWidget(widgets), require_all_fields=False, required=False, **options
+        )
+
+    def compress(self, data_list: list[str]) -> list[str]:
+        return [kind for kind in data_list if kind]
+
+    def clean(self, value: Any) -> list[str]:
+        tasks: list[str] = super().clean(value) or []
+        if not tasks:
+            raise forms.ValidationError("Choose at least one task.")
+        for kind in tasks:
+            if tasks.count(kind) > 1:
+                raise forms.ValidationError(f"“{TASKS[kind]}” is chosen twice.")
+        return tasks

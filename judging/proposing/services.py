@@ -1,0 +1,212 @@
+"""Having a judge's model propose requirements: one request for each prompt, every reply kept.
+
+A row is a request. It is claimed, committed, asked and its reply committed with the proposals it holds, so a
+committed reply is never asked for again. What was in flight when a process died is abandoned.
+"""
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from arena.models import Prompt, Question, Study
+from arena.people.permissions import Visitor
+from arena.studies import questions
+from arena.studies.questions import Wording
+from judging.endpoints import costs
+from judging.endpoints.client import NoReplyError, Reply, Request, RetryPolicy, attempt, refusal
+from judging.endpoints.costs import Load, Range, Total
+from judging.endpoints.limits import StartingCall
+from judging.judges.services import JudgeError, missing_key
+from judging.models import Judge, ProposalCall
+from judging.proposing import wording
+from judging.runs import limiting, queue
+from judging.runs.asking import GRACE, client_of, endpoint_of
+from judging.runs.spending import prices_of
+from judging.runs.work import boundary_secret
+
+State = ProposalCall.State
+
+USUAL_REPLY: Final = 400  # tokens of a list of requirements
+MOST_AT_ONCE: Final = 200  # prompts that can be asked about with one confirmation
+IN_A_ROW: Final = timedelta(seconds=20)  # that a task goes on before others get its thread
+
+
+def open_prompts(study: Study) -> QuerySet[Prompt]:
+    """The prompts with a known text that ask nothing, and for which nothing is proposed or being asked."""
+    has = Question.objects.filter(prompt=OuterRef("pk"), is_current=True)
+    live = ProposalCall.objects.filter(prompt=OuterRef("pk"), state__in=[State.WAITING, State.IN_FLIGHT])
+    rows = Prompt.objects.rated().filter(study=study).exclude(turns=[])
+    return rows.filter(~Exists(has), ~Exists(live)).order_by("external_id", "pk")
+
+
+def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
+    """What asking about these prompts takes, without retries. Raises JudgeError."""
+    _check(judge)
+    endpoint = endpoint_of(judge)
+    [prices] = prices_of([endpoint])
+    asked = [_messages(prompt) for prompt in prompts]
+    sizes = [sum(costs.size(one["content"]) for one in each) for each in asked]
+    bound = sum(costs.most_prompt_tokens(each) for each in asked)
+    bound += len(asked) * costs.most_option_tokens(endpoint.options)
+    count, limit = Decimal(len(asked)), endpoint.reply_limit
+    usual = Decimal(USUAL_REPLY if limit is None else min(USUAL_REPLY, limit))
+    prompt_tokens = Range(sum(sizes) / costs.BYTES_PER_TOKEN / count, bound / count)
+    reply_tokens = Range(usual, None if limit is None else Decimal(limit))
+    return costs.total([Load(Range(count, count), prompt_tokens, reply_tokens, prices)])
+
+
+def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor) -> int:
+    """Ask the judge's model about prompts; how many. A batch is asked once. Raises JudgeError."""
+    _check(judge)
+    rows = [
+        ProposalCall(prompt=prompt, judge=judge, batch=batch, model=judge.model, created_by=by)
+        for prompt in prompts
+    ]
+    with transaction.atomic():
+        # By the study's lock: two confirmations at a time must not both find a prompt free.
+        for study in sorted({prompt.study_id for prompt in prompts}):
+            Study.objects.select_for_update(no_key=True).get(pk=study)
+        known = ProposalCall.objects.filter(prompt__in=prompts)
+        taken = set(known.filter(batch=batch).values_list("prompt", flat=True))
+        taken |= set(
+            known.filter(state__in=[State.WAITING, State.IN_FLIGHT]).values_list("prompt", flat=True)
+        )
+        new = [row for row in rows if row.prompt_id not in taken]
+        ProposalCall.objects.bulk_create(new)
+        if new:
+            transaction.on_commit(queue.nudge_proposals)
+    return len(new)
+
+
+def stop(study: Study) -> int:
+    """Ask no more about what is still waiting; how many that were."""
+    return ProposalCall.objects.filter(prompt__study=study, state=State.WAITING).delete()[0]
+
+
+def sweep(now: datetime | None = None) -> int:
+    """Abandon what a dead process asked, and see that the rest is asked; how many wait."""
+    now = now or timezone.now()
+    overdue = ProposalCall.objects.filter(state=State.IN_FLIGHT, deadline__lte=now)
+    lost = "The arena stopped before the reply came. It may have been charged. Ask again."
+    overdue.update(state=State.ABANDONED, finished_at=now, error=lost)
+    due = ProposalCall.objects.filter(state=State.WAITING, due_at__lte=now).count()
+    if due:
+        queue.nudge_proposals()
+    return due
+
+
+def work_off() -> int:
+    """Ask what is due, one after the other, for a while; how many."""
+    until, asked = timezone.now() + IN_A_ROW, 0
+    while timezone.now() < until:
+        due = ProposalCall.objects.filter(state=State.WAITING, due_at__lte=timezone.now())
+        row = due.select_related("prompt__study", "judge__rater").order_by("due_at", "pk").first()
+        if row is None:
+            break
+        asked += _ask(row)
+    return asked
+
+
+def _ask(row: ProposalCall) -> bool:
+    """Ask about one prompt; False if that has to wait, or another process does it."""
+    judge = row.judge
+    endpoint = endpoint_of(judge)
+    messages = _messages(row.prompt)
+    tokens = costs.most_prompt_tokens(messages) // 3 + (endpoint.reply_limit or USUAL_REPLY)
+    lease = timedelta(seconds=judge.timeout) + GRACE
+    limits = limiting.limits_of(judge)
+    name = f"proposal/{row.pk}/{row.attempt}"
+    call = StartingCall(str(judge.pk), endpoint.base_url, name, limits, tokens, lease.total_seconds())
+    if wait := limiting.start_one(call):
+        later = timezone.now() + timedelta(seconds=wait)
+        ProposalCall.objects.filter(pk=row.pk, state=State.WAITING).update(due_at=later)
+        return False
+    if not _claim(row, messages, lease):
+        limiting.cancel_one(call)
+        return False
+    request = Request(
+        model=endpoint.model,
+        messages=messages,
+        timeout=endpoint.timeout,
+        max_tokens=endpoint.max_tokens,
+        temperature=endpoint.temperature,
+        options=endpoint.options,
+    )
+    result, _ = attempt(lambda: client_of(endpoint).ask(request), f"requirements of prompt {row.prompt_id}")
+    limiting.note_ended([limiting.ended_call(call, result)])
+    if isinstance(result, Reply):
+        _commit(row, result)
+    else:
+        _put_back(row, result)
+    return True
+
+
+def _claim(row: ProposalCall, messages: list[dict[str, str]], lease: timedelta) -> bool:
+    """Whether this process is the one to ask."""
+    mine = ProposalCall.objects.filter(pk=row.pk, state=State.WAITING, attempt=row.attempt)
+    row.attempt += 1
+    deadline = timezone.now() + lease
+    changes = {"state": State.IN_FLIGHT, "attempt": row.attempt, "messages": messages, "deadline": deadline}
+    return bool(mine.update(**changes, model=row.judge.model))
+
+
+@transaction.atomic
+def _commit(row: ProposalCall, reply: Reply) -> None:
+    """Keep the reply with what it proposes."""
+    # One that comes after its deadline is kept, too.
+    held = ProposalCall.objects.select_for_update().filter(pk=row.pk, attempt=row.attempt)
+    call = held.filter(state__in=[State.IN_FLIGHT, State.ABANDONED]).first()
+    if call is None:
+        return
+    found = [Wording(*each) for each in wording.read(reply.text)]
+    Study.objects.select_for_update(no_key=True).get(pk=row.prompt.study_id)
+    call.proposed = questions.propose(row.prompt, found, row.judge.model)
+    call.state, call.finished_at = State.REPLIED, timezone.now()
+    call.raw_reply, call.finish_reason = reply.text or reply.refusal, reply.finish_reason
+    call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
+    call.error = "" if found else _why_none(reply)
+    [prices] = prices_of([endpoint_of(row.judge)])
+    if prices and reply.prompt_tokens is not None and reply.completion_tokens is not None:
+        tokens = costs.reply_tokens(reply.completion_tokens, reply.reasoning_tokens)
+        call.cost, call.currency = prices.of(reply.prompt_tokens, tokens), prices.currency
+    call.save()
+
+
+def _why_none(reply: Reply) -> str:
+    if reply.finish_reason == "length":
+        return "The reply was cut off. Let the judge's replies be longer."
+    return "The reply holds no list of requirements."
+
+
+def _put_back(row: ProposalCall, error: NoReplyError) -> None:
+    """Ask again later, or give up."""
+    policy = RetryPolicy(
+        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
+    )
+    now = timezone.now()
+    again = policy.next_try(error, row.attempt, now, random.Random())  # noqa: S311 - no secret
+    changes = {"state": State.WAITING, "due_at": again} if again else {"state": State.FAILED}
+    said = refusal(error) or f"{error.kind.replace('http_', 'HTTP ').replace('_', ' ')}: {error}"
+    held = ProposalCall.objects.filter(pk=row.pk, state=State.IN_FLIGHT, attempt=row.attempt)
+    held.update(**changes, error=said[:600], finished_at=None if again else now)
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    return [dict(each) for each in wording.messages(prompt.turns, prompt.input, boundary_secret())]
+
+
+def _check(judge: Judge) -> None:
+    if not judge.active:
+        raise JudgeError(f"{judge.name} is inactive.")
+    if judge.is_simulated:
+        raise JudgeError("A simulated judge has no model that could propose requirements.")
+    if problem := missing_key(judge):
+        raise JudgeError(problem)

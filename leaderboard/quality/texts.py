@@ -1,0 +1,177 @@
+"""How people score single answers and check them against their requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from django.db.models import Case, F, IntegerField, Value, When
+
+from arena.models import Answer, Rater, Score, Study
+from arena.models.querysets import left_out_raters
+from leaderboard.pages.wording import signed
+from leaderboard.quality.measures import FEWEST, LEVEL, MUCH_TOO_FAST, Remark, Rows
+from leaderboard.quality.table import NOTHING, Shown, share, shown_agreement, shown_speed
+from leaderboard.snapshots.columns import fetched
+from leaderboard.stats.intervals import Share, wilson_share
+from leaderboard.stats.rater_quality import (
+    Apart,
+    Speed,
+    WithOthers,
+    apart,
+    majority_of_others,
+    means_of_others,
+    speed,
+    with_others,
+)
+
+YES, NO, UNKNOWN = 1, -1, 0
+
+_SCORES: Final = [("rater", "i8"), ("text", "i8"), ("value", "f8"), ("seconds", "f8")]
+_ANSWERS: Final = [
+    *(("rater", "i8"), ("text", "i8"), ("prompt", "i8"), ("question", "i8"), ("value", "i8")),
+    ("seconds", "f8"),
+]
+
+
+@dataclass(frozen=True)
+class TextFigures:
+    """How one rater does with single answers, or everybody together.
+
+    ``pace`` counts an answer once for its score and once for all its checks.
+    """
+
+    scores: int
+    apart: Apart
+    checked: int
+    agreement: WithOthers
+    unknown: Share
+    pace: Speed
+
+    @property
+    def cells(self) -> dict[str, Shown]:
+        return {
+            "Scores": _count(self.scores),
+            "Apart from others": _apart(self.apart),
+            "Checks": _count(self.checked),
+            "With others": shown_agreement(self.agreement),
+            "Cannot tell": share(self.unknown),
+            "Time": shown_speed(self.pace),
+        }
+
+
+@dataclass(frozen=True)
+class TextLine:
+    rater: Rater
+    figures: TextFigures
+    remarks: list[Remark]
+    left_out: bool
+
+
+@dataclass(frozen=True)
+class TextTable:
+    lines: list[TextLine]
+    everybody: TextFigures
+
+    def of(self, rater: Rater) -> TextLine | None:
+        return next((line for line in self.lines if line.rater.pk == rater.pk), None)
+
+    def headings(self) -> list[str]:
+        return list(self.everybody.cells)
+
+
+def texts_table(study: Study) -> TextTable:
+    """Everybody who scored or checked, those with most warnings first."""
+    scores, answers, out = _scores(study), _answers(study), left_out_raters(study)
+    kept_scores, kept_answers = (~np.isin(rows["rater"], out) for rows in (scores, answers))
+    means = means_of_others(scores["text"], scores["rater"], scores["value"], kept_scores)
+    item = np.unique(np.stack([answers["text"], answers["question"]]), axis=1, return_inverse=True)[1]
+    majority, known = majority_of_others(
+        item.reshape(-1), answers["rater"], answers["value"], kept_answers & (answers["value"] != UNKNOWN)
+    )
+    known &= answers["value"] != UNKNOWN
+
+    def figures(of_scores: Any, of_answers: Any) -> TextFigures:
+        own, checks, counted = scores[of_scores], answers[of_answers], known & of_answers
+        texts = list(_by_text(checks))
+        return TextFigures(
+            scores=len(own),
+            apart=apart(own["value"], means[of_scores]),
+            checked=len(checks),
+            agreement=with_others(
+                answers["value"][counted], majority[counted], answers["prompt"][counted], LEVEL
+            ),
+            unknown=wilson_share(int((checks["value"] == UNKNOWN).sum()), len(checks), LEVEL),
+            pace=speed(np.concatenate([own["seconds"], texts]), level=LEVEL),
+        )
+
+    everybody = figures(kept_scores, kept_answers)
+    raters = Rater.objects.in_bulk(list({*scores["rater"].tolist(), *answers["rater"].tolist()}))
+    lines = []
+    for pk, rater in raters.items():
+        own = figures(scores["rater"] == pk, answers["rater"] == pk)
+        lines.append(TextLine(rater, own, _remarks(own, everybody), pk in out))
+    return TextTable(sorted(lines, key=lambda line: (-len(line.remarks), line.rater.name)), everybody)
+
+
+def _scores(study: Study) -> Rows:
+    """On the study's own scale; of an answer of several turns each is a text."""
+    rows = Score.objects.current().filter(
+        study=study,
+        purpose="study",
+        rater__kind=Rater.Kind.PERSON,
+        value__isnull=False,
+        lowest=study.score_lowest,
+        highest=study.score_highest,
+    )
+    text = F("completion_id") * 2**16 + F("turn")
+    return fetched(rows.order_by("pk").values_list("rater", text, "value", "seconds"), _SCORES)
+
+
+def _answers(study: Study) -> Rows:
+    value = Case(
+        When(value="yes", then=Value(YES)),
+        When(value="no", then=Value(NO)),
+        default=Value(UNKNOWN),
+        output_field=IntegerField(),
+    )
+    rows = Answer.objects.current().filter(
+        study=study, purpose="study", rater__kind=Rater.Kind.PERSON, value__isnull=False
+    )
+    columns = ("rater", "completion", "completion__prompt", "question", value, "seconds")
+    return fetched(rows.order_by("pk").values_list(*columns), _ANSWERS)
+
+
+def _by_text(checks: Rows) -> Iterator[float]:
+    """The seconds that all checks of an answer by one rater took together."""
+    key = np.unique(np.stack([checks["rater"], checks["text"]]), axis=1, return_inverse=True)[1].reshape(-1)
+    yield from np.bincount(key, checks["seconds"])
+
+
+def _remarks(own: TextFigures, everybody: TextFigures) -> list[Remark]:
+    found = []
+    agreement, all_agree = own.agreement.share, everybody.agreement.share
+    if (
+        agreement.n >= FEWEST
+        and agreement.high is not None
+        and all_agree.value is not None
+        and agreement.high < all_agree.value
+    ):
+        found.append(Remark("agreement", "agrees with others less than people here do"))
+    if own.pace.below.n >= FEWEST and (own.pace.below.low or 0.0) > MUCH_TOO_FAST:
+        found.append(Remark("speed", f"often faster than {own.pace.floor:g} s"))
+    return found
+
+
+def _count(number: int) -> Shown:
+    return Shown(f"{number:,}", sort=number) if number else NOTHING
+
+
+def _apart(found: Apart) -> Shown:
+    if found.absolute is None or found.signed is None:
+        return NOTHING
+    sign = "+" if found.signed > 0 else ""
+    note = f"{sign}{signed(found.signed)} on average, n\u00a0{found.n:,}"
+    return Shown(f"{found.absolute:.2f}", note, found.absolute)

@@ -1,0 +1,224 @@
+"""Figures of requirements met.
+
+The radar is drawn with lines: the page's Plotly has no polar axes, which would make it a third larger.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, pi, sin
+from typing import Any, Final
+
+from leaderboard.pages.figure import (
+    MOST_SERIES,
+    SERIES,
+    TEXT_SIZE,
+    Figure,
+    bars,
+    by_row,
+    dots,
+    full,
+    heat_map,
+    label,
+    layout,
+    legend,
+    legend_name,
+    matrix_layout,
+    names_axis,
+    numbered,
+    numbers_for_names,
+    series_look,
+    title,
+    wrapped,
+)
+from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.requirements.beside import BesideScores
+from leaderboard.snapshots.canonical import Content
+
+RADAR: Final = (3, 12)
+"""Fewest and most directions of a radar; with others a heat map is clearer."""
+
+_RINGS: Final = (25, 50, 75, 100)
+_BINS: Final = 5
+_LONGEST_LINE: Final = 14
+_ROOM: Final = 3.0
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def shares(content: Content) -> Figure:
+    """Each model in a row of its own."""
+    known = [each for each in content["contestants"] if each["drfr"] is not None]
+    figure = by_row(
+        [each["contestant"] for each in known],
+        [(100 * each["drfr"], _percent(each["low"]), _percent(each["high"])) for each in known],
+        [_told(each["contestant"], each) for each in known],
+        "Requirements met (%)",
+    )
+    return figure
+
+
+def _told(name: str, own: Content) -> str:
+    ends = percent_range(own["low"], own["high"])
+    return f"{full(name)}<br>{percent(own['drfr'])} {ends}<br>{own['met']:,} of {own['questions']:,}"
+
+
+def radar(content: Content, kind: str, parts: Sequence[str]) -> Figure:
+    """A closed line for each of the first models; a part is a direction, the rim is 100%."""
+    turns = [
+        (sin(2 * pi * place / len(parts)), cos(2 * pi * place / len(parts))) for place in range(len(parts))
+    ]
+    traces: list[Figure] = []
+    for number, each in enumerate(content["contestants"][:MOST_SERIES]):
+        colour, symbol = series_look(number)
+        found = [
+            (part, own, turn)
+            for part, turn in zip(parts, turns, strict=True)
+            if (own := each[kind].get(part)) and own["drfr"] is not None
+        ]
+        closed = [*found, *found[:1]]
+        traces.append(
+            dots(
+                {"color": colour, "symbol": symbol, "size": 7},
+                name=legend_name(each["contestant"]),
+                mode="lines+markers",
+                line={"color": colour, "width": 2},
+                x=[100 * own["drfr"] * x for _, own, (x, _) in closed],
+                y=[100 * own["drfr"] * y for _, own, (_, y) in closed],
+                text=[f"{_told(each['contestant'], own)}<br>{full(part)}" for part, own, _ in closed],
+            )
+        )
+    axis: Figure = {"visible": False, "showgrid": False, "zeroline": False}
+    drawn_on = layout(
+        xaxis=axis | {"range": [-165, 165]},
+        yaxis=axis | {"range": [-120, 120], "scaleanchor": "x", "scaleratio": 1},
+        shapes=[*_rings(turns), *(_line((0, 0), (100 * x, 100 * y)) for x, y in turns)],
+        annotations=[*_names(parts, turns), *_marks()],
+        **legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 50, "b": 10},
+    )
+    return {"data": traces, "layout": drawn_on, "narrow": {"xaxis": {"range": [-145, 145]}}}
+
+
+def _rings(turns: Sequence[tuple[float, float]]) -> list[Figure]:
+    closed = [*turns, turns[0]]
+    return [
+        _line((ring * one[0], ring * one[1]), (ring * other[0], ring * other[1]))
+        for ring in _RINGS
+        for one, other in pairwise(closed)
+    ]
+
+
+def _line(start: tuple[float, float], end: tuple[float, float]) -> Figure:
+    return {
+        "type": "line",
+        "layer": "below",
+        "line": {"color": "--line", "width": 1},
+        **{"x0": start[0], "y0": start[1], "x1": end[0], "y1": end[1]},
+    }
+
+
+def _names(parts: Sequence[str], turns: Sequence[tuple[float, float]]) -> list[Figure]:
+    return [
+        {
+            "x": 106 * x,
+            "y": 106 * y,
+            "text": wrapped(part, _LONGEST_LINE),
+            "showarrow": False,
+            "xanchor": "center" if abs(x) < 0.2 else "left" if x > 0 else "right",
+            "yanchor": "middle" if abs(y) < 0.9 else "bottom" if y > 0 else "top",
+            "font": {"size": TEXT_SIZE},
+        }
+        for part, (x, y) in zip(parts, turns, strict=True)
+    ]
+
+
+def _marks() -> list[Figure]:
+    font = {"size": TEXT_SIZE, "color": "--muted"}
+    return [
+        {"x": 0, "y": ring, "text": f"{ring}%", "showarrow": False, "xanchor": "left", "font": font}
+        for ring in _RINGS[1::2]
+    ]
+
+
+def part_map(content: Content, kind: str, parts: Sequence[str]) -> Figure:
+    """Models in rows, parts in columns, the share met in each cell."""
+    models = [each["contestant"] for each in content["contestants"]]
+    grid = [[each[kind].get(part) for part in parts] for each in content["contestants"]]
+    trace = heat_map(
+        [[_percent(own["drfr"]) if own else None for own in row] for row in grid],
+        hovertext=[
+            [
+                f"{_told(model, own)}<br>{full(part)}" if own else ""
+                for part, own in zip(parts, row, strict=True)
+            ]
+            for model, row in zip(models, grid, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        zmin=0,
+        zmid=50,
+        zmax=100,
+        **numbered(":.0f"),
+    )
+    drawn_on = matrix_layout(names_axis(parts), names_axis(models))
+    narrow = numbers_for_names(parts)
+    numbers = narrow["xaxis"] | {"title": title("Numbered as in the table")}
+    return {"data": [trace], "layout": drawn_on, "narrow": {"xaxis": numbers}}
+
+
+def difficulty(content: Content) -> Figure:
+    """How many requirements are met by which share of answers."""
+    names = ["None", *(f"{100 * n // _BINS}–{100 * (n + 1) // _BINS}%" for n in range(_BINS)), "All"]
+    counts = [0] * len(names)
+    for each in content["questions"]:
+        share = each["share"]
+        counts[0 if share == 0 else len(names) - 1 if share == 1 else 1 + int(share * _BINS)] += 1
+    trace = bars(
+        "",
+        {"color": SERIES[0]},
+        x=list(range(len(names))),
+        y=counts,
+        text=[
+            f"{counted(n, 'requirement')} met by {name.lower()} of the answers"
+            for name, n in zip(names, counts, strict=True)
+        ],
+    )
+    drawn_on = layout(
+        xaxis=names_axis(names) | {"title": title("Answers that meet the requirement"), "showgrid": False},
+        yaxis={"title": title("Requirements"), "zeroline": False},
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 10, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}
+
+
+def beside_scores(beside: BesideScores) -> Figure:
+    """Each dot is a model."""
+    met, scores = [100 * each for each in beside.met.values()], list(beside.scores.values())
+    trace = dots(
+        {"color": SERIES[0], "size": 9},
+        x=scores,
+        y=met,
+        text=[
+            f"{full(name)}<br>score {score:.0f}, {share:.1f}% met"
+            for name, score, share in zip(beside.met, scores, met, strict=True)
+        ],
+    )
+    names: list[Any] = [
+        {"x": score, "y": share, "text": label(name), "showarrow": False, "yshift": 14}
+        for name, score, share in zip(beside.met, scores, met, strict=True)
+    ]
+    drawn_on = layout(
+        xaxis={"title": title("Score from pairs"), "zeroline": False},
+        yaxis={
+            "title": title("Requirements met (%)"),
+            "zeroline": False,
+            "range": [max(0.0, min(met) - _ROOM), max(met) + 2 * _ROOM],
+        },
+        annotations=names,
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 20, "b": 40},
+    )
+    return {"data": [trace], "layout": drawn_on}

@@ -1,0 +1,258 @@
+"""Requirements met, in words and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.wording import (
+    agreement_word,
+    counted,
+    enumerated,
+    number_range,
+    percent,
+    percent_range,
+    signed,
+)
+from leaderboard.requirements.beside import BesideScores
+from leaderboard.requirements.content import lead
+from leaderboard.snapshots.canonical import Content
+
+MOST_NAMED: Final = 4
+FEWEST_PROMPTS: Final = 30
+KINDS: Final = {"labels": "Kind", "domains": "Domain", "sets": "Set", "categories": "Category"}
+VALUES: Final = {"yes": "Met", "no": "Not met", "unknown": "Cannot tell", None: "No answer"}
+
+
+def verdict(content: Content) -> tuple[str, str]:
+    """Which model meets most requirements, from whom it cannot be told apart, and how much is known."""
+    first, alike = lead(content)
+    if first is None:
+        return "No requirement has an answer that counts.", ""
+    ends = percent_range(first["low"], first["high"])
+    share = percent(first["drfr"]) + (f" ({ends})" if ends else "")
+    many = len(content["contestants"]) > 1
+    of = f"meets the most requirements: {share}" if many else f"meets {share} of its requirements"
+    said = f"{first['contestant']} {of}."
+    return said, " ".join([*_alike(alike, len(content["contestants"])), *_coverage(content)])
+
+
+def _alike(names: Sequence[str], models: int) -> Iterator[str]:
+    if len(names) > MOST_NAMED:
+        yield f"It cannot be told apart from {len(names)} other models."
+    elif names:
+        yield f"It cannot be told apart from {enumerated(names)}."
+    elif models > 1:
+        yield "Its lead is more than noise."
+
+
+def _coverage(content: Content) -> Iterator[str]:
+    rows = content["contestants"]
+    asked, lost = sum(each["questions"] for each in rows), sum(each["unanswered"] for each in rows)
+    unsure = sum(each["unknown"] for each in rows)
+    if not lost and not unsure:
+        yield f"All {counted(asked, 'requirement')} have an answer."
+        return
+    parts = [f"{unsure:,} “cannot tell”"] * bool(unsure) + [f"{lost:,} without an answer"] * bool(lost)
+    known = percent((asked - lost - unsure) / asked)
+    yield f"{known} of {counted(asked, 'requirement')} are answered yes or no ({', '.join(parts)})."
+
+
+def notes(content: Content) -> Iterator[str]:
+    """What must be said beside the numbers."""
+    for each in content["contestants"]:
+        if each["unanswered"] and each["drfr_bounds"]:
+            low, high = each["drfr_bounds"]
+            if high - low >= 0.05:
+                yield (
+                    f"{each['unanswered']:,} of {each['questions']:,} answers about {each['contestant']} are "
+                    f"missing: its share lies between {percent(low)} and {percent(high)}."
+                )
+
+
+def models_table(content: Content) -> DataTable:
+    """Every figure of every model, as a whole and by part."""
+    rows = []
+    for each in content["contestants"]:
+        rows.append({"Model": each["contestant"], "Part": "All", **_cells(each), **_texts(each)})
+        for kind, name in KINDS.items():
+            for part, own in each[kind].items():
+                rows.append(
+                    {"Model": each["contestant"], "Part": f"{name}: {part}", **_cells(own), **_texts({})}
+                )
+    return DataTable.of("Requirements met", rows)
+
+
+def _cells(own: Content) -> dict[str, Cell]:
+    bounds = own["drfr_bounds"] or (None, None)
+    return {
+        "Met (%)": percent_cell(own["drfr"]),
+        "Met (%): low": percent_cell(own["low"]),
+        "Met (%): high": percent_cell(own["high"]),
+        "Requirements met": own["met"],
+        "Requirements checked": own["questions"],
+        "No answer": own["unanswered"],
+        "Cannot tell": own["unknown"],
+        "If all missing were not met (%)": percent_cell(bounds[0]),
+        "If all missing were met (%)": percent_cell(bounds[1]),
+    }
+
+
+def _texts(own: Mapping[str, Any]) -> dict[str, Cell]:
+    names = {"macro": "Mean of answers (%)", "all_met": "All met (%)", "required_met": "All required met (%)"}
+    return {
+        "Answers": own.get("texts"),
+        **{
+            f"{label}{end}": percent_cell(own.get(name + key))
+            for name, label in names.items()
+            for key, end in (("", ""), ("_low", ": low"), ("_high", ": high"))
+        },
+    }
+
+
+def parts(content: Content, kind: str) -> list[str]:
+    """The labels, domains and so on that any model has numbers of."""
+    return sorted({part for each in content["contestants"] for part in each[kind]})
+
+
+def parts_table(content: Content, kind: str) -> DataTable:
+    """The share met by part (rows) and model (columns)."""
+    rows: list[dict[str, Cell]] = []
+    for part in parts(content, kind):
+        row: dict[str, Cell] = {KINDS[kind]: part}
+        for each in content["contestants"]:
+            own = each[kind].get(part) or {}
+            name = each["contestant"]
+            row[f"{name}: met (%)"] = percent_cell(own.get("drfr"))
+            row[f"{name}: low"] = percent_cell(own.get("low"))
+            row[f"{name}: high"] = percent_cell(own.get("high"))
+            row[f"{name}: checked"] = own.get("questions")
+        rows.append(row)
+    return DataTable.of(f"Requirements met by {KINDS[kind].lower()}", rows)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A requirement in the lists of the page; ``address`` shows the answers about one text."""
+
+    text: str
+    prompt: str
+    met: int
+    texts: int
+    address: str = ""
+
+
+def questions_table(content: Content, texts: Sequence[str]) -> DataTable:
+    return DataTable.of(
+        "Requirements",
+        [
+            {
+                "Requirement": text,
+                "Prompt": each["prompt"],
+                "Set": each["subset"],
+                "Place": each["position"],
+                "Kinds": ", ".join(each["labels"]),
+                "Answers": each["texts"],
+                "Met": each["met"],
+                "Met (%)": percent_cell(each["share"]),
+                "Tells models apart": "yes" if each["tells_apart"] else "no",
+                "Contested": "yes" if each["contested"] else "no",
+            }
+            for each, text in zip(content["questions"], texts, strict=True)
+        ],
+    )
+
+
+def people_sentence(agreement: Content) -> str:
+    """How far people agree which of two answers is better."""
+    pairs, value = counted(agreement["pairs"], "pair"), agreement["fleiss_unmirrored"]
+    if value is None:
+        return "No two people checked the same two answers, so nothing is known of their agreement."
+    ends = number_range(agreement["fleiss_unmirrored_low"], agreement["fleiss_unmirrored_high"])
+    return (
+        f"Fleiss’ kappa is {signed(value)}{f' ({ends})' if ends else ''}: {agreement_word(value)} agreement "
+        f"on which of two answers meets more requirements, over {pairs}."
+    )
+
+
+def people_table(agreement: Content) -> DataTable:
+    known = {
+        "Fleiss’ kappa, as published": "fleiss_unmirrored",
+        "Fleiss’ kappa": "fleiss",
+        "Krippendorff’s alpha, as published": "alpha_verdict_unmirrored",
+        "Krippendorff’s alpha": "alpha_verdict",
+    }
+    rows: list[dict[str, Cell]] = [
+        {
+            "Measure": label,
+            "Value": agreement[name],
+            "Value: low": agreement[f"{name}_low"],
+            "Value: high": agreement[f"{name}_high"],
+            "Pairs": agreement["pairs"],
+            "People": agreement["raters"],
+            "Prompts": agreement["prompts"],
+        }
+        for label, name in known.items()
+    ]
+    return DataTable.of("How far people agree", rows)
+
+
+def levels_table(agreement: Content) -> DataTable:
+    """How many requirements people contest on how many models' answers."""
+    return DataTable.of(
+        "How contested requirements are",
+        [
+            {"Models on whose answers people disagree": level, "Requirements": n}
+            for level, n in enumerate(agreement["disagreement"])
+        ],
+    )
+
+
+def sources_table(sources: Content, costs: Mapping[str, float | None]) -> DataTable:
+    rows: list[dict[str, Cell]] = []
+    for each in sources["rows"]:
+        apart, right = each["distance"], each["accuracy"]
+        pld = apart["pld"] or (None, None, None)
+        gold = each["is_gold"]
+        rows.append(
+            {
+                "Raters": each["label"] + (" (compared with)" if gold else ""),
+                "Rater count": each["raters"],
+                "Answers": each["answers"],
+                "Minutes": None if each["minutes"] is None else round(each["minutes"], 1),
+                "Cost": costs.get(each["rater"]),
+                "Same answer (%)": None if gold else percent_cell(right["value"]),
+                "Same answer (%): low": None if gold else percent_cell(right["low"]),
+                "Same answer (%): high": None if gold else percent_cell(right["high"]),
+                "WPLD": None if gold else apart["wpld"],
+                "WPLD: low": None if gold else apart["wpld_low"],
+                "WPLD: high": None if gold else apart["wpld_high"],
+                "PLD 0 (%)": None if gold else percent_cell(pld[0]),
+                "PLD 1 (%)": None if gold else percent_cell(pld[1]),
+                "PLD 2 (%)": None if gold else percent_cell(pld[2]),
+            }
+        )
+    return DataTable.of("Raters side by side", rows)
+
+
+def scores_sentence(beside: BesideScores) -> str:
+    """Whether requirements and pairs rank models alike."""
+    found = beside.agreement
+    if found.spearman is None:
+        return "All models meet as many requirements, so no correlation with scores exists."
+    ends = number_range(found.spearman_low, found.spearman_high)
+    same = "" if found.spearman_low is None or found.spearman_low > 0 else " They may have nothing in common."
+    return (
+        f"Spearman’s correlation of requirements met and scores from pairs ({beside.label}) is "
+        f"{signed(found.spearman)}{f' ({ends})' if ends else ''} over {counted(found.n, 'model')}.{same}"
+    )
+
+
+def scores_table(beside: BesideScores) -> DataTable:
+    return DataTable.of(
+        "Requirements met and scores",
+        [
+            {"Model": name, "Met (%)": percent_cell(beside.met[name]), "Score": round(score, 1)}
+            for name, score in beside.scores.items()
+        ],
+    )

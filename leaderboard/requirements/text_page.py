@@ -1,0 +1,149 @@
+"""One answer, and what every rater said of its requirements. Until the study closes for operators only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from arena.models import Answer, Completion, Question, Rater, Study
+from arena.people.permissions import can_operate
+from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
+from leaderboard.comparisons.page import LARGEST_ID
+from leaderboard.comparisons.pairs import Side
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import Page
+from leaderboard.requirements.cached import checked_now
+from leaderboard.requirements.reading import Checked
+
+
+@dataclass(frozen=True)
+class Cell:
+    words: str
+    state: str  # met, not-met, unsure or none
+    rationale: str = ""
+
+
+NOT_ASKED = Cell("–", "none")
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    question: Question
+    cells: list[Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPage(Page):
+    checked: Checked
+    completion: Completion
+    html: Html
+
+    template: ClassVar[str] = "leaderboard/requirement_text.html"
+    tab: ClassVar[str] = "study-requirements"
+
+    @property
+    def side(self) -> Side:
+        return Side("", self.completion)
+
+    @property
+    def name(self) -> str:
+        return self.completion.contestant.name if self.completion.contestant else "An answer"
+
+    @property
+    def prompt(self) -> ShownPrompt:
+        return shown_prompt(self.completion.prompt, self.html)
+
+    @property
+    def turns(self) -> list[SafeString]:
+        return [self.html.get(turn, SafeString()) for turn in self.completion.turns]
+
+    @property
+    def back(self) -> str:
+        return reverse("study-requirements", args=[self.study.slug])
+
+    @cached_property
+    def _texts(self) -> list[int]:
+        return sorted(set(self.checked.text.tolist()))
+
+    @property
+    def neighbours(self) -> list[tuple[str, str]]:
+        """Words and address of the answers before and after this one."""
+        here = self._texts.index(self.completion.pk)
+        before, after = self._texts[:here][-1:], self._texts[here + 1 :][:1]
+        named = [("Previous answer", before), ("Next answer", after)]
+        return [(words, self._address(text)) for words, texts in named for text in texts]
+
+    @property
+    def others(self) -> list[tuple[str, str, bool]]:
+        """Model and address of the checked answers to the same prompt."""
+        found = Completion.objects.filter(prompt=self.completion.prompt_id, pk__in=self._texts)
+        rows = found.order_by("contestant__name", "pk").values_list("pk", "contestant__name")
+        return [(name, self._address(pk), pk == self.completion.pk) for pk, name in rows]
+
+    def _address(self, text: int) -> str:
+        return reverse("study-requirement-text", args=[self.study.slug, text])
+
+    @cached_property
+    def _answers(self) -> list[Answer]:
+        own = Answer.objects.counted(self.study).filter(completion=self.completion)
+        return list(own.select_related("rater").order_by("rater__kind", "rater__name", "repeat", "pk"))
+
+    @cached_property
+    def raters(self) -> dict[tuple[int, int], str]:
+        """Judges by name; people get numbers that hold for one answer, so that nobody can follow them."""
+        found: dict[tuple[int, int], str] = {}
+        people = sorted({each.rater_id for each in self._answers if each.rater.kind == Rater.Kind.PERSON})
+        for each in self._answers:
+            again = f" ({each.repeat + 1})" if each.repeat else ""
+            person = each.rater.kind == Rater.Kind.PERSON
+            name = f"Person {people.index(each.rater_id) + 1}" if person else each.rater.name
+            found.setdefault((each.rater_id, each.repeat), name + again)
+        return found
+
+    @property
+    def rows(self) -> list[QuestionRow]:
+        said = {(each.question_id, each.rater_id, each.repeat): each for each in self._answers}
+        asked = Question.objects.asked().filter(prompt=self.completion.prompt_id).order_by("position")
+        return [
+            QuestionRow(question, [_cell(said.get((question.pk, *who))) for who in self.raters])
+            for question in asked
+        ]
+
+    @property
+    def has_rationales(self) -> bool:
+        return any(cell.rationale for row in self.rows for cell in row.cells)
+
+
+_STATES = {"yes": "met", "no": "not-met", "unknown": "unsure"}
+
+
+def _cell(answer: Answer | None) -> Cell:
+    if answer is None:
+        return NOT_ASKED
+    if answer.value is None:
+        return Cell(answer.get_reason_display(), "none", answer.raw_reply[:1000])
+    return Cell(answer.get_value_display(), _STATES[answer.value], answer.rationale)
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TextPage:
+    """Raises PermissionDenied while the study is open, and Http404 for a text that nobody checked."""
+    if not study.is_closed and not can_operate(request.user, study):
+        raise PermissionDenied("Single answers are shown when the study closes.")
+    checked, text = checked_now(study), min(place["text"], LARGEST_ID)
+    if text not in checked.text:
+        raise Http404("This study has no such checked answer.")
+    completion = Completion.objects.select_related("prompt", "contestant").get(pk=text)
+    return TextPage(
+        study=study,
+        snapshot=snapshot,
+        address=reverse("study-requirement-text", args=[study.slug, text]),
+        checked=checked,
+        completion=completion,
+        html=html_of(texts_of(completion.prompt), completion.turns),
+    )

@@ -1,0 +1,177 @@
+"""Standings from scores or requirements of single texts, in the form of those from pairs.
+
+By score: how much better each contestant scores than others on the same prompts, by least squares with an
+effect of each prompt. Where all are scored on every prompt, this is the mean of scores less the mean of their
+prompt. By requirements: the share met. Errors are a sandwich's with prompts as units (Liang and Zeger 1986)
+and Student's t; ranks and groups come from samples as for pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leaderboard.stats.bootstrap import ROUNDS, check_rounds
+from leaderboard.stats.checks import (
+    BoolArray,
+    ContestantNumberError,
+    FloatArray,
+    IntArray,
+    LengthMismatchError,
+)
+from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
+from leaderboard.stats.correlation import ratio
+from leaderboard.stats.gold_matrix import rank_correlation
+from leaderboard.stats.intervals import bounds, check_level
+from leaderboard.stats.plain_values import Result
+from leaderboard.stats.ranking_estimates import Estimate
+from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
+from leaderboard.stats.requirements import YES, Answers, Questions
+from leaderboard.stats.sandwich import sandwich_samples
+from leaderboard.stats.scores import Scores
+from leaderboard.stats.separation import difference_errors, rank_upper_bound
+from leaderboard.stats.two_way import sums_by_block, two_way
+
+
+@dataclass(frozen=True, eq=False)
+class PointwiseStandings:
+    """``rows``, best first, whose ``games`` are scores or answers, and the ``estimate`` they come from."""
+
+    rows: tuple[Standing, ...]
+    estimate: Estimate
+
+
+def score_standings(
+    scores: Scores, names: Sequence[str], *, level: float = 95.0, rounds: int = ROUNDS, seed: int = 0
+) -> PointwiseStandings:
+    """Points above the average contestant, from scores of contestants numbered as ``names``.
+
+    Contestants that no chain of shared prompts connects are in different components and not compared.
+    """
+    own = scores.scored
+    count, total = _tables(own.prompt, own.contestant, np.ones(len(own)), own.value, len(names))
+    scored = count.sum(axis=0)
+    shared = (count > 0).sum(axis=1) > 1
+    fit = two_way(count[shared], total[shared])
+    known = np.bincount(fit.component)[fit.component] > 1
+    found = _estimate(fit.contestant, fit.component, fit.pull, known, rounds, seed)
+    return PointwiseStandings(_rows(names, found, scored, Certainty.of(found, check_level(level))), found)
+
+
+def requirement_standings(
+    questions: Questions,
+    answers: Answers,
+    names: Sequence[str],
+    missing: str = "exclude",
+    *,
+    level: float = 95.0,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+) -> PointwiseStandings:
+    """Shares of requirements met, with the intervals of ``requirements``."""
+    own = answers.only(answers.counts(missing))
+    met, one = (own.value == YES).astype(np.float64), np.ones(len(own))
+    count, won = _tables(questions.prompt[own.question], own.contestant, one, met, len(names))
+    answered = count.sum(axis=0)
+    rating = np.nan_to_num(ratio(won.sum(axis=0), answered))
+    pull = (won - rating * count) / np.maximum(answered, 1.0)
+    known = answered > 0
+    component = np.where(known, 0, np.cumsum(~known))  # who has no answer is compared with nobody
+    found = _estimate(rating, component, pull, known, rounds, seed)
+    sure = Certainty.of(found, check_level(level))
+    if sure is not None:
+        shares = [share_estimate(*each, level) for each in zip(won.T, count.T, strict=True)]
+        low, high = (
+            np.array([np.nan if end is None else end for end in ends])
+            for ends in ([own.low for own in shares], [own.high for own in shares])
+        )
+        best = rank_upper_bound(low, high, component)
+        sure = replace(sure, low=low, high=high, rank_ub=best, quantiles=np.clip(sure.quantiles, 0.0, 1.0))
+    return PointwiseStandings(_rows(names, found, answered, sure), found)
+
+
+def _tables(
+    prompt: IntArray, contestant: IntArray, count: FloatArray, total: FloatArray, contestants: int
+) -> tuple[FloatArray, FloatArray]:
+    """The sums of both (prompts, contestants)."""
+    if contestant.max(initial=-1) >= contestants:
+        raise ContestantNumberError(f"contestant {contestant.max()} has no name; there are {contestants}")
+    of = prompt_numbers(prompt, len(prompt))
+    return sums_by_block(of, contestant, contestants, count), sums_by_block(
+        of, contestant, contestants, total
+    )
+
+
+def _estimate(
+    rating: FloatArray, component: IntArray, pull: FloatArray, known: BoolArray, rounds: int, seed: int
+) -> Estimate:
+    """``pull`` (prompts, contestants): what a prompt adds to each rating; ``known``: who has an error."""
+    check_rounds(rounds)
+    units = len(pull)
+    plain = Estimate(rating, component)
+    if units < 2:
+        return plain
+    covariance = pull.T @ pull * (units / (units - 1.0))
+    error = np.where(known, np.sqrt(np.diag(covariance)), np.nan)
+    samples = sandwich_samples(plain, covariance, rounds, seed, units=units)
+    return replace(
+        plain,
+        samples=samples,
+        standard_error=error,
+        difference_error=difference_errors(covariance),
+        units=units,
+    )
+
+
+def _rows(
+    names: Sequence[str], found: Estimate, count: FloatArray, sure: Certainty | None
+) -> tuple[Standing, ...]:
+    nothing = np.zeros(len(names), dtype=np.int64)
+    return rows(tuple(names), found, Tally(count.astype(np.int64), nothing, nothing, nothing), sure)
+
+
+@dataclass(frozen=True)
+class OrderAgreement(Result):
+    """Whether two standings of ``n`` contestants have the same order: Spearman, and Kendall's tau-b."""
+
+    n: int
+    spearman: float | None
+    spearman_low: float | None
+    spearman_high: float | None
+    kendall: float | None
+    kendall_low: float | None
+    kendall_high: float | None
+
+
+def orders_agree(
+    one: FloatArray,
+    other: FloatArray,
+    one_samples: FloatArray | None = None,
+    other_samples: FloatArray | None = None,
+    level: float = 95.0,
+) -> OrderAgreement:
+    """From ratings of the same contestants, NaN where there is none, and samples (rounds, contestants).
+
+    Intervals are percentiles over rounds, stretched to hold the estimate.
+    """
+    if len(one) != len(other):
+        raise LengthMismatchError(f"one has {len(one)} contestants, other has {len(other)}")
+    found = rank_correlation("contestants", "one", "other", one, other)
+    ends: dict[str, float | None] = {}
+    drawn: list[tuple[float | None, float | None]] = []
+    if one_samples is not None and other_samples is not None:
+        known = ~np.isnan(one + other)
+        for pair in zip(one_samples[:, known], other_samples[:, known], strict=False):
+            round_ = rank_correlation("contestants", "one", "other", *pair)
+            drawn.append((round_.spearman, round_.kendall))
+    for place, name in enumerate(("spearman", "kendall")):
+        value = getattr(found, name)
+        values = [each[place] for each in drawn if each[place] is not None]
+        low, high = np.percentile(np.array(values), bounds(level)).tolist() if values else (None, None)
+        inside = value is not None and low is not None
+        ends |= {
+            name: value,
+            f"{name}_low": min(low, value) if inside else None,
+            f"{name}_high": max(high, value) if inside else None,
+        }
+    return OrderAgreement(found.n, **ends)

@@ -1,0 +1,234 @@
+"""Agreement of raters who score the same texts; no entry is mirrored.
+
+Pearson, Spearman and Kendall's tau-b; the intraclass correlation ICC(2,1) for single scores and absolute
+agreement (Shrout and Fleiss 1979); Krippendorff's alpha with squared distance (1970). Rounds of the bootstrap
+draw prompts; intervals are those of ``agreement_estimates``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
+from leaderboard.stats.agreement_opinions import Topics, measure
+from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.clustered_means import prompt_numbers
+from leaderboard.stats.correlation import (
+    few_levels,
+    plain_rank_coefficients,
+    rank_coefficients,
+    ratio,
+)
+from leaderboard.stats.plain_values import Result
+from leaderboard.stats.scores import Scores, group_means, mean_by_prompt
+
+FEWEST_TEXTS: Final = 3
+COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
+MEASURES: Final = (*COEFFICIENTS, "icc", "alpha")
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class _Run:
+    level: float
+    rounds: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class ScoreAgreement(Result):
+    """Two raters on the texts both scored; where one scored a text several times, its mean counts.
+
+    ``difference``: how much higher the first scored. ``reason``: why there are no coefficients.
+    """
+
+    texts: int
+    prompts: int
+    pearson: float | None = None
+    pearson_low: float | None = None
+    pearson_high: float | None = None
+    spearman: float | None = None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+    kendall: float | None = None
+    kendall_low: float | None = None
+    kendall_high: float | None = None
+    icc: float | None = None
+    icc_low: float | None = None
+    icc_high: float | None = None
+    alpha: float | None = None
+    alpha_low: float | None = None
+    alpha_high: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    reason: str | None = None
+
+
+def score_agreement(
+    one: Scores, other: Scores, *, level: float = 95.0, rounds: int = ROUNDS, seed: int = 0
+) -> ScoreAgreement:
+    """The scores of two raters, or kinds of raters, on one scale."""
+    size = 1 + max(each.contestant.max(initial=0) for each in (one, other))
+    texts = 1 + max(int((each.prompt * size + each.contestant).max(initial=0)) for each in (one, other))
+    means = [
+        group_means(own.prompt * size + own.contestant, own.value, texts)
+        for own in (one.scored, other.scored)
+    ]
+    shared = np.flatnonzero(~np.isnan(means[0] + means[1]))
+    prompt, x, y = shared // size, means[0][shared], means[1][shared]
+    lead = mean_by_prompt(prompt, x - y, level)
+    known: dict[str, Any] = {"texts": len(x), "prompts": lead.prompts, **lead.named("difference")}
+    reason = _why_not(x, y)
+    if reason:
+        return ScoreAgreement(**known, reason=reason)
+    x, y = _on_axis(x, one), _on_axis(y, one)
+    found = _estimated(prompt, x, y, (x - y) ** 2, _of_two, _Run(level, rounds, seed))
+    return ScoreAgreement(**known, **_named(MEASURES, found))
+
+
+@dataclass(frozen=True)
+class PeopleAgreement(Result):
+    """Several people on the texts that at least two of them scored.
+
+    The ceiling (``pearson``, ``spearman``, ``kendall``): each person's score of a text against the mean of
+    the others, ``entries`` in all. ``alpha``: all scores of a text with each other.
+    """
+
+    people: int
+    texts: int
+    prompts: int
+    entries: int
+    pearson: float | None = None
+    pearson_low: float | None = None
+    pearson_high: float | None = None
+    spearman: float | None = None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+    kendall: float | None = None
+    kendall_low: float | None = None
+    kendall_high: float | None = None
+    alpha: float | None = None
+    alpha_low: float | None = None
+    alpha_high: float | None = None
+    reason: str | None = None
+
+
+def people_agreement(
+    scores: Scores, *, level: float = 95.0, rounds: int = ROUNDS, seed: int = 0
+) -> PeopleAgreement:
+    """How far people agree, which bounds what a judge can reach."""
+    given = scores.scored
+    size, raters = 1 + given.contestant.max(initial=0), 1 + given.rater.max(initial=0)
+    text = given.prompt * size + given.contestant
+    # One entry for each person and text, however often the person scored it.
+    key, place = np.unique(text * raters + given.rater, return_inverse=True)
+    own = group_means(place, given.value, len(key))
+    number = np.unique(key // raters, return_inverse=True)[1]
+    count = np.bincount(number)[number] if len(key) else np.zeros(0)
+    kept = count > 1
+    key, own, number, count = key[kept], own[kept], number[kept], count[kept]
+    prompt = key // raters // size
+    others = (np.bincount(number, own)[number] - own) / (count - 1) if len(key) else own
+    known: dict[str, Any] = {
+        "people": len(np.unique(key % raters)),
+        "texts": len(np.unique(number)),
+        "prompts": len(np.unique(prompt)),
+        "entries": len(key),
+    }
+    reason = _why_not(own, others)
+    if reason:
+        return PeopleAgreement(**known, reason=reason)
+    x, y = _on_axis(own, scores), _on_axis(others, scores)
+    # What the scores of a text differ, shared out to its entries.
+    total, squares = (np.bincount(number, each)[number] for each in (x, x * x))
+    apart = (squares - total**2 / count) / (count - 1.0)
+    found = _estimated(prompt, x, y, apart, _of_people, _Run(level, rounds, seed))
+    return PeopleAgreement(**known, **_named((*COEFFICIENTS, "alpha"), found))
+
+
+def _why_not(x: FloatArray, y: FloatArray) -> str | None:
+    if len(x) < FEWEST_TEXTS:
+        return f"fewer than {FEWEST_TEXTS} answers scored by two raters"
+    if (x == x[0]).all() or (y == y[0]).all():
+        return "a rater gave every answer the same score"
+    return None
+
+
+def _on_axis(value: FloatArray, scores: Scores) -> FloatArray:
+    """From -1, the lowest score of the scale, to 1."""
+    return (2.0 * value - scores.lowest - scores.highest) / (scores.highest - scores.lowest)
+
+
+def _named(names: tuple[str, ...], found: Estimates) -> dict[str, Any]:
+    def plain(value: float) -> float | None:
+        return None if np.isnan(value) else float(value)
+
+    return {
+        key: plain(ends[0, number])
+        for number, name in enumerate(names)
+        for key, ends in ((name, found.value), (f"{name}_low", found.low), (f"{name}_high", found.high))
+    }
+
+
+def _estimated(
+    prompt: IntArray,
+    x: FloatArray,
+    y: FloatArray,
+    apart: FloatArray,
+    rest: Callable[[FloatArray], list[FloatArray]],
+    run: _Run,
+) -> Estimates:
+    """The COEFFICIENTS of x and y, and what ``rest`` makes of the sums of the moments."""
+    of = prompt_numbers(prompt, len(x))
+    topics = Topics(of, np.zeros(int(of.max()) + 1, dtype=np.int64), ("",))
+    one, other = few_levels(x), few_levels(y)
+    used, cell = np.unique(one.number * other.count + other.number, return_inverse=True)
+    once = np.ones(len(x))
+    moments = (once, x, y, x * x, y * y, x * y, apart)
+    kinds = len(moments)
+
+    def value(sums: FloatArray) -> FloatArray:
+        n, x, y, xx, yy, xy, _ = sums[:kinds]
+        pearson = ratio(n * xy - x * y, np.sqrt(_spread(n, x, xx) * _spread(n, y, yy)))
+        table = np.zeros((sums.shape[1], one.count * other.count))
+        table[:, used] = sums[kinds:].T
+        ranks = rank_coefficients(table.reshape(len(table), one.count, other.count))
+        return np.stack([pearson, *ranks, *rest(sums[:kinds])])
+
+    entry = np.arange(len(x))
+    found = measure(topics, entry, [*enumerate(moments), (cell + kinds, once)], kinds + len(used), value)
+    exact = found.estimate
+    if one.on_grid or other.on_grid:
+        exact[0, 1:3] = plain_rank_coefficients(x, y)
+    (done,) = estimates([Wanted(found, entry, exact)], level=run.level, rounds=run.rounds, seed=run.seed)
+    return done
+
+
+def _of_two(sums: FloatArray) -> list[FloatArray]:
+    """ICC(2,1) and alpha of two scores of each text."""
+    n, x, y, xx, yy, xy, apart = sums
+    # n (n - 1) times twice the mean squares between texts, between raters, and of the rest.
+    texts, rest = _spread(n, x + y, xx + yy + 2.0 * xy), _spread(n, x - y, apart)
+    raters = (n - 1.0) * (x - y) ** 2
+    icc = ratio(texts - rest, texts + rest + 2.0 * (raters - rest) / n)
+    return [icc, _alpha(2.0 * n, x + y, xx + yy, apart)]
+
+
+def _of_people(sums: FloatArray) -> list[FloatArray]:
+    n, x, _, xx, _, _, apart = sums
+    return [_alpha(n, x, xx, apart)]
+
+
+def _alpha(n: FloatArray, total: FloatArray, squares: FloatArray, apart: FloatArray) -> FloatArray:
+    """1 - observed / expected disagreement of n scores."""
+    return np.asarray(1.0 - ratio(apart * (n - 1.0), _spread(n, total, squares)))
+
+
+def _spread(n: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+    """n times the sum of squares about the mean; 0 where only rounding is left."""
+    spread = n * squares - total**2
+    return np.where(spread > _ROUNDING * n * squares, spread, 0.0)

@@ -1,0 +1,197 @@
+"""Recording opinions about one text: scores, and answers to the questions of its prompt."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from arena.models import Answer, Assignment, Completion, Rater, Score, Study
+from arena.models.signals import text_recorded
+from arena.rating import assignments, recording
+from arena.rating.opinions import Check, Checks, InvalidAnswerError, NotAllowedError, Rating, TextScore
+from arena.rating.recording import AlreadyAnsweredError, Submission
+from tests import factories as make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def completion() -> Completion:
+    made = make.make_completion()
+    for _ in range(3):
+        make.make_question(prompt=made.prompt)
+    return made
+
+
+@pytest.fixture
+def rater(completion: Completion) -> Rater:
+    return make.make_member(completion.prompt.study)
+
+
+def checks(*values: str, **more: Any) -> Checks:
+    return Checks(answers={place: Check(value=value) for place, value in enumerate(values, 1)}, **more)
+
+
+def of(kind: str, completion: Completion, rater: Rater, **more: Any) -> Assignment:
+    return make.make_assignment(kind=kind, completion=completion, rater=rater, **more)
+
+
+def score(value: float | None, **more: Any) -> TextScore:
+    return TextScore(**{"lowest": 1, "highest": 5, "value": value, **more})
+
+
+def test_a_score_is_stored_once(
+    completion: Completion, rater: Rater, hear: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard, assignment = hear(text_recorded), of("score", completion, rater)
+    with django_capture_on_commit_callbacks(execute=True):
+        stored = recording.record(rater, assignment.public_id, score(4, seconds=2.5))
+        assert recording.record(rater, assignment.public_id, score(4, seconds=2.5)) == stored
+    assert (stored.value, stored.seconds, stored.status, stored.completion) == (4, 2.5, "scored", completion)
+    assert [each["study_id"] for each in heard] == [completion.prompt.study_id]
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+    with pytest.raises(AlreadyAnsweredError, match="already has the score 4"):
+        recording.record(rater, assignment.public_id, score(5))
+    assert Score.objects.count() == 1
+
+
+def test_answers_are_stored_by_question_and_share_the_time(completion: Completion, rater: Rater) -> None:
+    assignment = of("check", completion, rater)
+    stored = recording.record(rater, assignment.public_id, checks("yes", "no", "unknown", seconds=6))
+    places = [(each.question.position, each.value, each.seconds) for each in stored]
+    assert places == [(1, "yes", 2), (2, "no", 2), (3, "unknown", 2)]
+    assert recording.record(rater, assignment.public_id, checks("yes", "no", "unknown")) == stored
+    with pytest.raises(AlreadyAnsweredError, match="checked otherwise"):
+        recording.record(rater, assignment.public_id, checks("yes", "yes", "yes"))
+
+
+def test_after_undo_only_what_changed_is_a_new_row(completion: Completion, rater: Rater) -> None:
+    assignment = of("check", completion, rater)
+    first = recording.record(rater, assignment.public_id, checks("yes", "no", "yes"))
+    assert assignments.undo(completion.prompt.study, rater) == assignment
+    second = recording.record(rater, assignment.public_id, checks("yes", "yes", "yes"))
+    assert [each.pk for each in second if each in first] == [first[0].pk, first[2].pk]
+    assert second[1].revises == first[1]
+    current = Answer.objects.current().order_by("question__position").values_list("value", flat=True)
+    assert (list(current), Answer.objects.count()) == (["yes", "yes", "yes"], 4)
+
+
+def test_an_answer_after_undo_is_about_the_wording_that_replaced_the_old_one(
+    completion: Completion, rater: Rater
+) -> None:
+    assignment = of("check", completion, rater)
+    first = recording.record(rater, assignment.public_id, checks("yes", "no", "yes"))
+    old = first[1].question
+    old.is_current = False
+    old.save()
+    new = make.make_question(prompt=completion.prompt, position=2, text="Replaced?")
+    assignments.undo(completion.prompt.study, rater)
+    for _ in range(2):
+        second = recording.record(rater, assignment.public_id, checks("yes", "no", "yes"))
+        assert [each.question for each in second][1] == new
+        assert [each.pk for each in second if each in first] == [first[0].pk, first[2].pk]
+    assert Answer.objects.current().filter(question=old).exists()  # what was said of the old wording stays
+
+
+def test_an_unscored_reply_keeps_its_reason(completion: Completion) -> None:
+    judge = make.make_rater(kind=Rater.Kind.JUDGE)
+    said = Checks(
+        answers={
+            1: Check(value="yes", raw_reply="YES"),
+            2: Check(reason="unparsable", raw_reply="Perhaps"),
+            3: Check(reason="empty"),
+        }
+    )
+    stored = recording.record(judge, of("check", completion, judge).public_id, said)
+    assert [(each.status, each.reason, each.raw_reply) for each in stored] == [
+        ("scored", "", "YES"),
+        ("unscored", "unparsable", "Perhaps"),
+        ("unscored", "empty", ""),
+    ]
+    judged = recording.record(
+        judge, of("score", completion, judge).public_id, score(None, highest=10, reason="refused")
+    )
+    assert (judged.status, judged.reason, judged.highest) == ("unscored", "refused", 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [
+        (score(6), "value", "must be between 1 and 5"),
+        (score(None), "value", "either a score or the reason"),
+        (score(3, reason="empty"), "value", "either a score or the reason"),
+        (score(None, reason="tired"), "reason", "must be one of"),
+        (score(3, highest=10), "highest", "scores answers from 1 to 5"),
+        (score(3, lowest=5), "highest", "above the lowest"),
+        (score(2.5), "value", "whole number"),
+        (score(3, seconds=-1), "seconds", "between 0 and"),
+        (checks("yes", "no", "yes"), "assignment", "is to score an answer"),
+    ],
+)
+def test_no_such_score_is_stored(
+    completion: Completion, rater: Rater, said: Any, field: str, words: str
+) -> None:
+    assignment = of("score", completion, rater)
+    with pytest.raises(InvalidAnswerError, match=words) as refused:
+        recording.record(rater, assignment.public_id, said)
+    assert refused.value.field == field
+    assert not Score.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [
+        (checks("yes", "no"), "answers.3", "number 3 has no answer yet"),
+        (checks("yes", "no", "yes", "no"), "answers.4", "no requirement number 4"),
+        (checks("yes", "no", "maybe"), "answers.3", "must be one of yes, no, unknown"),
+        (Rating(points=8, rating=3), "assignment", "is to check an answer against its requirements"),
+    ],
+)
+def test_no_such_answers_are_stored(
+    completion: Completion, rater: Rater, said: Any, field: str, words: str
+) -> None:
+    assignment = of("check", completion, rater)
+    with pytest.raises(InvalidAnswerError, match=words) as refused:
+        recording.record(rater, assignment.public_id, said)
+    assert refused.value.field == field
+    assert not Answer.objects.exists()
+
+
+def test_nothing_is_asked_about_a_prompt_without_requirements() -> None:
+    completion = make.make_completion()
+    make.make_question(prompt=completion.prompt, is_accepted=False, proposed_by="model-1")
+    rater = make.make_member(completion.prompt.study)
+    with pytest.raises(InvalidAnswerError, match="has no requirements"):
+        recording.record(rater, of("check", completion, rater).public_id, checks())
+
+
+def test_a_place_taken_by_somebody_else_makes_an_answer_late(completion: Completion, rater: Rater) -> None:
+    assignment = of("score", completion, rater, leased_until=timezone.now())
+    other = make.make_member(completion.prompt.study)
+    taken = recording.record(other, of("score", completion, other).public_id, score(2))
+    late = recording.record(rater, assignment.public_id, score(4))
+    assert (taken.is_late, late.is_late) == (False, True)
+
+
+def test_a_batch_holds_every_kind(completion: Completion, rater: Rater) -> None:
+    pair = make.make_assignment(
+        pair=make.make_pair(prompt=completion.prompt), rater=rater, study=completion.prompt.study
+    )
+    given = [
+        Submission(of("check", completion, rater).public_id, checks("no", "no", "no")),
+        Submission(pair.public_id, Rating(points=8, rating=3)),
+        Submission(of("score", completion, rater).public_id, score(1)),
+        Submission("unknown", score(1)),
+    ]
+    answers, comparison, scored, refused = recording.record_all(rater, given)
+    assert [each.value for each in answers] == ["no"] * 3  # type: ignore[union-attr]
+    assert (comparison.rating, scored.value) == (3, 1)  # type: ignore[union-attr]
+    assert isinstance(refused, NotAllowedError)
+
+
+def test_a_closed_study_takes_none(completion: Completion, rater: Rater) -> None:
+    assignment = of("score", completion, rater)
+    Study.objects.update(closed_at=timezone.now())
+    with pytest.raises(NotAllowedError, match="closed before"):
+        recording.record(rater, assignment.public_id, score(3))

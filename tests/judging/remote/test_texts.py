@@ -1,0 +1,221 @@
+"""Single answers over the API: claims, and conversations of several questions with a judge elsewhere."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arena.api.auth import issue_token
+from arena.models import Answer, Assignment, Rater, Score, Study
+from judging.models import Judge, JudgeCall, JudgeRun
+from judging.runs.calls import judge_assignment
+from judging.runs.lifecycle import plan_run, start_run
+from judging.runs.recovery import sweep
+from judging.worker import arena_client
+from tests import factories as make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+QUESTIONS = ("Is it short?", "Is it kind?", "Does it rhyme?")
+
+
+@pytest.fixture
+def study() -> Study:
+    """Two answers to a prompt with three requirements, which raters score and check."""
+    study = make.make_small_study(prompts=1, contestants=2, tasks=["score", "check"], score_highest=7)
+    prompt = study.prompts.get()
+    for text in QUESTIONS:
+        make.make_question(prompt=prompt, text=text, labels=["SECRET label"])
+    make.make_question(prompt=prompt, is_accepted=False, proposed_by="model-1")
+    return study
+
+
+class Elsewhere:
+    """A program with a rater's token."""
+
+    def __init__(self, client: Client, rater: Rater) -> None:
+        self._client = client
+        self._token = issue_token(rater)
+
+    def post(self, path: str, body: object) -> Any:
+        return self._client.post(
+            f"/api/v1{path}",
+            json.dumps(body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {self._token}"},
+        )
+
+    def claim(self, study: Study | None = None) -> Any:
+        reply = self.post("/assignments/", {"study": study.slug} if study else {})
+        assert reply.status_code in (200, 201), reply.content
+        return reply.json()
+
+    def hand_in(self, claimed: Any, text: str, **fields: Any) -> Any:
+        call = {"model": "far-1", **{name: claimed["request"][name] for name in ("key", "attempt")}}
+        body = {"raw_reply": text, "call": {**call, "prompt_tokens": 10, "seconds": 0.5}, **fields}
+        return self.post(f"/assignments/{claimed['assignment']}/replied/", body)
+
+
+def checks(claimed: Any) -> dict[str, Any]:
+    answers = [{"position": each["position"], "value": "yes"} for each in claimed["questions"]]
+    return {"assignment": claimed["assignment"], "answers": answers}
+
+
+@pytest.mark.parametrize("kind", Rater.Kind.values)
+def test_a_rater_scores_then_checks_every_answer_blindly(client: Client, study: Study, kind: str) -> None:
+    rater = make.make_member(study, kind=kind)
+    program, kinds = Elsewhere(client, rater), []
+    while (reply := program.post("/assignments/", {"study": study.slug})).status_code == 201:
+        claimed = reply.json()
+        kinds.append(claimed["kind"])
+        everything = reply.content.decode() + repr(dict(reply.headers))
+        assert not any(
+            word in everything for each in study.contestants.all() for word in (each.slug, each.name)
+        )
+        assert "SECRET" not in everything
+        assert claimed["text"]["turns"][0].startswith("Answer")
+        assert (claimed["first"], claimed["points"], claimed["request"]) == (None, None, None)
+        if claimed["kind"] == "score":
+            assert (claimed["lowest"], claimed["highest"], claimed["questions"]) == (1, 7, [])
+            body = {"value": 6, "lowest": 1, "highest": 7, "assignment": claimed["assignment"]}
+            assert program.post("/scores/", body).status_code == 201
+        else:
+            shown = [{"position": place, "text": text} for place, text in enumerate(QUESTIONS, 1)]
+            assert (claimed["questions"], claimed["lowest"]) == (shown, None)
+            assert program.post("/answers/", checks(claimed)).status_code == 201
+    assert (reply.status_code, sorted(kinds)) == (204, ["check", "check", "score", "score"])
+    assert (Score.objects.count(), Answer.objects.count()) == (2, 6)
+
+
+@pytest.fixture
+def judge(study: Study, messages: Any) -> Judge:
+    """A judge that checks requirements one after the other, with a remote run over both answers."""
+    judge = make.make_judge(slug="far", model="far-1", protocol="requirements")
+    plan_run(start_run(study, judge, remote=True).pk)
+    messages.clear()
+    return judge
+
+
+@pytest.fixture
+def far(client: Client, judge: Judge) -> Elsewhere:
+    return Elsewhere(client, judge.rater)
+
+
+@pytest.fixture
+def submitted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arena's own workers reach its API without a server."""
+
+    def ask(self: Any, method: str, path: str, body: bytes | None) -> arena_client.ArenaReply:
+        headers = {"Authorization": f"Bearer {self._token}"}
+        reply = client.generic(method, f"/api/v1{path}", body or b"", "application/json", headers=headers)
+        return arena_client.ArenaReply(reply.status_code, reply.json())
+
+    monkeypatch.setattr(arena_client.ArenaClient, "_ask", ask)
+
+
+def work_off(messages: Any) -> None:
+    while messages:
+        judge_assignment(messages.popleft()[1])
+
+
+def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(
+    far: Elsewhere, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    asked = []
+    for text in ("YES", "no, it is rude", "Perhaps"):
+        claimed = far.claim()
+        asked.append(claimed["request"]["messages"])
+        with django_capture_on_commit_callbacks(execute=True):
+            reply = far.hand_in(claimed, text)
+        assert (reply.status_code, reply.json()["assignment"]) == (200, claimed["assignment"])
+        again = far.hand_in(claimed, text)
+        assert (again.status_code, again.json()["state"]) == (200, reply.json()["state"])
+    assert [len(messages_sent) for messages_sent in asked] == [1, 3, 5]
+    assert [each["content"] for each in asked[2][1::2]] == ["YES", "no, it is rude"]
+    assert reply.json() == {"assignment": claimed["assignment"], "state": "claimed", "due_at": None}
+    work_off(messages)
+    stored = Answer.objects.order_by("question__position").values_list("value", "reason", "raw_reply")
+    assert list(stored) == [("yes", "", "YES"), ("no", "", "no, it is rude"), (None, "unparsable", "Perhaps")]
+    run = JudgeRun.objects.get()
+    progress = JudgeCall.objects.progress(run)
+    assert (progress.calls, progress.retried, progress.scored, progress.waiting) == (3, 0, 1, 1)
+    assert progress.prompt_tokens == 30
+
+
+def test_a_late_reply_counts_once(far: Elsewhere) -> None:
+    claimed = far.claim()
+    past = timezone.now() - timedelta(seconds=1)
+    Assignment.objects.filter(state="claimed").update(leased_until=past)
+    JudgeCall.objects.update(deadline=past)
+    sweep()
+    again = far.claim()
+    assert again["request"]["messages"] == claimed["request"]["messages"]
+    assert [each["request"]["attempt"] for each in (claimed, again)] == [1, 2]
+    assert far.hand_in(claimed, "YES").status_code == 200
+    refused = far.hand_in(again, "NO")
+    assert (refused.status_code, refused.json()["field"]) == (409, "assignment")
+    states = JudgeCall.objects.order_by("attempt").values_list("state", "raw_reply", "prompt_tokens")
+    assert list(states) == [("replied", "YES", 10), ("abandoned", "", 10)]
+    assert far.claim()["request"]["key"] != claimed["request"]["key"]
+
+
+def test_calls_about_one_answer_are_told_apart_by_their_question(far: Elsewhere) -> None:
+    first = far.claim()
+    far.hand_in(first, "YES")
+    second = far.claim()
+    name = {name: second["request"][name] for name in ("key", "attempt")}
+    assert (first["assignment"], name["attempt"]) == (second["assignment"], 1)
+    path = f"/assignments/{second['assignment']}"
+    assert far.post(f"{path}/renew/", name).status_code == 200
+    assert far.post(f"{path}/renew/", {**name, "key": first["request"]["key"]}).status_code == 409
+    failed = {**name, "kind": "timeout"}
+    assert far.post(f"{path}/failed/", failed).json()["state"] == "open"
+    states = JudgeCall.objects.order_by("pk").values_list("state", flat=True)
+    assert list(states) == ["replied", "failed"]
+
+
+def test_a_requirement_that_is_gone_is_not_waited_for(
+    far: Elsewhere, study: Study, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    first = far.claim()
+    far.hand_in(first, "YES")
+    study.prompts.get().questions.filter(position__gt=1).update(is_current=False)
+    with django_capture_on_commit_callbacks(execute=True):
+        second = far.claim()
+    assert second["assignment"] != first["assignment"]
+    work_off(messages)
+    assert Answer.objects.get().value == "yes"
+    far.hand_in(second, "NO")
+    study.prompts.get().questions.update(is_current=False)
+    assert far.post("/assignments/", {}).status_code == 204
+
+
+def test_only_claimed_questions_take_a_reply(far: Elsewhere, client: Client, study: Study) -> None:
+    claimed = far.claim()
+    other = Elsewhere(client, make.make_member(study))
+    assert other.hand_in(claimed, "YES").status_code == 403
+    for field, value, status in (("key", "next.9", 403), ("attempt", 9, 403), ("key", "\0", 422)):
+        changed = {**claimed, "request": {**claimed["request"], field: value}}
+        assert far.hand_in(changed, "YES").status_code == status
+    assert far.hand_in(claimed, "\0").status_code == 422
+    assert far.hand_in(claimed, "YES", expected=float("nan")).status_code == 422
+    assert far.hand_in(claimed, "YES", surprise=1).status_code == 422
+    assert JudgeCall.objects.get().state == "in_flight"
+
+
+def test_a_judge_scores_on_the_scale_of_its_protocol(
+    client: Client, study: Study, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    judge = make.make_judge(model="far-1", protocol="score-only")
+    plan_run(start_run(study, judge, remote=True).pk)
+    messages.clear()
+    far = Elsewhere(client, judge.rater)
+    claimed = far.claim()
+    assert (claimed["kind"], claimed["lowest"], claimed["highest"]) == ("score", 1, 10)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert far.hand_in(claimed, "8", expected=7.5).json()["state"] == "claimed"
+    work_off(messages)
+    score = Score.objects.get()
+    assert (score.value, score.expected, score.highest, score.raw_reply) == (8, 7.5, 10, "8")

@@ -1,0 +1,251 @@
+"""Judges of single answers, through the services: a real client, a loopback endpoint, the real API."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.models import Answer, Assignment, Question, Score, Study
+from arena.rating import planning
+from arena.rating.plans import Plan, Wanted, Which
+from judging.judges.services import JudgeError
+from judging.models import JudgeCall, JudgeRun
+from judging.runs import calls
+from judging.runs.calls import judge_assignment
+from judging.runs.estimating import estimate
+from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
+from judging.runs.recovery import abandon_orphans
+from tests.factories import make_judge, make_question, make_small_study
+from tests.judging.endpoints.server import Answer as Reply
+from tests.judging.endpoints.server import ChatServer
+from tests.judging.protocols.infobench import what_is_asked
+from tests.judging.runs.releasing import releasing
+
+Drain = Callable[[], None]
+
+
+def make_questions(study: Study, *counts: int) -> None:
+    for prompt, count in zip(study.prompts.order_by("pk"), counts, strict=True):
+        for _ in range(count):
+            make_question(prompt=prompt)
+
+
+def checked() -> list[tuple[int, int, str | None, str]]:
+    rows = Answer.objects.current().order_by("completion", "question__position")
+    return list(rows.values_list("completion", "question__position", "value", "reason"))
+
+
+def test_each_requirement_is_asked_about_once(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=3, contestants=2)
+    make_questions(study, 3, 1, 0)
+    make_question(prompt=study.prompts.first(), position=9, is_accepted=False, proposed_by="m")
+    model.script = lambda body: Reply("Perhaps" if len(body["messages"]) == 5 else "Yes")
+    judge = make_judge(base_url=model.url, protocol="requirements")
+    expected = estimate(study, judge, Wanted())
+    assert (expected.pairs, expected.calls.low, expected.calls.high) == (4, 8, 8)
+    run = start_run(study, judge, both_orders=True, controls=True)
+    assert (run.both_orders, run.controls) == (False, False)
+    drain()
+    run.refresh_from_db()
+    progress = JudgeCall.objects.progress(run)
+    assert (run.state, progress.scored, progress.calls) == ("finished", 4, 8)
+    asked = [what_is_asked(body["messages"]) for body in model.requests]
+    assert len(set(asked)) == 8
+    assert not any(turn in str(model.requests) for prompt in study.prompts.all() for turn in prompt.turns)
+    assert {body["temperature"] for body in model.requests} == {0}
+    assert len(checked()) == 8
+    first = Answer.objects.select_related("assignment").order_by("pk").first()
+    assert first is not None
+    assert first.assignment is not None
+    assert (first.source, first.assignment.kind, first.assignment.state) == ("api", "check", "submitted")
+    assert planning.outlook(study, judge.rater, kind="check") == {
+        Which.ALL: Plan(0, 0),
+        Which.EXTEND: Plan(0, 0),
+        Which.FAILURES: Plan(0, 0),
+        Which.UNSCORED: Plan(2, 2),
+    }
+    with pytest.raises(JudgeError, match="has replied about every answer"):
+        start_run(study, judge)
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_again(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 2)
+    model.script = lambda body: Reply("Yes" if len(body["messages"]) == 1 else "Perhaps")
+    judge = make_judge(base_url=model.url, protocol="requirements")
+    start_run(study, judge)
+    drain()
+    assert [row[1:] for row in checked()] == [(1, "yes", ""), (2, None, "unparsable")]
+    model.script = lambda body: Reply("Yes" if len(body["messages"]) == 1 else "No")
+    start_run(study, judge, kind="unscored")
+    drain()
+    assert [row[1:] for row in checked()] == [(1, "yes", ""), (2, "no", "")]
+    assert (Answer.objects.count(), len(model.requests)) == (3, 4)
+
+
+def test_what_was_never_asked_is_left_out(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 3)
+    model.script = lambda body: Reply("Yes" if len(body["messages"]) == 1 else "Perhaps")
+    judge = make_judge(base_url=model.url, protocol="requirements", parameters={"stop_at_unreadable": True})
+    run = start_run(study, judge)
+    drain()
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert [row[1:] for row in checked()] == [(1, "yes", ""), (2, None, "unparsable")]
+    assert planning.outlook(study, judge.rater, kind="check")[Which.UNSCORED] == Plan(1, 1)
+
+
+@pytest.mark.parametrize(("protocol", "calls_made"), [("requirements-alone", 2), ("requirements-at-once", 1)])
+def test_other_ways_to_ask_about_requirements(
+    protocol: str, calls_made: int, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 2)
+    model.script = lambda body: Reply("1: YES\n2: NO" if protocol.endswith("once") else "YES")
+    judge = make_judge(base_url=model.url, protocol=protocol)
+    assert estimate(study, judge, Wanted()).calls.low == calls_made
+    start_run(study, judge)
+    drain()
+    assert [row[2] for row in checked()] == ["yes", "no" if calls_made == 1 else "yes"]
+    assert len(model.requests) == calls_made
+
+
+def test_a_conversation_that_was_killed_goes_on_at_its_question(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 4)
+
+    def script(body: Mapping[str, Any]) -> Reply:
+        if len(body["messages"]) == 5 and len(model.requests) == 3:
+            raise_in_worker.append(body)
+        return Reply("YES")
+
+    raise_in_worker: list[Any] = []
+    model.script = script
+    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    plan_run(run.pk)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calls.committing, "commit_each", _dies_after(2))
+        with pytest.raises(SystemExit):
+            judge_assignment(run.run_assignments.get().assignment_id)
+    committed = list(JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True))
+    assert committed == ["first.1", "next.2"]
+    JudgeCall.objects.filter(state="in_flight").update(worker="elsewhere:1:dead")
+    abandon_orphans()
+    drain()
+    replied = JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True)
+    assert list(replied) == ["first.1", "next.2", "next.3", "next.4"]
+    assert len(model.requests) == 5  # the third was in flight
+    assert [row[2] for row in checked()] == ["yes"] * 4
+
+
+def test_requirements_that_change_while_a_conversation_waits_are_asked_anew(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 3)
+    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+
+    def pause(body: Mapping[str, Any]) -> Reply:
+        if len(body["messages"]) == 3:
+            pause_run(run)
+        return Reply("YES")
+
+    model.script = releasing(pause)
+    plan_run(run.pk)
+    judge_assignment(run.run_assignments.get().assignment_id)
+    assert [call.key for call in run.calls.order_by("pk")] == ["first.1", "next.2"]
+    Question.objects.filter(position=2).update(text="Is it another one?")
+    model.script = lambda body: Reply("NO" if "another" in str(body["messages"][-1]) else "YES")
+    assert resume_run(run)
+    drain()
+    assert [row[2] for row in checked()] == ["yes", "no", "yes"]
+    replied = run.calls.filter(round=1).order_by("pk").values_list("key", "cached_from")
+    assert [key for key, _ in replied] == ["first.1", "next.2", "next.3"]
+    assert len(model.requests) == 5
+
+
+def _dies_after(commits: int) -> Callable[[Any], Any]:
+    real, left = calls.committing.commit_each, [commits]
+
+    def commit_each(batch: Any) -> Any:
+        if not left[0]:
+            raise SystemExit
+        left[0] -= 1
+        return real(batch)
+
+    return commit_each
+
+
+def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    said = iter(["2", "3", "3", "4", "five", "six"])
+    model.script = lambda body: Reply(next(said))
+    judge = make_judge(base_url=model.url, protocol="direct-score", samples=3, temperature=1)
+    assert (judge.task, judge.form) == ("score", "score")
+    run = start_run(study, judge)
+    drain()
+    run.refresh_from_db()
+    assert (run.state, JudgeCall.objects.progress(run).scored) == ("finished", 2)
+    scores = Score.objects.order_by("pk")
+    assert [round(score.value or 0, 3) for score in scores] == [2.667, 4]
+    assert {(score.lowest, score.highest, score.source) for score in scores} == {(1, 5, "api")}
+
+
+def test_a_run_pauses_where_no_reply_can_be_read(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=12)
+    make_questions(study, 1)
+    model.script = lambda body: Reply("Perhaps")
+    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    drain()
+    run.refresh_from_db()
+    assert run.state == "paused"
+    assert "None of the first 10 replies could be read" in run.error
+    resume_run(run)
+    drain()
+    assert Answer.objects.filter(value=None, reason="unparsable").count() == 12
+
+
+def test_a_study_without_requirements_has_nothing_to_check(model: ChatServer, db: None) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    with pytest.raises(JudgeError, match="has requirements to check"):
+        start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    with pytest.raises(JudgeError, match="criteria do not rate"):
+        make_judge(protocol="score", rates_criteria=True)
+
+
+def test_an_answer_whose_requirements_are_gone_is_put_aside(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=2)
+    make_questions(study, 1)
+    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    plan_run(run.pk)
+    Question.objects.update(is_current=False)
+    drain()
+    run.refresh_from_db()
+    assert (run.state, JudgeCall.objects.progress(run).put_aside) == ("finished", 2)
+    assert set(Assignment.objects.values_list("state", flat=True)) == {"failed"}
+    assert JudgeRun.objects.get().calls.count() == 0
+
+
+def test_the_page_of_a_run_shows_how_each_reply_was_read(
+    arena: Any, model: ChatServer, drain: Drain, staff: Client
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 3)
+    model.script = lambda body: Reply(["Yes", "no", "Perhaps"][len(body["messages"]) // 2])
+    checking = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    drain()
+    page = staff.get(f"/judging/runs/{checking.pk}/")
+    assert [said for _, said in page.context["calls"]] == ["not rated: unreadable", "not met", "met"]
+    assert "met 1, not met 1, not rated 1" in page.content.decode()
+    model.script = lambda body: Reply("4")
+    scoring = start_run(study, make_judge(base_url=model.url, protocol="direct-score"))
+    drain()
+    page = staff.get(f"/judging/runs/{scoring.pk}/")
+    assert [said for _, said in page.context["calls"]] == ["4"]
+    assert "mean 4.00" in page.content.decode()

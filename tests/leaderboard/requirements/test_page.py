@@ -1,0 +1,188 @@
+import csv
+import io
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.files.bundle.archive import RESULTS, Reader
+from leaderboard.files.bundle.recomputing import recompute
+from leaderboard.refreshing.services import refresh
+from tests import factories
+from tests.leaderboard.requirements.studies import Checking
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made():
+    """Two models, three prompts, and people who contest the last requirement of the first prompt."""
+    made = Checking(visibility="public", closed_at=timezone.now())
+    made.prompt(["Format"], ["Content"], ["Style"], category="Arts: Film", subset="easy")
+    made.prompt(["Content"], ["Format"], category="Law", subset="hard")
+    made.prompt(["Content"], category="Law", subset="hard")
+    made.rater("p1", ["yyy", "yny"], ["yn", "yn"], ["y", "n"], seconds=6.0)
+    made.rater("p2", ["yyn", "ynn"], ["yn", "nn"], ["y", "n"], seconds=6.0)
+    made.judge("j", ["yyy", "nnn"], ["yn", "yn"], ["u", "?"])
+    return made
+
+
+def shown(client, study, query="", **headers):
+    if not study.snapshots.exists():
+        refresh(study)
+    return client.get(f"/studies/{study.slug}/requirements/{query}", **headers)
+
+
+def page_of(client, study, query=""):
+    return shown(client, study, query).context["page"]
+
+
+def test_the_page_says_who_meets_most(client, made):
+    page = page_of(client, made.study)
+    assert page.verdict[0].startswith("Ada meets the most requirements: 80.0%")
+    assert [(row.name, row.share) for row in page.rows] == [("Ada", "80.0%"), ("Bob", "25.0%")]
+    assert page.filters == "People"
+    assert page.content["contested"] == 1
+
+
+def test_switches_change_the_numbers(client, made):
+    def drfr(query):
+        return [each["drfr"] for each in page_of(client, made.study, query).content["contestants"]]
+
+    assert drfr("?raters=judge:j") == [0.8, 0.2]
+    assert drfr("?raters=judge:j&missing=no") == [0.8, 0.166667]
+    assert drfr("?subset=easy") == [1.0, 0.5]
+    assert drfr("?category=Law") == [0.666667, 0.0]
+    assert drfr("?contested=out") == [0.8, 0.25]
+
+
+def test_every_panel_has_its_figure_and_csv(client, made):
+    page = page_of(client, made.study)
+    assert [panel.slug for panel in page.panels] == [
+        *("labels", "labels-map", "domains-map", "models"),
+        *("questions", "people", "contested", "sources"),
+    ]
+    for panel in page.panels:
+        assert client.get(panel.csv_url).status_code == 200
+        assert client.get(panel.figure_url).status_code == (200 if panel.has_figure else 404)
+    rows = list(
+        csv.DictReader(io.StringIO(client.get(page.panel("labels").csv_url).content.decode("utf-8-sig")))
+    )
+    assert rows[0]["Kind"] == "Content"
+    assert float(rows[0]["Ada: met (%)"]) == 100
+
+
+def test_what_everybody_fails_leads_to_its_answers(client, made):
+    page = page_of(client, made.study)
+    (line,) = page.failed
+    assert page.same == 2
+    text = client.get(line.address).context["page"]
+    assert list(text.raters.values()) == ["j", "Person 1", "Person 2"]
+    assert [cell.words for cell in text.rows[1].cells] == ["Not met"] * 3
+    assert len(text.others) == 2
+
+
+def test_sources_stand_beside_people_with_their_cost(client, made):
+    page = page_of(client, made.study, "?hour=30")
+    judge = page.sources["rows"][1]
+    assert (judge["rater"], page.sources["beside"]) == ("judge:j", "people")
+    table = page.panel("sources").table
+    people = dict(zip(table.columns, table.rows[0], strict=True))
+    # Two people, twelve answers each, six seconds each: 2.4 minutes at 30 an hour.
+    assert (people["Minutes"], people["Cost"]) == (2.4, pytest.approx(1.2))
+    assert page_of(client, made.study, "?beside=judge:j").sources["beside"] == "judge:j"
+    assert shown(client, made.study, "?hour=-1").status_code == 404
+
+
+def test_what_is_unknown_is_refused(client, made):
+    assert shown(client, made.study, "?raters=nobody").status_code == 404
+    assert shown(client, made.study, "?missing=maybe").status_code == 404
+
+
+def test_while_people_rate_single_requirements_and_answers_are_for_operators(client, made, admin_client):
+    made.study.closed_at = None
+    made.study.save()
+    page = page_of(client, made.study)
+    assert (page.content["questions"], page.any_text, page.failed) == ([], "", [])
+    # Of groups with fewer than ten checks nothing shows.
+    assert page.content["contestants"][0]["labels"] == {}
+    text = int(page.checked.text[0])
+    address = f"/studies/{made.study.slug}/requirements/texts/{text}/"
+    assert client.get(address).status_code == 403
+    assert "any_text" in dir(page)
+    assert client.get(f"/studies/{made.study.slug}/requirements/?subset=easy").context["page"].content is None
+    assert client.get(f"/studies/{made.study.slug}/requirements/tables/questions.csv").status_code == 404
+    own = admin_client.get(f"/studies/{made.study.slug}/requirements/").context["page"]
+    assert own.content["questions"]
+    assert admin_client.get(address).status_code == 200
+
+
+def test_an_unknown_text_is_not_found(client, made):
+    refresh(made.study)
+    unchecked = factories.make_completion(prompt=made.prompts[0][0])
+    for text in (unchecked.pk, 10**30):
+        assert client.get(f"/studies/{made.study.slug}/requirements/texts/{text}/").status_code == 404
+
+
+def test_the_tab_is_there_where_a_study_has_answers(client, made):
+    refresh(made.study)
+    address = f"/studies/{made.study.slug}/requirements/"
+    assert address in client.get(f"/studies/{made.study.slug}/data/").content.decode()
+    other = factories.make_study(visibility="public")
+    refresh(other)
+    assert (
+        f"/studies/{other.slug}/requirements/"
+        not in client.get(f"/studies/{other.slug}/data/").content.decode()
+    )
+    empty = shown(client, other)
+    assert "Nobody has checked an answer against its requirements yet." in empty.content.decode()
+
+
+def test_answers_show_at_once(client, made):
+    first = shown(client, made.study)
+    assert shown(client, made.study, HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
+    made.judge("late", ["yyy", "yyy"], ["yy", "yy"], ["y", "y"])
+    again = shown(client, made.study, "?raters=judge:late", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert again.context["page"].content["contestants"][0]["drfr"] == 1
+
+
+def test_a_bundle_follows_new_answers_and_computes_again(client, made):
+    refresh(made.study)
+
+    def bundle():
+        found = client.get(f"/studies/{made.study.slug}/results/bundle.zip")
+        return Reader(io.BytesIO(b"".join(found.streaming_content)))
+
+    before = bundle()
+    report = recompute(before)
+    assert (report.verdict.is_equal, report.verdict.different) == (True, 0)
+    assert b'"kind":"requirements","method":"","raters":"judge:j"' in before.read(RESULTS).replace(b" ", b"")
+    made.judge("late", ["yyy", "yyy"], ["yy", "yy"], ["y", "y"])
+    assert b"judge:late" in bundle().read(RESULTS)
+
+
+def test_the_api_has_the_same_numbers(client, made):
+    refresh(made.study)
+    address = f"/api/v1/studies/{made.study.slug}/requirements/"
+    found = client.get(address, {"raters": "judge:j"}).json()
+    assert found["contestants"][0]["drfr"] == 0.8
+    assert found["scores"] is None
+    assert client.get(address, {"judge": "j"}).status_code == 400
+    assert client.get(address, {"raters": "judge:x"}).status_code == 404
+
+
+def test_requirements_stand_beside_scores(client):
+    made = Checking(models=["Ada", "Bob", "Cleo"], visibility="public", closed_at=timezone.now())
+    made.prompt(["A"], ["B"], ["C"])
+    made.prompt(["A"], ["B"])
+    person = made.rater("p", ["yyy", "yyn", "ynn"], ["yy", "yn", "nn"])
+    for _, (ada, bob, cleo) in made.prompts:
+        for first, second in ((ada, bob), (bob, cleo), (ada, cleo)):
+            pair = factories.make_pair(prompt=ada.prompt, first=first, second=second)
+            factories.make_comparison(pair=pair, rater=person, rating=1)
+    page = page_of(client, made.study)
+    assert page.beside.agreement.spearman == 1
+    assert "scores from pairs (People) is 1.00" in page.scores_sentence
+    assert page.panel("scores").table.rows[0][:2] == ("Ada", 100.0)
+    board = client.get(f"/studies/{made.study.slug}/?columns=all").context["page"]
+    (column,) = (each for each in board.view.further if each.key == "requirements")
+    assert [column.text(entry) for entry in board.view.entries] == ["100.0%", "60.0%", "20.0%"]
