@@ -35,7 +35,9 @@ class HandMade:
 
     def completion(self, name, prompt):
         found = Completion.objects.filter(prompt=prompt, contestant=self.contestants[name]).first()
-        return found or factories.make_completion(prompt=prompt, contestant=self.contestants[name])
+        return found or factories.make_completion(
+            prompt=prompt, contestant=self.contestants[name], turns=[f"Answer of {name}"]
+        )
 
     def pair(self, one, other, prompt=0):
         about = self.prompts[prompt]

@@ -182,7 +182,7 @@ def test_people_and_judges_are_shown_the_same_text(naming: str, shown: str) -> N
     asked = make_assignment(pair=pair, rater=run.judge.rater)
     asked = Assignment.objects.for_page().get(pk=asked.pk)
     work = Work(RunAssignment(run=run, assignment=asked))
-    assert list(work.pair_texts.first) == [shown]
+    assert list(work.texts.first) == [shown]
 
 
 @pytest.mark.django_db
