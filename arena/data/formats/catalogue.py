@@ -25,7 +25,7 @@ from arena.data.formats import (
     wildbench,
 )
 from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
-from arena.data.formats.reading import OPINIONS, Companions, Format, Head, Kind
+from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -127,6 +127,12 @@ class Sources:
             if source.format is of:
                 found.setdefault(source.kind, []).append(source.file)
         return found
+
+    @property
+    def data_set(self) -> DataSet | None:
+        """The published data set in whose format all files are."""
+        found = {source.format.data_set for source in self.sources}
+        return found.pop() if len(found) == 1 else None
 
     @property
     def progress(self) -> float:

@@ -9,7 +9,17 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, judge_of, read_rows
+from arena.data.formats.reading import (
+    Companions,
+    DataSet,
+    Fields,
+    Format,
+    Head,
+    Kind,
+    digest,
+    judge_of,
+    read_rows,
+)
 from arena.data.formats.records import (
     AnswerRecord,
     CompletionRecord,
@@ -124,6 +134,15 @@ def _labels(fields: Fields) -> list[tuple[str, ...]] | None:
     return None
 
 
+DATA_SET: Final = DataSet(
+    "InFoBench",
+    "A judge checks each answer against the requirements of its instruction.\n\n"
+    "Qin and others published the instructions and their requirements in 2024 as "
+    "[InFoBench](https://github.com/qinyiwei/InfoBench) (MIT licence), with the paper "
+    "[InFoBench: Evaluating Instruction Following Ability in Large Language Models]"
+    "(https://arxiv.org/abs/2401.03601).",
+)
+
 FORMAT = Format(
     "infobench",
     "InFoBench",
@@ -131,4 +150,5 @@ FORMAT = Format(
     recognise,
     read,
     told=frozenset({"contestant", "judge"}),
+    data_set=DATA_SET,
 )

@@ -15,6 +15,7 @@ from arena.data.formats.reading import (
     SUBSET,
     SUBSET_AND_JUDGE,
     Companions,
+    DataSet,
     Fields,
     Format,
     Head,
@@ -170,8 +171,23 @@ def _reply(fields: Fields, reply: Any) -> tuple[str, str]:
     return "", ""
 
 
+DATA_SET: Final = DataSet(
+    "LLMBar",
+    "Judges say which of two answers follows an instruction better. Experts agreed on the right answers.\n\n"
+    "Zeng and others published the pairs and the judges’ replies in 2023 as "
+    "[LLMBar](https://github.com/princeton-nlp/LLMBar) (MIT licence), with the paper [Evaluating Large "
+    "Language Models at Evaluating Instruction Following](https://arxiv.org/abs/2310.07641). The subset "
+    "*Natural* is from existing data sets. In the other subsets, the worse answer often looks better.",
+)
+
 PAIRS: Final = Format(
-    "llmbar", "LLMBar pairs", "input, output_1, output_2 and label, without results", recognise, read, SUBSET
+    "llmbar",
+    "LLMBar pairs",
+    "input, output_1, output_2 and label, without results",
+    recognise,
+    read,
+    told=SUBSET,
+    data_set=DATA_SET,
 )
 REPLIES: Final = Format(
     "llmbar-replies",
@@ -180,4 +196,5 @@ REPLIES: Final = Format(
     recognise_replies,
     read,
     told=SUBSET_AND_JUDGE,
+    data_set=DATA_SET,
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from arena.data.formats import ours
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -147,10 +147,19 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.COMPLETIONS: _result,
 }
 
+DATA_SET: Final = DataSet(
+    "LLMFAO",
+    "A crowd and two judges, GPT-4 and GPT-3.5, say which of two language models answers a prompt better.\n\n"
+    "Dmitry Ustalov published these ratings in 2023 as [LLMFAO](https://github.com/dustalov/llmfao) "
+    "(CC BY 4.0). The prompts and answers are from the crowdsourced benchmark of "
+    "[llmonitor.com](https://benchmarks.llmonitor.com/) (CC BY 4.0).",
+)
+
 FORMAT = Format(
     "llmfao",
     "LLMFAO data set",
     "models.jsonl, prompts.jsonl, results.jsonl and the files of ratings",
     recognise,
     read,
+    data_set=DATA_SET,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.data.formats.files import Form, InputFile, json_type
 from arena.data.formats.records import (
@@ -358,6 +358,13 @@ Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]
 """Files of the same format in the same import, by kind."""
 
 
+class DataSet(NamedTuple):
+    """A published data set: how its authors spell it, and what a page says of it in Markdown."""
+
+    name: str
+    description: str
+
+
 @dataclass(frozen=True)
 class Format:
     """A way of writing data down.
@@ -365,6 +372,7 @@ class Format:
     ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
     ``needs`` names required fields in messages. ``told`` is what only the path of a file says, or whoever
     imports it: its subset, the contestant who wrote its texts, or the judge who gave all its ratings.
+    ``data_set`` is the one that is published in this format.
     """
 
     name: str
@@ -373,6 +381,7 @@ class Format:
     recognise: Callable[[Head], Kind | None]
     read: Callable[[InputFile, Kind, Companions], Iterator[Item]]
     told: frozenset[str] = frozenset()
+    data_set: DataSet | None = None
 
 
 def judge_of(file: InputFile, slug: str, **facts: Any) -> RaterRecord:

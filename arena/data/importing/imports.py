@@ -1,5 +1,6 @@
 """Imports: one transaction, all or nothing; the same input twice adds nothing."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
@@ -8,6 +9,7 @@ from django.db import transaction
 
 from arena.data.formats import catalogue
 from arena.data.formats.files import About, InputFile
+from arena.data.formats.reading import DataSet
 from arena.data.formats.records import (
     AnswerRecord,
     ComparisonRecord,
@@ -81,7 +83,12 @@ def import_files(
     check_slug(study_slug)
     sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet, about=about)
     return import_records(
-        study_slug, sources.items(), dry_run=dry_run, progress=progress, share=lambda: sources.progress
+        study_slug,
+        sources.items(),
+        data_set=sources.data_set,
+        dry_run=dry_run,
+        progress=progress,
+        share=lambda: sources.progress,
     )
 
 
@@ -89,6 +96,7 @@ def import_records(
     study_slug: str,
     items: Iterable[Item],
     *,
+    data_set: DataSet | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
     share: Callable[[], float] = float,
@@ -96,13 +104,14 @@ def import_records(
     """Import records into a study, which is made if it does not exist.
 
     One transaction under a lock on the study; an error or a dry run changes nothing. What others name must
-    come first. ``share`` is that of what was read. Raises InvalidStudyError.
+    come first. ``data_set`` is the one the records are from, ``share`` that of what was read. Raises
+    InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
     with transaction.atomic():
-        name = study_slug.replace("-", " ").replace("_", " ").strip().capitalize() or study_slug
-        study, report.creates_study = Study.objects.get_or_create(slug=study_slug, defaults={"name": name})
+        texts = _texts(study_slug, data_set)
+        study, report.creates_study = Study.objects.get_or_create(slug=study_slug, defaults=texts)
         study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         run = _Run(study, report)
         for place, chunk in _chunks(items, report):
@@ -113,6 +122,15 @@ def import_records(
         if not report.applied:
             transaction.set_rollback(True)
     return report
+
+
+def _texts(slug: str, data_set: DataSet | None) -> dict[str, str]:
+    """Name and description of a new study: those of the data set that its slug names, else from the slug."""
+    name = slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
+    if data_set is None or data_set.name.lower() not in name.lower():
+        return {"name": name}
+    spelled = re.sub(re.escape(data_set.name), data_set.name, name, flags=re.IGNORECASE)
+    return {"name": spelled, "description": data_set.description}
 
 
 def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:

@@ -29,6 +29,33 @@ def rows() -> list[tuple[str, int | None, str, str]]:
     return found
 
 
+@pytest.mark.parametrize(
+    ("slug", "name", "is_described"),
+    [
+        ("llmbar", "LLMBar", True),
+        ("llmbar-natural", "LLMBar natural", True),
+        ("own-pairs", "Own pairs", False),
+    ],
+)
+def test_a_study_named_after_a_data_set_gets_its_name_and_description(
+    tmp_path: Path, slug: str, name: str, is_described: bool
+) -> None:
+    dataset = write(tmp_path, make_item())
+    told = make_item(results=make_results("1", "1"))
+    replies = write(tmp_path, told, folder="Natural/gpt-4", name="CoT.jsonl")
+    import_files(slug, [dataset, replies])
+    study = Study.objects.get()
+    assert (study.name, "arxiv.org/abs/2310.07641" in study.description) == (name, is_described)
+
+
+def test_files_of_several_formats_are_no_data_set(tmp_path: Path) -> None:
+    dataset = write(tmp_path, make_item())
+    outputs = write_lines(tmp_path, "lark.jsonl", OUTPUT)
+    report = import_files("llmbar", [dataset, outputs])
+    assert reasons(report) == []
+    assert (Study.objects.get().name, Study.objects.get().description) == ("Llmbar", "")
+
+
 def test_alpaca_eval(tmp_path: Path) -> None:
     outputs = write_lines(tmp_path, "lark.jsonl", OUTPUT)
     fresh = {"instruction": "Another.", "output_1": "One.", "output_2": "Two.", "preference": 1.9876543210987}
