@@ -46,7 +46,7 @@
     open = [];
     focused = "";
     const caption = document.querySelector("#standings-part caption");
-    const sentence = document.querySelector("#computing p, .verdict-sentence");
+    const sentence = document.querySelector("#computing p, .verdict-sentence, .lead-first");
     const said = caption ? `Shown: ${caption.textContent}` : sentence ? sentence.textContent : "No numbers here.";
     document.getElementById("board-status").textContent = said;
   });

@@ -232,7 +232,10 @@ Value = tuple[float, float | None, float | None]
 
 
 def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
-    """Values with their intervals, each in a row of its own from the top."""
+    """Values with their intervals, each in a row of its own from the top.
+
+    Names are wrapped: they often differ in their last words only.
+    """
     trace = dots(
         {"color": SERIES[0], "size": 8},
         x=[value for value, _, _ in values],
@@ -242,7 +245,7 @@ def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], 
     )
     drawn_on = layout(
         xaxis={"title": title(axis), "zeroline": False, "tickangle": 0, "tickfont": {"size": TEXT_SIZE}},
-        yaxis=rows_axis(names_axis(names)),
+        yaxis=rows_axis(kinds_axis(names)),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
@@ -250,10 +253,7 @@ def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], 
 
 
 def by_rater(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:
-    """The same, with a series for each rater.
-
-    Names are wrapped: those of raters often differ in their last words only.
-    """
+    """The same, with a series for each rater."""
     figure = by_row(names, values, texts, axis)
     (whole,) = figure["data"]
     figure["data"] = [
@@ -267,5 +267,4 @@ def by_rater(names: Sequence[str], values: Sequence[Value], texts: Sequence[str]
         }
         for row, (name, value, text) in enumerate(zip(names, values, texts, strict=True))
     ]
-    figure["layout"]["yaxis"]["ticktext"] = [wrapped(name) for name in names]
     return figure

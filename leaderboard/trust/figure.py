@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from leaderboard.pages.figure import (
     SERIES,
     Figure,
+    arms,
     bars,
     by_row,
     dashed,
@@ -31,19 +32,30 @@ _ROOM = 3.0
 
 
 def accuracies(found: Sequence[Row]) -> Figure:
-    """Each judge and baseline in a row of its own."""
+    """Each judge and, in grey, each baseline in a row of its own."""
     known = [(row, row.share) for row in found if row.share is not None]
-    figure = by_row(
-        [row.name for row, _ in known],
-        [(100 * share, _percent(row.number("low")), _percent(row.number("high"))) for row, share in known],
-        [
-            f"{full(row.name)}<br>{percent(share)} {percent_range(row.number('low'), row.number('high'))}"
-            for row, share in known
-        ],
-        "Right (%)",
-    )
-    (trace,) = figure["data"]
-    trace["marker"] = {"size": 8, "color": [SERIES[0] if row.is_judge else "--muted" for row, _ in known]}
+    values = [
+        (100 * share, _percent(row.number("low")), _percent(row.number("high"))) for row, share in known
+    ]
+    texts = [
+        f"{full(row.name)}<br>{percent(share)} {percent_range(row.number('low'), row.number('high'))}"
+        for row, share in known
+    ]
+    figure = by_row([row.name for row, _ in known], values, texts, "Right (%)")
+    (whole,) = figure["data"]
+    figure["data"] = []
+    for is_judge, color in ((True, SERIES[0]), (False, "--muted")):
+        places = [place for place, (row, _) in enumerate(known) if row.is_judge is is_judge]
+        figure["data"].append(
+            whole
+            | {
+                "marker": {"size": 8, "color": color},
+                "x": [values[place][0] for place in places],
+                "y": places,
+                "text": [texts[place] for place in places],
+                "error_x": arms([values[place] for place in places], color),
+            }
+        )
     return figure
 
 
