@@ -1,6 +1,7 @@
 """Loads the demo studies: their texts and simulated votes are imported like any others."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,10 +13,18 @@ from typing import Any, Final
 from django.db import transaction
 
 from arena.data.formats import catalogue
-from arena.data.formats.records import ComparisonRecord, GoldRecord, Item, RaterRecord
+from arena.data.formats.records import (
+    AnswerRecord,
+    ComparisonRecord,
+    GoldRecord,
+    Item,
+    RaterRecord,
+    ScoreRecord,
+)
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_records
 from arena.demo import votes
+from arena.demo.texts import Text, simulate_texts
 from arena.models import Rater, RaterGroup, Study
 
 OPEN: Final = Path(__file__).parent / "open"
@@ -29,7 +38,7 @@ class DemoError(Exception):
 
 @dataclass(frozen=True)
 class Demo:
-    """A study to load: ``folder`` holds its texts, ``vote`` makes its votes from them."""
+    """A study to load: ``folder`` holds its texts, from which its votes, golds and opinions are made."""
 
     slug: str
     name: str
@@ -38,6 +47,7 @@ class Demo:
     raters: tuple[votes.SimulatedRater, ...]
     settings: dict[str, Any]
     golds: Callable[[Path], Iterator[GoldRecord]] = lambda folder: iter(())
+    opinions: Callable[[Path], Iterator[ScoreRecord | AnswerRecord]] = lambda folder: iter(())
 
 
 @dataclass(frozen=True)
@@ -65,9 +75,12 @@ def closed_demo() -> Demo:
         "ratings_per_pair_people": votes.PEOPLE_PER_PAIR,
         "closed_at": votes.JUDGES_START + timedelta(days=7),
         "licence": "Apache-2.0",
+        "tasks": ["compare", "score", "check"],
+        "score_lowest": votes.SCORES[0],
+        "score_highest": votes.SCORES[1],
     }
     raters = votes.CLOSED_RATERS
-    return Demo("demo-closed", "Demo study, closed", CLOSED, _written, raters, settings, _golds)
+    return Demo("demo-closed", "Demo study, closed", CLOSED, _written, raters, settings, _golds, _opinions)
 
 
 @transaction.atomic
@@ -91,8 +104,7 @@ def load_demo(demo: Demo) -> Loaded:
 
 
 def _items(demo: Demo) -> Iterator[Item]:
-    files = ("contestants.jsonl", "prompts.jsonl", "completions.jsonl")
-    yield from catalogue.gather(demo.folder / name for name in files).items()
+    yield from catalogue.gather(sorted(demo.folder.glob("*.jsonl"))).items()
     yield from demo.golds(demo.folder)
     judges = sum(rater.is_judge for rater in demo.raters)
     for rater in demo.raters:
@@ -100,6 +112,7 @@ def _items(demo: Demo) -> Iterator[Item]:
         yield RaterRecord(rater.slug, _kind(rater), name=rater.name, simulated=True, groups=groups)
     for vote in demo.vote(demo.folder):
         yield _comparison(vote)
+    yield from demo.opinions(demo.folder)
 
 
 def _drawn(folder: Path) -> list[votes.Vote]:
@@ -109,7 +122,7 @@ def _drawn(folder: Path) -> list[votes.Vote]:
 def _written(folder: Path) -> list[votes.Vote]:
     return votes.simulate_written(
         {
-            (row["prompt"], row["contestant"]): votes.Written(**row["extra"])
+            (row["prompt"], row["contestant"]): votes.Written(row["extra"]["quality"], row["extra"]["note"])
             for row in _rows(folder, "completions.jsonl")
         }
     )
@@ -122,6 +135,20 @@ def _golds(folder: Path) -> Iterator[GoldRecord]:
         for first, second in combinations(answers, 2):
             gold = "first" if first["extra"]["quality"] > second["extra"]["quality"] else "second"
             yield GoldRecord(prompt, first["contestant"], second["contestant"], gold, "the demo’s authors")
+
+
+def _opinions(folder: Path) -> Iterator[ScoreRecord | AnswerRecord]:
+    questions = Counter(row["prompt"] for row in _rows(folder, "questions.jsonl"))
+    return simulate_texts(
+        Text(
+            row["prompt"],
+            row["contestant"],
+            row["extra"]["quality"],
+            asked=range(1, questions[row["prompt"]] + 1),
+            met=row["extra"]["met"],
+        )
+        for row in _rows(folder, "completions.jsonl")
+    )
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -181,7 +181,7 @@ def _votes(
             rating, raw_reply = _answer(rater, shown[1] - shown[0], agreement[prompt], rng)
         else:
             rating = 1 if scores[0] > scores[1] else 2 if scores[0] == scores[1] else 3
-            raw_reply = f"{scores[0]} {scores[1]}\n{_NO_MODEL}"
+            raw_reply = f"{scores[0]} {scores[1]}\n{NO_MODEL}"
         rationale = ""
         if rater.gives_rationale and rating is not None:
             first, second = notes[prompt, showing.first], notes[prompt, showing.second]
@@ -239,30 +239,33 @@ def _answer(
         return rating, ""
     if rng.random() < UNSCORED_SHARE:
         return None, rng.choice(["0", ""])
-    return rating, f"{rating}\n{_NO_MODEL}"
+    return rating, f"{rating}\n{NO_MODEL}"
 
 
 def _scores(
     rater: SimulatedRater, shown: tuple[float, float], agreement: float, rng: random.Random
 ) -> tuple[int, int]:
     """Both scores, whose difference has the error of one rating."""
-    lowest, highest = SCORES
     favoured = (-rater.bias / 2, rater.bias / 2)
     seen = (
         agreement * (quality - 1000) + favour + rng.gauss(0, ERROR / 2**0.5)
         for quality, favour in zip(shown, favoured, strict=True)
     )
-    first, second = (
-        min(max(round((lowest + highest) / 2 + points / SCORE_STEP), lowest), highest) for points in seen
-    )
+    first, second = map(score, seen)
     return first, second
+
+
+def score(points: float) -> int:
+    """The score of an answer that is seen to be so many points better than the average."""
+    lowest, highest = SCORES
+    return min(max(round((lowest + highest) / 2 + points / SCORE_STEP), lowest), highest)
 
 
 def _seconds(rater: SimulatedRater, rng: random.Random) -> float:
     return round(rng.lognormvariate(1.0, 0.3) if rater.is_judge else rng.lognormvariate(3.5, 0.5), 1)
 
 
-_NO_MODEL: Final = "Simulated reply: no model was asked."
+NO_MODEL: Final = "Simulated reply: no model was asked."
 _RATIONALE: Final = "The first answer {first}. The second {second}. (Simulated: no model was asked.)"
 
 

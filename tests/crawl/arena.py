@@ -1,4 +1,7 @@
-"""An arena in which every page has something to show, all of its texts hostile, and who may look at it."""
+"""An arena in which every page has something to show, all of its texts hostile, and who may look at it.
+
+A rater meets each kind of task: pairs in the open study, single answers in the two that only score or check.
+"""
 
 from dataclasses import dataclass
 from uuid import uuid4
@@ -52,8 +55,9 @@ def make_arena() -> Arena:
     rater = make.make_member(closed, name=HOSTILE)
     operator = make.make_member(closed, name="Operator")
     Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
+    singles = [_single(task) for task in ("score", "check")]
     for member, role in ((rater, Role.RATER), (operator, Role.OPERATOR)):
-        for study in (rated, trained):
+        for study in (rated, trained, *singles):
             Membership.objects.create(study=study, rater=member, role=role, guidelines_read_at=timezone.now())
     _rate(rated, rater)
     staff = make.make_user(is_staff=True, is_superuser=True)
@@ -114,6 +118,19 @@ def _open() -> Study:
     study.prompts.update(turns=[TEXT])
     Invitation.objects.create(study=study, note=HOSTILE, max_uses=3)
     make.make_import_job(("prompts.jsonl", "{"), study=study)
+    return study
+
+
+def _single(task: str) -> Study:
+    """A study of single answers, of which one has an opinion."""
+    study = make.make_study(slug=task, name=f"{task} {HOSTILE}", tasks=[task], visibility="public")
+    prompt = make.make_prompt(study=study, turns=[TEXT])
+    question = make.make_question(prompt=prompt, text=TEXT, labels=[HOSTILE[:60]])
+    said, _ = (make.make_completion(prompt=prompt, turns=[TEXT]) for _ in range(2))
+    if task == "score":
+        make.make_score(completion=said, rationale=TEXT)
+    else:
+        make.make_answer(completion=said, question=question, rationale=TEXT)
     return study
 
 

@@ -27,11 +27,12 @@ class Command(BaseCommand):
             self._say(options, f'The study "{demo.slug}" exists already; nothing was changed.')
             return loaded
         added = {kind: counts.added for kind, counts in loaded.report.counts.items()}
+        texts = f", {added['scores']} scores and {added['answers']} checks" if added["scores"] else ""
         self._say(
             options,
             f'Loaded the study "{demo.slug}": {added["prompts"]} prompts, {added["completions"]} answers, '
-            f"and {added['comparisons']} simulated ratings of {added['pairs']} pairs by {added['raters']} "
-            "simulated raters.",
+            f"and {added['comparisons']} simulated ratings of {added['pairs']} pairs{texts} by "
+            f"{added['raters']} simulated raters.",
         )
         return loaded
 

@@ -11,10 +11,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.models import Model
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from arena.demo import load, votes
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models import Answer, Comparison, Completion, Contestant, Pair, Prompt, Rater, Score, Study
 from arena.models.signals import study_changed
 from arena.rating import assignments
 from leaderboard.stats import bradley_terry, games_from_ratings
@@ -134,14 +135,15 @@ def test_loading_takes_a_bounded_number_of_queries_and_the_leaderboard_is_told(
     assert [each["study_id"] for each in told] == [Study.objects.get().pk]
 
 
-def test_the_command_adds_a_closed_study_with_rationales_and_a_release(
-    db: None, capsys: pytest.CaptureFixture[str]
+def test_the_command_adds_a_closed_study_with_rationales_scores_checks_and_a_release(
+    db: None, capsys: pytest.CaptureFixture[str], client: Client
 ) -> None:
     load.load_demo(load.open_demo())
     call_command("load_demo")
     printed = capsys.readouterr().out
     assert 'The study "demo" exists already; nothing was changed.' in printed
-    assert "12 prompts, 48 answers, and 288 simulated ratings of 72 pairs by 4 simulated raters" in printed
+    assert "12 prompts, 48 answers, and 288 simulated ratings of 72 pairs, 144 scores" in printed
+    assert "144 scores and 384 checks by 4 simulated raters." in printed
     study = Study.objects.get(slug="demo-closed")
     assert (study.is_closed, study.is_public, study.sign_up_open) == (True, True, False)
     rated = Pair.objects.filter(prompt__study=study).values_list("people_ratings", "judge_ratings")
@@ -150,6 +152,12 @@ def test_the_command_adds_a_closed_study_with_rationales_and_a_release(
     assert all(bool(row.rationale) == (row.rating is not None) for row in of_judge)
     assert not of_judge.filter(created_at__gt=study.closed_at).exists()
     assert study.releases.get().version == "1.0"
+    for model in (Score, Answer):
+        said = model.objects.filter(study=study)
+        assert Counter(said.values_list("rater__simulated", flat=True)) == {True: said.count()}
+        assert not said.filter(created_at__gt=study.closed_at).exists()
+        assert set(said.filter(value=None).values_list("rater__kind", "reason")) == {("judge", "empty")}
+    assert client.get("/studies/demo-closed/requirements/").status_code == 200
     call_command("load_demo", verbosity=0)
     assert capsys.readouterr().out == ""
 

@@ -4,11 +4,13 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
 
-from arena.demo import votes
+from arena.data.formats.records import AnswerRecord, ScoreRecord
+from arena.demo import texts, votes
 from arena.demo.load import CLOSED, OPEN
 
 
@@ -19,6 +21,7 @@ def read(name: str, folder: Path = OPEN) -> list[dict[str, Any]]:
 PROMPTS = read("prompts.jsonl")
 CONTESTANTS = read("contestants.jsonl")
 COMPLETIONS = read("completions.jsonl")
+DESCRIPTION = (CLOSED / "description.md").read_text(encoding="utf-8")
 
 
 def text(row: dict[str, Any]) -> str:
@@ -56,7 +59,7 @@ def test_prompts_have_turns_material_and_references() -> None:
 
 
 def test_the_forms_a_rater_may_meet_are_there() -> None:
-    texts = [text(completion) for completion in COMPLETIONS]
+    written = [text(completion) for completion in COMPLETIONS]
     forms = {
         "table": r"^\|---",
         "numbered list": r"^1\. ",
@@ -68,9 +71,9 @@ def test_the_forms_a_rater_may_meet_are_there() -> None:
         "Hebrew": r"[\u0590-\u05ff]",
     }
     for form, pattern in forms.items():
-        assert any(re.search(pattern, written, re.MULTILINE) for written in texts), form
-    assert sum(not written for written in texts) == 1
-    assert max(len(written.split()) for written in texts) > 700
+        assert any(re.search(pattern, each, re.MULTILINE) for each in written), form
+    assert sum(not each for each in written) == 1
+    assert max(len(each.split()) for each in written) > 700
 
 
 def test_quality_is_not_a_matter_of_length() -> None:
@@ -78,3 +81,39 @@ def test_quality_is_not_a_matter_of_length() -> None:
     for completion in COMPLETIONS:
         words[completion["contestant"]] += len(text(completion).split())
     assert words["Dunnock 7B"] > words["Lapwing 34B"] > words["Human demonstrations"]
+
+
+def test_simulated_checks_are_wrong_and_undecided_as_often_as_the_study_says() -> None:
+    right = [texts.Text("p", "Heron", 1000, range(1, 11), [1, 2, 3, 4])] * 600
+    answers = [one for one in texts.simulate_texts(right) if isinstance(one, AnswerRecord)]
+    for kind, wrong in (("person", 0.05), ("judge", 0.12)):
+        said = [one for one in answers if one.rater_kind == kind and one.answer]
+        known = [one for one in said if one.answer != "unknown"]
+        share = sum((one.answer == "yes") != (one.question <= 4) for one in known) / len(known)
+        assert share == pytest.approx(wrong, abs=0.015)
+        assert 1 - len(known) / len(said) == pytest.approx(0.03, abs=0.01)
+    by_judge = [one for one in answers if one.rater_kind == "judge"]
+    assert sum(one.reason == "empty" for one in by_judge) / len(by_judge) == pytest.approx(0.02, abs=0.01)
+    assert f"people are wrong in {texts.WRONG_SHARE[False]:.0%}" in DESCRIPTION
+    assert f"the judge in {texts.WRONG_SHARE[True]:.0%}" in DESCRIPTION
+    assert f"In {texts.UNKNOWN_SHARE:.0%} a rater cannot tell" in DESCRIPTION
+
+
+def test_simulated_scores_follow_the_quality_and_the_same_texts_get_the_same_scores() -> None:
+    asked = [texts.Text("p", name, quality, (), ()) for name, quality in (("Low", 800), ("High", 1200))] * 200
+    scores = [one for one in texts.simulate_texts(asked) if isinstance(one, ScoreRecord)]
+    assert scores == list(texts.simulate_texts(asked))
+    mean = {
+        name: fmean(one.score for one in scores if one.contestant == name and one.score is not None)
+        for name in ("Low", "High")
+    }
+    # 400 points of quality in steps of 90, a little less at the ends of the scale.
+    assert mean["High"] - mean["Low"] == pytest.approx(400 / 90, abs=0.4)
+    assert all(one.score is None or 1 <= one.score <= 10 for one in scores)
+
+
+def test_answers_of_the_closed_demo_meet_requirements_that_their_prompts_have() -> None:
+    asked = Counter(row["prompt"] for row in read("questions.jsonl", CLOSED))
+    for row in read("completions.jsonl", CLOSED):
+        assert set(row["extra"]["met"]) <= set(range(1, asked[row["prompt"]] + 1)), row["prompt"]
+    assert set(asked) == {row["id"] for row in read("prompts.jsonl", CLOSED)}
