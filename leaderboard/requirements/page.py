@@ -445,7 +445,7 @@ class RequirementsPage(Page):
                 f"Share met; the rim is 100%. {what}{some}",
                 by_part,
                 draw=lambda: figure.radar(content, kind, parts),
-                height=25,
+                height=20,
             )
         if kind == "labels" or not fewest <= len(parts) <= most:
             yield self.make_panel(
