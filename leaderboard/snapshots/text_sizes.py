@@ -103,6 +103,18 @@ def texts(study: Study) -> Texts:
     )
 
 
+def characters(study: Study) -> dict[int, int]:
+    """The length of each measured answer by its id."""
+    answers = Completion.objects.rated().filter(prompt__study=study).order_by()
+    known = _known(answers.values("digest"))
+    place = _FIELDS.index("characters")
+    found = {}
+    for pk, is_empty, digest in answers.values_list("pk", "is_empty", "digest").iterator(chunk_size=10_000):
+        if digest in known or is_empty:
+            found[pk] = known[digest][place] if digest in known else 0
+    return found
+
+
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
     rows = Prompt.objects.rated().filter(study=study).order_by("pk")
     asked, sizes = [], []

@@ -16,43 +16,19 @@ import numpy as np
 
 from arena.data.importing.texts import digest_of
 from arena.data.interchange import question
-from arena.models import Completion, Question, Score, Study
+from arena.models import Completion, Question, Study
 from leaderboard.files.bundle.archive import BundleError, sha256
 from leaderboard.files.bundle.arrays import AT_MOST, lines_csv
 from leaderboard.files.selection import rater_names
 from leaderboard.requirements.content import requirement_tables
 from leaderboard.requirements.reading import VALUES, Checked, Requirement, Said, checked, gathered
+from leaderboard.scores.content import score_tables
+from leaderboard.scores.reading import ScoreRow, ScoreRows, score_rows
 from leaderboard.snapshots.canonical import Table, canonical
-from leaderboard.snapshots.reading import Choice, rater_choices
+from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.gold import NOT_ASKED
 
 T = TypeVar("T")
-
-
-class ScoreRow(NamedTuple):
-    """A score, by ids; None where there is none. Repeats of a rater have numbers from 0."""
-
-    rater: int
-    repeat: int
-    text: int
-    prompt: int
-    contestant: str
-    turn: int
-    lowest: float
-    highest: float
-    score: float | None
-    expected: float | None
-    reason: str
-    seconds: float | None
-
-
-@dataclass(frozen=True)
-class Scored:
-    """The scores of a study that count, in the order given."""
-
-    study: str
-    rows: tuple[ScoreRow, ...]
-    raters: tuple[Choice, ...]
 
 
 class Files(NamedTuple):
@@ -66,7 +42,7 @@ class TextOpinions(NamedTuple):
     """Those of a bundle; None without any."""
 
     checked: Checked | None
-    scored: Scored | None
+    scored: ScoreRows | None
 
     @property
     def raters(self) -> set[int]:
@@ -79,21 +55,13 @@ class TextOpinions(NamedTuple):
         """All that a bundle publishes of them."""
         if self.checked is not None:
             yield from requirement_tables(self.checked)
+        if self.scored is not None:
+            yield from score_tables(self.scored.arrays())
 
 
 def text_opinions(study: Study) -> TextOpinions:
-    found, scores = checked(study), scored(study)
+    found, scores = checked(study), score_rows(study)
     return TextOpinions(found if len(found) else None, scores if scores.rows else None)
-
-
-def scored(study: Study) -> Scored:
-    fields = ("completion__contestant__name", "turn", "lowest", "highest", "value", "expected", "reason")
-    found = Score.objects.counted(study).filter(
-        completion__contestant__retired_at__isnull=True, completion__contestant__isnull=False
-    )
-    columns = ("rater", "repeat", "completion", "completion__prompt", *fields, "seconds")
-    rows = tuple(ScoreRow(*row) for row in found.order_by("pk").values_list(*columns).iterator(5000))
-    return Scored(study.slug, rows, rater_choices(study, sorted({row.rater for row in rows})))
 
 
 UNKNOWN_TEXT: Final = digest_of(())
@@ -199,7 +167,7 @@ def _repeats(raters: Sequence[int]) -> list[int]:
 SCORE_COLUMNS: Final = ScoreRow._fields
 
 
-def scores_files(study: Study, given: Scored) -> Files:
+def scores_files(study: Study, given: ScoreRows) -> Files:
     rows = given.rows
     numbers = _Numbers.of(
         (row.rater for row in rows),
@@ -217,7 +185,7 @@ def scores_files(study: Study, given: Scored) -> Files:
             row.turn,
             *("" if value is None else repr(value) for value in row[6:10]),
             row.reason,
-            "" if row.seconds is None else repr(row.seconds),
+            *("" if value is None else repr(value) for value in row[11:]),
         )
         for row in rows
     )
@@ -261,19 +229,19 @@ def checks_from(files: Files) -> Checked:
     return _checked(read, "checks")
 
 
-def scores_from(files: Files) -> Scored:
+def scores_from(files: Files) -> ScoreRows:
     """Raises BundleError for files that hold none."""
 
-    def read() -> Scored:
+    def read() -> ScoreRows:
         facts = _facts(files)
         rows = tuple(_score_row(facts, row) for row in _rows(files, SCORE_COLUMNS))
-        return Scored(str(facts["study"]), rows, _choices(facts))
+        return ScoreRows(str(facts["study"]), rows, _choices(facts))
 
     return _checked(read, "scores")
 
 
 def _score_row(facts: Mapping[str, Any], row: Sequence[str]) -> ScoreRow:
-    rater, repeat, text, prompt, contestant, turn, *numbers, reason, seconds = row
+    rater, repeat, text, prompt, contestant, turn, *numbers, reason, seconds, length, moment = row
     lowest, highest, score, expected = map(_number, numbers)
     if lowest is None or highest is None or not lowest < highest:
         raise ValueError("a scale has no two ends")
@@ -292,6 +260,8 @@ def _score_row(facts: Mapping[str, Any], row: Sequence[str]) -> ScoreRow:
         expected=expected,
         reason=reason,
         seconds=_number(seconds),
+        length=_number(length),
+        moment=None if moment == "" else _whole(moment),
     )
 
 

@@ -4,11 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.scores.content import NothingScoredError, as_printed, scored
+from leaderboard.scores.content import NothingScoredError, Part, as_printed, scored
 from leaderboard.scores.reading import text_scores
 from leaderboard.scores.report import as_text
-from leaderboard.snapshots.text_sizes import texts
-from leaderboard.stats import Method
+from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.terminal.options import FORMATS, choice, names, study_named
 
 
@@ -37,8 +36,9 @@ class Command(BaseCommand):
         if written and not (written.isascii() and written.isdigit()):
             raise CommandError(f'--turn "{written[:100]}" is no whole number.')
         study, turn = study_named(options["study"]), int(written) if written else None
+        measure_missing(study)
         try:
-            found = scored(text_scores(study, texts(study)), Method(), turn)
+            found = scored(text_scores(study), Part(turn="" if turn is None else str(turn)))
             content = as_printed(study.slug, found, names(options["raters"]), turn)
         except NothingScoredError as error:
             raise CommandError(f"{study.slug}: {error}.") from error

@@ -136,7 +136,7 @@ def test_checks_and_scores_come_out_alike_without_a_single_pair(checked):
     assert report.verdict.differences == []
     assert report.verdict.is_equal
     kinds = {json.loads(line)["table"]["kind"] for line in reader.read("results/tables.jsonl").splitlines()}
-    assert "requirements" in kinds
+    assert {"requirements", "scores"} <= kinds
     assert [one["judge"] for one in reader.json("judges.json")["judges"]] == ["jay"]
     everything = b"".join(reader.read(name) for name in names if name.startswith("inputs/"))
     assert b"Ann" not in everything
@@ -148,6 +148,20 @@ def test_checks_and_scores_come_out_alike_without_a_single_pair(checked):
     assert len(read.rows) == Score.objects.count() == 4 * 3 * 3
     first = read.rows[0]
     assert (first.contestant, first.lowest, first.score, first.seconds) == ("=Alpha", -2.5, -1.0, 0.1 + 0.2)
+    assert first.length == len(checked.prompts.first().completions.first().turns[0])
+    assert [row.moment for row in read.rows] == [*range(36)]
+
+
+def test_a_changed_score_changes_the_tables_of_scores_alone(checked):
+    made = io.BytesIO()
+    make(checked, made)
+    row = (b"10.0,0.", b"10.0,1.")
+    changed = rebuilt(
+        made, lambda name, content: content.replace(*row, 1) if name == "inputs/scores.csv" else content
+    )
+    verdict = recompute(Reader(changed)).verdict
+    assert verdict.different
+    assert all(each.startswith("scores") for each in verdict.differences)
 
 
 @pytest.mark.parametrize(

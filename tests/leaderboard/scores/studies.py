@@ -1,6 +1,10 @@
 """Studies with scores of single answers."""
 
-from arena.models import Completion, Prompt, Rater, Score
+from io import StringIO
+
+from django.core.management import call_command
+
+from arena.models import Prompt, Rater, Study
 from tests import factories
 
 
@@ -33,41 +37,8 @@ def scored_study(said, **study):
     return made
 
 
-def many_scores(rows, lowest, highest):
-    """A study of (prompt, model, judge, value), without texts."""
-    study = factories.make_study(tasks=["score"], score_lowest=lowest, score_highest=highest)
-    prompts, models, judges = (sorted({row[place] for row in rows}) for place in range(3))
-    asked = dict(
-        zip(
-            prompts,
-            Prompt.objects.bulk_create(Prompt(study=study, external_id=p, turns=[]) for p in prompts),
-            strict=True,
-        )
-    )
-    players = {name: factories.make_contestant(study=study, name=name) for name in models}
-    named = {name: factories.make_rater(kind="judge", slug=name, name=name) for name in judges}
-    pairs = sorted({row[:2] for row in rows})
-    texts = dict(
-        zip(
-            pairs,
-            Completion.objects.bulk_create(
-                Completion(prompt=asked[prompt], contestant=players[model], turns=[], digest="")
-                for prompt, model in pairs
-            ),
-            strict=True,
-        )
-    )
-    Score.objects.bulk_create(
-        Score(
-            study=study,
-            completion=texts[prompt, model],
-            rater=named[judge],
-            lowest=lowest,
-            highest=highest,
-            value=value,
-            status="scored",
-            source="import",
-        )
-        for prompt, model, judge, value in rows
-    )
-    return study
+def wildbench(judge_data):
+    """WildBench's scores of six models by two judges."""
+    path = judge_data / "wildbench" / "scores.jsonl"
+    call_command("import_data", "wild", str(path), "--format=wildbench", stdout=StringIO())
+    return Study.objects.get(slug="wild")

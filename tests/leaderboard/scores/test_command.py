@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 
 from arena.models import Score
 from tests import factories
-from tests.leaderboard.scores.studies import many_scores, scored_study
+from tests.leaderboard.scores.studies import scored_study, wildbench
 
 pytestmark = pytest.mark.django_db
 
@@ -24,12 +24,7 @@ def found(study, *options):
 
 
 def test_two_judges_on_real_texts(judge_data):
-    path = judge_data / "wildbench" / "scores.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    study = many_scores(
-        [(row["prompt"], row["model"], row["judge"], float(row["score"])) for row in rows], 1, 10
-    )
-    content = found(study)
+    content = found(wildbench(judge_data))
     (both,) = content["agreement"]
     assert [both[name] for name in ("texts", "pearson", "spearman", "kendall")] == [
         6133,
