@@ -251,7 +251,7 @@ class AnswerIn(ReplyIn):
 def _each_once(answers: list[AnswerIn]) -> list[AnswerIn]:
     positions = [each.position for each in answers]
     if double := next((each for each in positions if positions.count(each) > 1), None):
-        raise ValueError(f"question {double} is answered twice")
+        raise ValueError(f"requirement {double} is answered twice")
     return answers
 
 

@@ -90,7 +90,7 @@ class CheckRecorder(Recorder[Checks, list[Answer]]):
         return stored == {place: one.rationale for place, one in said.answers.items()}
 
     def in_words(self, earlier: list[Answer]) -> str:
-        return f"The {len(earlier)} requirements of this answer are already checked otherwise."
+        return "You have already checked this answer, with another result."
 
     def refuse(self, assignment: Assignment, said: Checks) -> None:
         asked = set(_questions(assignment))
