@@ -138,5 +138,5 @@ urlpatterns = [
             ("releases/<int:number>/", "releases.operating", "correct", "operate-release"),
         )
     ),
-    path("rate/<slug:slug>/report/", on_request("quality.page", "my_report"), name="rater-report"),
+    path("rate/<slug:slug>/report/", on_request("quality.report", "my_report"), name="rater-report"),
 ]

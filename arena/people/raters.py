@@ -7,14 +7,16 @@ from urllib.parse import quote
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, check_scopes, issue_token
-from arena.models import ApiToken, Rater, RaterGroup, Study
+from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
+from arena.models.comparisons import Opinion
 from arena.models.signals import announce
 from arena.people.joining import rater_of
 from arena.people.permissions import Visitor, staff_only
@@ -32,12 +34,18 @@ def raters(request: HttpRequest) -> HttpResponse:
         return redirect("operate-keys")
     asked = request.GET.get("q", "").replace("\0", "")
     found = Rater.objects.filter(study=None).filter(Q(name__icontains=asked) | Q(slug__icontains=asked))
-    current = Count("comparisons", filter=Q(comparisons__is_current=True))
+    ratings = _said(Comparison) + _said(Score) + _said(Answer, "completion")
     page = paged(
-        request, found.prefetch_related("groups").annotate(ratings=current).order_by("kind", "name", "pk")
+        request, found.prefetch_related("groups").annotate(ratings=ratings).order_by("kind", "name", "pk")
     )
     context = {"page": page, "asked": asked, "query": f"&q={quote(asked)}" if asked else "", "form": form}
     return render(request, "operating/raters.html", context, status=422 if form.errors else 200)
+
+
+def _said(model: type[Opinion], counted: str = "pk") -> Coalesce:
+    """How much a rater said, by what is counted once."""
+    rows = model._default_manager.filter(rater=OuterRef("pk"), is_current=True).order_by().values("rater")
+    return Coalesce(Subquery(rows.annotate(n=Count(counted, distinct=True)).values("n")), 0)
 
 
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -172,6 +172,13 @@ def of_parts(votes: Votes, *parts: npt.NDArray[np.bool_]) -> list[Figures]:
     return [_figures(prepared.only(part), None) for part in parts]
 
 
+def first(chosen: npt.NDArray[Any], step: int) -> npt.NDArray[np.bool_]:
+    """The first of the chosen rows, as many as are a multiple of ``step``."""
+    whole = int(chosen.sum()) // step * step
+    found: npt.NDArray[np.bool_] = chosen & (np.cumsum(chosen) <= whole)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class _Prepared:
     rows: Rows

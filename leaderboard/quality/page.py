@@ -1,4 +1,4 @@
-"""Operators' pages of how well people rate, and a rater's page about itself."""
+"""Operators' pages of how well people rate."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
@@ -19,30 +17,23 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Comparison, Membership, Rater, Study, StudyEvent
 from arena.people import members
-from arena.people.permissions import MemberRequest, OperatorRequest, member, operator
+from arena.people.permissions import OperatorRequest, operator
 from arena.people.rater_data import pseudonym
 from arena.rating import scales
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (
-    CHECK,
-    NO_GOLD,
-    STUDY,
     Compared,
     Figures,
     Remark,
     by_chance,
-    of_parts,
     remarks,
-    votes,
 )
 from leaderboard.quality.table import (
     COLUMNS,
     FILE_COLUMNS,
-    NOTHING,
     Shown,
     file_row,
-    share,
     shown,
 )
 from leaderboard.quality.texts import texts_table
@@ -190,58 +181,6 @@ def raters_table(study: Study) -> Table:
     return Table(study, lines, compared)
 
 
-# What raters are told tells nothing about a single pair: while a study is open, figures that depend on what
-# others said, or on right answers, follow in steps of STEP.
-
-
-STEP: Final = 10
-"""Comparisons or known pairs in a step; with fewer there is no figure."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """A rater's own figures; ``agreement`` and ``known`` follow in steps while the study is open."""
-
-    own: Figures
-    cells: dict[str, Shown]
-    agreement: Shown
-    known: Shown
-    in_steps: bool
-
-    @property
-    def is_very_fast(self) -> bool:
-        median = self.own.speed.median
-        return median is not None and median < self.own.speed.floor
-
-
-def report(study: Study, rater: Rater) -> Report | None:
-    """None for somebody who has rated nothing."""
-    found = votes(study, rater)
-    rows = found.rows
-    mine = rows["rater"] == rater.pk
-    if not (mine & (rows["purpose"] == STUDY)).any():
-        return None
-    step = 1 if study.is_closed else STEP
-    is_known = mine & (rows["gold"] != NO_GOLD) & np.isin(rows["purpose"], (STUDY, CHECK))
-    own, rated, known = of_parts(
-        found, mine, _first(mine & (rows["purpose"] == STUDY), step), _first(is_known, step)
-    )
-    return Report(
-        own=own,
-        cells=shown(own),
-        agreement=share(rated.agreement.share) if rated.agreement.share.n >= STEP else NOTHING,
-        known=share(known.known) if known.known.n >= STEP else NOTHING,
-        in_steps=not study.is_closed,
-    )
-
-
-def _first(chosen: npt.NDArray[Any], step: int) -> npt.NDArray[np.bool_]:
-    """The first of the chosen rows, as many as are a multiple of ``step``."""
-    whole = int(chosen.sum()) // step * step
-    first: npt.NDArray[np.bool_] = chosen & (np.cumsum(chosen) <= whole)
-    return first
-
-
 PER_PAGE: Final = 100
 INVALID: Final = 422
 
@@ -371,10 +310,3 @@ def decide(request: OperatorRequest, rater: int) -> HttpResponse:
         return _one(request, rater, str(error), note)
     messages.success(request, done.format(person.name) if changed else "Nothing was changed.")
     return redirect("operate-rater", slug=request.study.slug, rater=rater)
-
-
-@require_safe
-@member
-def my_report(request: MemberRequest) -> HttpResponse:
-    context = {"study": request.study, "report": report(request.study, request.rater), "step": STEP}
-    return render(request, "leaderboard/quality/report.html", context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from django.db.models import Case, F, IntegerField, Value, When
 from arena.models import Answer, Rater, Score, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.pages.wording import signed
-from leaderboard.quality.measures import FEWEST, LEVEL, MUCH_TOO_FAST, Remark, Rows
+from leaderboard.quality.measures import FEWEST, LEVEL, MUCH_TOO_FAST, Remark, Rows, first
 from leaderboard.quality.table import NOTHING, Shown, share, shown_agreement, shown_speed
 from leaderboard.snapshots.columns import fetched
 from leaderboard.stats.intervals import Share, wilson_share
@@ -84,39 +84,63 @@ class TextTable:
 
 def texts_table(study: Study) -> TextTable:
     """Everybody who scored or checked, those with most warnings first."""
-    scores, answers, out = _scores(study), _answers(study), left_out_raters(study)
-    kept_scores, kept_answers = (~np.isin(rows["rater"], out) for rows in (scores, answers))
-    means = means_of_others(scores["text"], scores["rater"], scores["value"], kept_scores)
-    item = np.unique(np.stack([answers["text"], answers["question"]]), axis=1, return_inverse=True)[1]
-    majority, known = majority_of_others(
-        item.reshape(-1), answers["rater"], answers["value"], kept_answers & (answers["value"] != UNKNOWN)
-    )
-    known &= answers["value"] != UNKNOWN
-
-    def figures(of_scores: Any, of_answers: Any) -> TextFigures:
-        own, checks, counted = scores[of_scores], answers[of_answers], known & of_answers
-        texts = list(_by_text(checks))
-        return TextFigures(
-            scores=len(own),
-            apart=apart(own["value"], means[of_scores]),
-            checked=len(checks),
-            agreement=with_others(
-                answers["value"][counted], majority[counted], answers["prompt"][counted], LEVEL
-            ),
-            unknown=wilson_share(int((checks["value"] == UNKNOWN).sum()), len(checks), LEVEL),
-            pace=speed(np.concatenate([own["seconds"], texts]), level=LEVEL),
-        )
-
-    everybody = figures(kept_scores, kept_answers)
-    raters = Rater.objects.in_bulk(list({*scores["rater"].tolist(), *answers["rater"].tolist()}))
+    said = _Said.read(study)
+    scorers, checkers = said.scores["rater"], said.answers["rater"]
+    everybody = said.figures(*(~np.isin(raters, said.out) for raters in (scorers, checkers)))
     lines = []
-    for pk, rater in raters.items():
-        own = figures(scores["rater"] == pk, answers["rater"] == pk)
-        lines.append(TextLine(rater, own, _remarks(own, everybody), pk in out))
+    for pk, rater in Rater.objects.in_bulk(list({*scorers.tolist(), *checkers.tolist()})).items():
+        own = said.figures(scorers == pk, checkers == pk)
+        lines.append(TextLine(rater, own, _remarks(own, everybody), pk in said.out))
     return TextTable(sorted(lines, key=lambda line: (-len(line.remarks), line.rater.name)), everybody)
 
 
-def _scores(study: Study) -> Rows:
+def own_figures(study: Study, rater: Rater, step: int) -> tuple[TextFigures, TextFigures]:
+    """A rater's figures, and those of the first scores and checks, as many as are a multiple of ``step``."""
+    said = _Said.read(study, around=rater)
+    scores, checks = said.scores["rater"] == rater.pk, said.answers["rater"] == rater.pk
+    return said.figures(scores, checks), said.figures(first(scores, step), first(checks, step))
+
+
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """Scores and answers, each with what others said of the same; ``out`` are raters left out."""
+
+    scores: Rows
+    answers: Rows
+    out: Sequence[int]
+    means: Any
+    majority: Any
+    has_majority: Any
+
+    @classmethod
+    def read(cls, study: Study, around: Rater | None = None) -> _Said:
+        """What was said about all texts of the study, or only about those that a rater scored or checked."""
+        scores, answers, out = _scores(study, around), _answers(study, around), left_out_raters(study)
+        kept_scores, kept_answers = (~np.isin(rows["rater"], out) for rows in (scores, answers))
+        item = np.unique(np.stack([answers["text"], answers["question"]]), axis=1, return_inverse=True)[1]
+        is_known = answers["value"] != UNKNOWN
+        majority, known = majority_of_others(
+            item.reshape(-1), answers["rater"], answers["value"], kept_answers & is_known
+        )
+        means = means_of_others(scores["text"], scores["rater"], scores["value"], kept_scores)
+        return cls(scores, answers, out, means, majority, known & is_known)
+
+    def figures(self, of_scores: Any, of_answers: Any) -> TextFigures:
+        """Of the scores and answers that two masks choose."""
+        own, checks = self.scores[of_scores], self.answers[of_answers]
+        counted = self.has_majority & of_answers
+        compared = self.answers[counted]
+        return TextFigures(
+            scores=len(own),
+            apart=apart(own["value"], self.means[of_scores]),
+            checked=len(checks),
+            agreement=with_others(compared["value"], self.majority[counted], compared["prompt"], LEVEL),
+            unknown=wilson_share(int((checks["value"] == UNKNOWN).sum()), len(checks), LEVEL),
+            pace=speed(np.concatenate([own["seconds"], list(_by_text(checks))]), level=LEVEL),
+        )
+
+
+def _scores(study: Study, around: Rater | None) -> Rows:
     """On the study's own scale; of an answer of several turns each is a text."""
     rows = Score.objects.current().filter(
         study=study,
@@ -126,11 +150,13 @@ def _scores(study: Study) -> Rows:
         lowest=study.score_lowest,
         highest=study.score_highest,
     )
+    if around is not None:
+        rows = rows.filter(completion__in=around.scores.filter(study=study).values("completion"))
     text = F("completion_id") * 2**16 + F("turn")
     return fetched(rows.order_by("pk").values_list("rater", text, "value", "seconds"), _SCORES)
 
 
-def _answers(study: Study) -> Rows:
+def _answers(study: Study, around: Rater | None) -> Rows:
     value = Case(
         When(value="yes", then=Value(YES)),
         When(value="no", then=Value(NO)),
@@ -140,6 +166,8 @@ def _answers(study: Study) -> Rows:
     rows = Answer.objects.current().filter(
         study=study, purpose="study", rater__kind=Rater.Kind.PERSON, value__isnull=False
     )
+    if around is not None:
+        rows = rows.filter(completion__in=around.answers.filter(study=study).values("completion"))
     columns = ("rater", "completion", "completion__prompt", "question", value, "seconds")
     return fetched(rows.order_by("pk").values_list(*columns), _ANSWERS)
 

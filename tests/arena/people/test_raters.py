@@ -1,6 +1,7 @@
 """The pages for staff accounts about raters, groups and keys."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from django.test import Client
@@ -47,6 +48,24 @@ def test_a_rater_is_found_paused_and_resumed(staff: Client) -> None:
         staff.post(reverse("operate-pause-everywhere", args=[rater.pk]), {word: "1"})
         rater.refresh_from_db()
         assert (rater.paused_at is not None) is paused
+
+
+def test_ratings_scores_and_checked_answers_count_once_each(
+    staff: Client, django_assert_max_num_queries: Callable[..., AbstractContextManager[object]]
+) -> None:
+    ann, others = make.make_rater(name="Ann"), [make.make_rater() for _ in range(3)]
+    for rater in (ann, *others):
+        one, other = make.make_completion(), make.make_completion()
+        make.make_comparison(rater=rater)
+        make.make_comparison(rater=rater, is_current=False)
+        for completion in (one, other):
+            make.make_score(rater=rater, completion=completion)
+        for _ in range(3):  # requirements of one answer
+            make.make_answer(rater=rater, completion=one, question=make.make_question(prompt=one.prompt))
+    with django_assert_max_num_queries(6):
+        found = staff.get(RATERS, {"q": "Ann"}).context["page"].object_list
+        assert [rater.ratings for rater in found] == [1 + 2 + 1]
+    assert [rater.ratings for rater in staff.get(RATERS).context["page"]].count(4) == 4
 
 
 def test_a_judge_of_a_program_elsewhere_is_made_once(staff: Client) -> None:

@@ -2,8 +2,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Comparison, Pair
-from leaderboard.quality.page import report
+from arena.models import Answer, Comparison, Completion, Pair, Score
+from leaderboard.quality.report import report, text_report
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
 
@@ -100,3 +100,56 @@ def test_the_figures_are_those_that_operators_see():
         seen.ties,
         seen.speed,
     )
+
+
+def test_it_tells_of_scores_and_checks_and_follows_others_in_steps(client):
+    study = make.make_small_study(prompts=12, contestants=1, tasks=["score", "check"])
+    ada, bea = make.make_member(study), make.make_member(study)
+    texts = list(Completion.objects.filter(prompt__study=study))
+    questions = {each.pk: make.make_question(prompt=each.prompt) for each in texts}
+
+    def say(rater, chosen, score, answer):
+        for each in chosen:
+            make.make_score(rater=rater, completion=each, value=score, seconds=20)
+            question = questions[each.pk]
+            make.make_answer(rater=rater, completion=each, question=question, value=answer, seconds=10)
+
+    say(bea, texts, 2, "yes")
+    say(ada, texts[:9], 4, "yes")
+    client.force_login(ada.user)
+    page = client.get(address(study)).content.decode()
+    assert "Pairs rated" not in page
+    assert 'Answers scored</dt><dd><span class="quality-big num">9<' in page
+    assert 'Requirements checked</dt><dd><span class="quality-big num">9<' in page
+    assert "most others" not in page
+    assert "the mean of others" not in page
+    say(ada, texts[9:10], 4, "yes")
+    # The step of ten is whole; what follows changes nothing until the next is.
+    say(ada, texts[10:], 1, "no")
+    found = text_report(study, ada)
+    assert (found.apart.value, found.apart.note) == ("2.00", "+2.00 on average, n\u00a010")
+    assert found.agreement.value == "100%"
+    assert (found.own.scores, found.own.checked, found.own.pace.median) == (12, 12, 15.0)
+    study.closed_at = timezone.now()
+    study.save()
+    # By hand: ten scores 2 above and two 1 below the other's; two of twelve checks differ.
+    closed = text_report(study, ada)
+    assert (closed.apart.value, closed.apart.note) == ("1.83", "+1.50 on average, n\u00a012")
+    assert closed.agreement.value == "83%"
+    page = client.get(address(study)).content.decode()
+    assert "Points from the mean of others" in page
+    assert bea.name not in page
+    Score.objects.update(seconds=0.2)
+    Answer.objects.update(seconds=0.2)
+    assert "please read the answer." in client.get(address(study)).content.decode()
+
+
+def test_what_others_said_is_read_only_about_the_same_answers(django_assert_max_num_queries):
+    study = make.make_small_study(prompts=2, contestants=2, tasks=["score", "check"])
+    ada, bea = make.make_member(study), make.make_member(study)
+    mine, *others = Completion.objects.filter(prompt__study=study)
+    make.make_score(rater=ada, completion=mine, value=3)
+    for each in (mine, *others):
+        make.make_score(rater=bea, completion=each, value=5)
+    with django_assert_max_num_queries(4):
+        assert text_report(study, ada).own.apart.n == 1
