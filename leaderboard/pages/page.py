@@ -86,6 +86,14 @@ class NoNumbersError(LookupError):
     """There is nothing to show yet; the message is for the reader."""
 
 
+class ElsewhereError(NoNumbersError):
+    """What this page would show is at another address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("Another page of this study has its numbers.")
+        self.address = address
+
+
 class NotReadyError(NoNumbersError):
     def __init__(self, pending: Pending) -> None:
         super().__init__(pending.sentence)

@@ -19,7 +19,7 @@ from arena.models import Study
 from arena.people.permissions import viewable
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.settings import UnknownSettingError
 
@@ -92,6 +92,8 @@ def _page(read: Reader) -> View:
         except UnknownSettingError as error:
             context |= {"error": error, "choices": _choices(error, now.snapshot, request.path)}
             return render(request, "leaderboard/unknown_setting.html", context, status=404)
+        except ElsewhereError as error:
+            return redirect(error.address)
         except NoNumbersError as error:
             return render(request, "leaderboard/unrated.html", context | {"error": error})
         return _unless_pending(render(request, page.template, context | {"page": page}), page)

@@ -9,48 +9,77 @@ from typing import Final
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from arena.models import Membership, Role
+from arena.models import Answer, Contestant, Membership, Role, Score, Study
 from arena.people.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
-from leaderboard.models import SnapshotSlice
+from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
+from leaderboard.pages.tabs import landing
+from leaderboard.pages.wording import counted, percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.rows import Axis
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
+from leaderboard.trust.page import TrustPage
 
 LEADERS: Final = 3
+LEADS_TO: Final = {"study": "See the leaderboard", "study-trust": "See judge accuracy"}
+"""What the button of a study says, by its first tab."""
 
 
 @dataclass(frozen=True)
 class Leader:
-    """``dots`` draws score and interval."""
+    """A model, or a judge where no model is ranked; ``dots`` draws score and interval, ``ends`` says it."""
 
-    row: Row
     rank: str
+    name: str
+    score: str
+    ends: str
     dots: SafeString
+    is_people: bool = False
+    provisional: bool = False
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """The first of ``ranked``; ``axis`` draws the scale, ``by`` completes "Raters:"."""
+
+    rows: tuple[Leader, ...] = ()
+    axis: SafeString | None = None
+    ranked: int = 0
+    name: str = "Model"
+    score: str = "Score"
+    by: str = ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A study on the first page: its leaders and by whom; whether the visitor can rate, after joining.
+    """A study on the first page: its leaders; whether the visitor can rate, after joining.
 
-    ``verdict`` says who leads; ``ranked`` counts the models; ``axis`` draws the scale of the leaders.
+    ``verdict`` says who leads, ``given`` who rated how often.
     """
 
     card: Card
+    tab: str
     verdict: str
-    leaders: tuple[Leader, ...]
-    ranked: int
-    axis: SafeString
-    by: str
+    given: str
+    leaders: Leaders
     may_rate: bool
+
+    @property
+    def address(self) -> str:
+        return reverse(self.tab, args=[self.card.study.slug])
+
+    @property
+    def leads_to(self) -> str:
+        return LEADS_TO.get(self.tab, "See the results")
 
 
 @require_safe
@@ -67,15 +96,17 @@ def home(request: HttpRequest) -> HttpResponse:
     entries = []
     for card in found:
         snapshot = card.snapshot
-        setting = opened.get(snapshot.pk) if snapshot else None
-        content = standings.get(snapshot.pk) if snapshot else None
-        rows = standing_rows(content, None) if content else ()
-        leaders, axis = _leaders(rows)
-        by = choice_of(snapshot.counts, setting.raters)["label"] if snapshot and setting else ""
+        tab = landing(card.study, snapshot)
+        verdict, leaders = "", Leaders()
+        if snapshot and tab == TrustPage.tab:
+            verdict, leaders = _judges(card.study, snapshot)
+        elif snapshot and (content := standings.get(snapshot.pk)):
+            by = choice_of(snapshot.counts, opened[snapshot.pk].raters)["label"]
+            verdict, leaders = leading_sentence(content), _models(standing_rows(content, None), by)
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
-        is_let_in = card.study.pk in own or may_sign_up(card.study, request.user)
-        verdict = leading_sentence(content) if content else ""
-        entries.append(Entry(card, verdict, leaders, len(rows), axis, by, takes_ratings and is_let_in))
+        may_rate = takes_ratings and (card.study.pk in own or may_sign_up(card.study, request.user))
+        entries.append(Entry(card, tab, verdict, _given(card, tab), leaders, may_rate))
+    entries.sort(key=lambda entry: not entry.leaders.rows)
     examples = [entry for entry in entries if entry.card.study.simulated]
     groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]
     may_rate = any(entry.may_rate for entry in entries)
@@ -99,18 +130,71 @@ def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
     return {row.snapshot_id: at_level(row.content, opened[row.snapshot_id].level) for row in rows}
 
 
-def _leaders(rows: Sequence[Row]) -> tuple[tuple[Leader, ...], SafeString]:
-    ranks, rows = ranks_shown(rows), rows[:LEADERS]
-    values = (value for row in rows for value in (row.low, row.rating, row.high) if value is not None)
-    axis = Axis.around(values)
+def _given(card: Card, tab: str) -> str:
+    """Who rated how often; empty for nobody."""
+    if not card.ratings and tab not in LEADS_TO:
+        own = {"study": card.study, "status": "scored"}
+        texts = (
+            counted(number, word)
+            for model, word in ((Score, "score"), (Answer, "check"))
+            if (number := model.objects.filter(**own).count())
+        )
+        return ", ".join(texts)
+    people = f"{card.people:,} {'person' if card.people == 1 else 'people'}"
+    numbers = (card.people, people), (card.judges, counted(card.judges, "judge"))
+    said = [words for number, words in numbers if number]
+    return ", ".join([*said, counted(card.ratings, "rating")]) if card.ratings else ""
+
+
+def _models(rows: Sequence[Row], by: str) -> Leaders:
+    ranks, first = ranks_shown(rows), rows[:LEADERS]
+    axis = Axis.around(
+        value for row in first for value in (row.low, row.rating, row.high) if value is not None
+    )
     if axis is None:
-        return (), SafeString()
+        return Leaders()
     # Drawings hold numbers only.
     leaders = (
-        Leader(row, ranks[row.contestant], SafeString(axis.row(row.rating, row.low, row.high)))
-        for row in rows
+        Leader(
+            ranks[row.contestant],
+            row.contestant,
+            f"{row.rating:.0f}",
+            "" if row.low is None else f"{row.low:.0f} and {row.high:.0f}",
+            SafeString(axis.row(row.rating, row.low, row.high)),
+            row.kind == Contestant.Kind.PEOPLE,
+            bool(row.provisional),
+        )
+        for row in first
     )
-    return tuple(leaders), SafeString(axis.heading())
+    return Leaders(tuple(leaders), SafeString(axis.heading()), len(rows), by=by)
+
+
+def _judges(study: Study, snapshot: Snapshot) -> tuple[str, Leaders]:
+    """The verdict on judges, and those that are right most often."""
+    page = TrustPage.read(study, snapshot, {}, operator=False)
+    found = [row for row in page.rows if row.is_judge and row.share is not None]
+    columns = ("accuracy", "low", "high")
+    drawn = [[_in_percent(row.number(name)) for name in columns] for row in found[:LEADERS]]
+    axis = Axis.around(share for shares in drawn for share in shares if share is not None)
+    if axis is None:
+        return page.verdict[0], Leaders()
+    written = [percent(row.share) for row in found]
+    leaders = (
+        Leader(
+            f"{written.index(said) + 1}{'=' if written.count(said) > 1 else ''}",
+            row.name,
+            said,
+            "" if low is None else f"{low:.1f}% and {high:.1f}%",
+            SafeString(axis.row(share or 0.0, low, high)),
+        )
+        for row, said, (share, low, high) in zip(found, written, drawn, strict=False)
+    )
+    heading = SafeString(axis.heading())
+    return page.verdict[0], Leaders(tuple(leaders), heading, len(found), "Judge", "Right")
+
+
+def _in_percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _rated_by(user: Visitor) -> set[int]:

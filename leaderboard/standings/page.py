@@ -17,11 +17,20 @@ from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
-from leaderboard.pages.page import MOST_INLINE, MOST_ROWS, NoNumbersError, NotReadyError, Panel, step
+from leaderboard.pages.page import (
+    MOST_INLINE,
+    MOST_ROWS,
+    ElsewhereError,
+    NoNumbersError,
+    NotReadyError,
+    Panel,
+    step,
+)
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import not_ready, visible
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
+from leaderboard.pages.tabs import landing
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.requirements.has_answers import has_answers
 from leaderboard.snapshots.canonical import Content
@@ -757,6 +766,8 @@ def _width(contestants: int) -> str:
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> Board:
+    if (tab := landing(study, snapshot)) != Board.tab:
+        raise ElsewhereError(reverse(tab, args=[study.slug]))
     board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
     return replace(board, asked=TableQuery.of(request.GET))
 

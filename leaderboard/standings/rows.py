@@ -46,18 +46,19 @@ class Axis:
 
     @cached_property
     def ticks(self) -> list[float]:
-        """Round numbers, evenly spaced, as many as fit: at most four, or three of four digits."""
-        most = 3 if self.high >= 1000 else 4
-        step = 0.0
-        found = range(most + 1)
-        while len(found) > most:
-            step = _step(step * 1.01 or (self.high - self.low) / (most + 1))
-            found = range(ceil(self.low / step), floor(self.high / step) + 1)
-        return [number * step for number in found]
+        """Round numbers, evenly spaced, as many as fit: at most four, or three if written with four signs."""
+        step = (self.high - self.low) / 5
+        while True:
+            step = _step(step)
+            found = [number * step for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
+            longest = max((len(_tick(number)) for number in found), default=0)
+            if len(found) <= (4 if longest < 4 else 3):
+                return found
+            step *= 1.01
 
     def heading(self) -> str:
         marks = "".join(
-            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{tick:.10g}</text>'
+            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{_tick(tick)}</text>'
             + _line(self.place(tick), 16, self.place(tick), HEIGHT)
             for tick in self.ticks
         )
@@ -83,6 +84,10 @@ class Axis:
         drawn += _line(start, 7, start, 13) if low >= self.low else _arrow(start, 5)
         drawn += _line(end, 7, end, 13) if high <= self.high else _arrow(end, -5)
         return f'<g class="dots-arms">{drawn}</g>'
+
+
+def _tick(number: float) -> str:
+    return f"{number:.10g}"
 
 
 def _line(x: str, y: int, to_x: str, to_y: int) -> str:

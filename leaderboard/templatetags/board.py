@@ -13,25 +13,12 @@ from arena.models import Study
 from arena.texts import markdown
 from leaderboard.models import Snapshot
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
+from leaderboard.pages.tabs import TABS, tabs
 from leaderboard.pages.wording import probability
-from leaderboard.requirements.has_answers import has_answers
-from leaderboard.snapshots.settings import has_majorities
 
 register = template.Library()
 
 register.filter("summary", markdown.summary)
-
-TABS: Final[tuple[tuple[str, str], ...]] = (
-    ("study", "Leaderboard"),
-    ("study-categories", "Categories"),
-    ("study-raters", "Raters"),
-    ("study-agreement", "Agreement"),
-    ("study-trust", "Judge accuracy"),
-    ("study-requirements", "Requirements"),
-    ("study-comparisons", "Pairs"),
-    ("study-data", "Data"),
-    ("study-results", "Download and cite"),
-)
 
 _BELONGS: Final = {
     "study-contestant": "study",
@@ -110,11 +97,6 @@ def study_tabs(context: Context, study: Study) -> dict[str, Any]:
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)
     snapshot = context.get("snapshot") or Snapshot.objects.newest(study)
-    judged = shown == "study-trust" or (
-        snapshot
-        and (snapshot.counts.get("labelled") or (study.is_closed and has_majorities(snapshot.counts)))
-    )
-    checked = shown == "study-requirements" or has_answers(study)
-    hidden = {"study-trust": not judged, "study-requirements": not checked}
-    tabs = [each for each in TABS if not hidden.get(each[0])]
-    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in tabs]}
+    found = tabs(study, snapshot)
+    offered = [(name, label) for name, label in TABS.items() if name in found or name == shown]
+    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in offered]}

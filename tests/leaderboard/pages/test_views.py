@@ -139,8 +139,8 @@ def test_ratings_of_completions_without_a_contestant_are_counted_where_there_is_
         factories.make_comparison(pair=pair, rater=judge, rating=1)
     services.refresh(study)
     sentence = "Bare gave 2 ratings, but the answers have no model to rank"
-    for page in ("", "categories/"):
-        assert sentence in text(client.get(f"/studies/bare/{page}"))
+    assert sentence in text(client.get("/studies/bare/categories/"))
+    assert client.get("/studies/bare/").url == "/studies/bare/raters/"
 
 
 def test_the_other_tie_rule_stands_beside_the_standings(client):

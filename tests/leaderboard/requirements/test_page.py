@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 
 import pytest
 from django.utils import timezone
@@ -34,6 +35,16 @@ def shown(client, study, query="", **headers):
 
 def page_of(client, study, query=""):
     return shown(client, study, query).context["page"]
+
+
+def test_a_study_of_checks_alone_opens_here_and_has_no_tabs_of_pairs(client, made):
+    page = shown(client, made.study).content.decode()
+    assert client.get(f"/studies/{made.study.slug}/").url == f"/studies/{made.study.slug}/requirements/"
+    named = re.findall('data-label="([^"]+)"', page)
+    assert named == ["Requirements", "Data", "Download and cite"]
+    first = client.get("/").content.decode()
+    assert re.search(r'class="card-meta num">[\d]+ checks\.', first)
+    assert "See the results" in first
 
 
 def test_the_page_says_who_meets_most(client, made):

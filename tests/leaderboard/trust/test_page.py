@@ -10,6 +10,7 @@ from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import Reader
 from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.models import SnapshotSlice
+from leaderboard.pages.wording import percent
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.reading import printed, records, text, words
@@ -55,7 +56,8 @@ def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num
         name: own for name, own in wanted.items() if name != "parameters"
     }
     assert "good is right in 100.0% of its ratings" in words(page)
-    assert "Judge accuracy" in text(client.get("/studies/small/"))
+    assert client.get("/studies/small/").url == PAGE, "no model is ranked"
+    assert "Leaderboard" not in text(page)
     rows = [row.slug for row in page.context["page"].rows if row.is_judge]
     assert rows == ["good", "poor"]
     assert '<tr class="provisional"><th scope="row" class="name"><bdi>Always the longer' in text(page)
@@ -134,18 +136,33 @@ class TestWhileOpen:
         assert "No subset has 10 pairs with a right answer" in words(client.get(PAGE))
 
 
+def test_the_first_page_shows_the_judges_that_are_right_most_often(client, made):
+    page = client.get("/")
+    assert "good is right in 100.0% of its ratings" in words(page)
+    (entry,) = page.context["groups"][0][1]
+    assert [(row.rank, row.name, row.score) for row in entry.leaders.rows] == [
+        ("1", "good", "100.0%"),
+        ("2", "poor", percent(by_slug(client)["poor"])),
+    ]
+    assert f'href="{PAGE}">See judge accuracy' in text(page)
+
+
+def by_slug(client):
+    return {row.slug: row.share for row in client.get(PAGE).context["page"].rows}
+
+
 def test_most_people_are_right_where_nothing_is_labelled(client, made):
     Pair.objects.update(gold="", gold_source="")
     made.study.touch()
     services.refresh(Study.objects.get())
-    assert "Judge accuracy" in text(client.get("/studies/small/"))
+    assert client.get("/studies/small/").url == PAGE
     while computing.compute_next(made.study.pk) or "One moment" in text(client.get(PAGE)):
         pass
     page = client.get(PAGE)
     assert page.context["page"].setting.gold == "people"
     assert page.context["page"].found["parameters"]["ties_left_out"] == 2
     reopened(made)
-    assert "Judge accuracy" not in text(client.get("/studies/small/"))
+    assert "Judge accuracy" not in text(client.get("/studies/small/raters/"))
     assert "No pair of this study has a right answer" in words(client.get(PAGE))
 
 
@@ -160,7 +177,7 @@ def test_nothing_to_show(staff):
     services.refresh(study)
     assert f"python manage.py import_data {study.slug} FILE --format llmbar" in words(staff.get(page))
     assert 'href="?gold=people"' in text(staff.get(page))
-    assert "Judge accuracy" not in text(staff.get(study.get_absolute_url()))
+    assert "Judge accuracy" not in text(staff.get(study.get_absolute_url(), follow=True))
     made.pairs[0].gold, made.pairs[0].gold_source = "first", "by hand"
     made.pairs[0].save()
     services.refresh(study)

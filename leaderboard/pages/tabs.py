@@ -1,0 +1,60 @@
+"""The tabs of a study: those that have something to show. Its address leads to the first."""
+
+from typing import Final
+
+from arena.models import Study
+from leaderboard.models import Snapshot
+from leaderboard.requirements.has_answers import has_answers
+from leaderboard.snapshots.settings import Counts, has_majorities
+
+TABS: Final = {
+    "study": "Leaderboard",
+    "study-categories": "Categories",
+    "study-raters": "Raters",
+    "study-agreement": "Agreement",
+    "study-trust": "Judge accuracy",
+    "study-requirements": "Requirements",
+    "study-comparisons": "Pairs",
+    "study-data": "Data",
+    "study-results": "Download and cite",
+}
+_OF_MODELS: Final = frozenset({"study", "study-categories"})
+_OF_PAIRS: Final = _OF_MODELS | {"study-raters", "study-agreement", "study-comparisons"}
+_OF_EVERY_STUDY: Final = frozenset({"study-data", "study-results"})
+
+
+def tabs(study: Study, snapshot: Snapshot | None) -> list[str]:
+    """The names of their addresses."""
+    hidden = set(_hidden(study, snapshot))
+    if hidden | _OF_EVERY_STUDY == TABS.keys():
+        hidden.remove("study")  # the leaderboard says that nobody has rated yet
+    return [name for name in TABS if name not in hidden]
+
+
+def landing(study: Study, snapshot: Snapshot | None) -> str:
+    """The name of the tab that a study's address leads to: judge accuracy where no model is ranked."""
+    if not _unranked(study, _counts(snapshot)):
+        return "study"  # without a query
+    found = tabs(study, snapshot)
+    return "study-trust" if "study-trust" in found and "study" not in found else found[0]
+
+
+def _hidden(study: Study, snapshot: Snapshot | None) -> set[str]:
+    counts = _counts(snapshot)
+    hidden = {*_unranked(study, counts), *(() if study.is_closed else ("study-comparisons",))}
+    if not (counts.get("labelled") or (study.is_closed and has_majorities(counts))):
+        hidden.add("study-trust")
+    if not has_answers(study):
+        hidden.add("study-requirements")
+    return hidden
+
+
+def _counts(snapshot: Snapshot | None) -> Counts:
+    return snapshot.counts if snapshot else {"raters": ()}
+
+
+def _unranked(study: Study, counts: Counts) -> frozenset[str]:
+    """Tabs that a study cannot fill: its answers have no models, or its raters compare no pairs."""
+    if counts["raters"]:
+        return frozenset() if counts["contestants"] else _OF_MODELS
+    return frozenset() if "compare" in study.tasks else _OF_PAIRS
