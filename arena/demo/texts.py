@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import combinations, cycle
+from itertools import combinations, cycle, groupby, product
 from typing import Any, Final
 
 from arena.data.formats.records import AnswerRecord, ScoreRecord
@@ -34,13 +34,14 @@ class Text:
 
 
 def simulate_texts(texts: Iterable[Text]) -> Iterator[ScoreRecord | AnswerRecord]:
-    """A score of each answer and a check of each requirement, by two people and every judge."""
+    """Scores of answers and checks of their requirements, by the judges and two people for each prompt."""
     rng = random.Random(votes.SEED)  # noqa: S311 - a simulation, no secret
     people = [rater for rater in votes.CLOSED_RATERS if not rater.is_judge]
     judges = [rater for rater in votes.CLOSED_RATERS if rater.is_judge]
     clocks = dict.fromkeys(people, votes.START + LATER) | dict.fromkeys(judges, votes.JUDGES_START + LATER)
-    for text, chosen in zip(texts, cycle(combinations(people, votes.PEOPLE_PER_PAIR))):
-        for rater in (*chosen, *judges):
+    by_prompt = groupby(texts, key=lambda text: text.prompt)
+    for (_, answers), chosen in zip(by_prompt, cycle(combinations(people, votes.PEOPLE_PER_PAIR))):
+        for text, rater in product(answers, (*chosen, *judges)):
             for said in _opinions(text, rater, rng):
                 clocks[rater] += timedelta(seconds=said.seconds or 0)
                 yield replace(said, created_at=clocks[rater])

@@ -166,8 +166,10 @@ def questions_table(content: Content, texts: Sequence[str]) -> DataTable:
 def people_sentence(agreement: Content) -> str:
     """How far people agree which of two answers is better."""
     pairs, value = counted(agreement["pairs"], "pair"), agreement["fleiss_unmirrored"]
-    if value is None:
+    if not agreement["pairs"]:
         return "No two people checked the same two answers, so nothing is known of their agreement."
+    if value is None:
+        return f"All verdicts on {pairs} are the same, so Fleiss’ kappa is not defined."
     ends = number_range(agreement["fleiss_unmirrored_low"], agreement["fleiss_unmirrored_high"])
     return (
         f"Fleiss’ kappa is {signed(value)}{f' ({ends})' if ends else ''}: {agreement_word(value)} agreement "

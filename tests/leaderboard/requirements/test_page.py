@@ -8,6 +8,7 @@ from django.utils import timezone
 from leaderboard.files.bundle.archive import RESULTS, Reader
 from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.refreshing.services import refresh
+from leaderboard.requirements.table import people_sentence
 from tests import factories
 from tests.leaderboard.requirements.studies import Checking
 
@@ -197,3 +198,11 @@ def test_requirements_stand_beside_scores(client):
     board = client.get(f"/studies/{made.study.slug}/?columns=all").context["page"]
     (column,) = (each for each in board.view.further if each.key == "requirements")
     assert [column.text(entry) for entry in board.view.entries] == ["100.0%", "60.0%", "20.0%"]
+
+
+def test_people_who_all_agree_have_no_kappa_but_were_compared():
+    unanimous = {"pairs": 12, "fleiss_unmirrored": None}
+    assert people_sentence(unanimous) == (
+        "All verdicts on 12 pairs are the same, so Fleiss’ kappa is not defined."
+    )
+    assert people_sentence({**unanimous, "pairs": 0}).startswith("No two people checked the same two answers")
