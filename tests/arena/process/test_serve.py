@@ -6,14 +6,18 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from arena.process import bootstrap
+from arena.process import bootstrap, serve
+from arena.process import prepare as preparing
 from tests.arena.process.processes import Server, bare_project, free_port, make, manage
+from tests.factories import make_study
+from tests.migrated import migrate
 
 
 def only_sentence(done) -> str:
@@ -71,12 +75,18 @@ def test_a_missing_venv_module_is_named(tmp_path: Path) -> None:
     assert f"apt install python3.{sys.version_info.minor}-venv" in sentence
 
 
-def test_no_network_is_told_apart(tmp_path: Path) -> None:
-    project = bare_project(tmp_path / "project")
+def test_no_network_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "VENV_PYTHON", Path(sys.executable))
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    # Installs nothing in any case, also not from a cache or from an index of the machine's own settings.
     nowhere = {"PIP_INDEX_URL": f"http://127.0.0.1:{free_port()}/simple", "PIP_CONFIG_FILE": os.devnull}
-    sentence = only_sentence(make(project, "install", PIP_NO_CACHE_DIR="1", **nowhere))
-    assert sentence.startswith("Cannot reach the Python package index")
-    assert "PIP_INDEX_URL" in sentence
+    for name, value in {**nowhere, "PIP_NO_CACHE_DIR": "1", "PIP_TARGET": str(tmp_path / "to")}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(
+        bootstrap.BootstrapError, match=r"^Cannot reach the Python package index;.*PIP_INDEX_URL"
+    ):
+        bootstrap.pip_install(bootstrap.ROOT / "requirements-pip.txt")
+    assert "Connection refused" in (tmp_path / "install.log").read_text()
 
 
 def test_a_busy_port_is_named(tmp_path: Path, busy_port: str, settings: Any) -> None:
@@ -119,10 +129,13 @@ def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of an arena that was prepared once, and what its operator was told."""
+    """The folder of an arena that has a study and was prepared, and what its operator was told."""
     folder = tmp_path_factory.mktemp("prepared")
-    done = manage("prepare", VAR_DIR=str(folder))
-    assert done.returncode == 0, done.stderr
+    (folder / "prompts.jsonl").write_text('{"id": "rain", "instruction": "Write a line about rain."}\n')
+    migrate(folder / "arena.sqlite3", partial(manage, VAR_DIR=str(folder)))
+    for command in (["import_data", "small", str(folder / "prompts.jsonl")], ["prepare"]):
+        done = manage(*command, VAR_DIR=str(folder))
+        assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
 
@@ -130,6 +143,20 @@ def test_prepare_shows_the_password_once(prepared: tuple[Path, str]) -> None:
     folder, told = prepared
     password = told.split("with the password ")[1].split()[0]
     assert password not in manage("prepare", VAR_DIR=str(folder)).stdout
+
+
+@pytest.mark.django_db
+def test_an_empty_arena_gets_the_demo(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+    settings.STATIC_ROOT = tmp_path
+    called: list[str] = []
+    monkeypatch.setattr(preparing, "call_command", lambda name, **_: called.append(name))
+    told: list[str] = []
+    preparing.prepare(told.append)
+    make_study()
+    preparing.prepare(told.append)
+    assert called == ["migrate", "collectstatic", "load_demo", "migrate"]
+    assert told[0] == "Loading the demo studies."
+    assert [line.startswith("Sign in as operator with the password") for line in told] == [False, True, False]
 
 
 @pytest.mark.django_db
@@ -161,8 +188,9 @@ def check_it_leaves_nothing(server: Server, number: signal.Signals) -> None:
     assert not server.left_behind()
 
 
-def test_serve_works_and_leaves_nothing(server: Server) -> None:
-    check_it_leaves_nothing(server, signal.SIGHUP)
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_serve_works_and_leaves_nothing(server: Server, number: signal.Signals) -> None:
+    check_it_leaves_nothing(server, number)
 
 
 def test_serve_stops_while_a_request_hangs(server: Server) -> None:
@@ -171,7 +199,7 @@ def test_serve_stops_while_a_request_hangs(server: Server) -> None:
         check_it_leaves_nothing(server, signal.SIGINT)
 
 
-def test_one_database_has_one_server(prepared: tuple[Path, str], server: Server) -> None:
-    done = manage("serve", PORT=str(free_port()), VAR_DIR=str(prepared[0]))
-    check_it_leaves_nothing(server, signal.SIGTERM)
-    assert "Another arena is already serving this database" in only_sentence(done)
+def test_one_database_has_one_server(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR, settings.PORT = tmp_path, free_port()
+    with serve._only_server(), pytest.raises(CommandError, match="Another arena is already serving this"):
+        call_command("serve", skip_checks=True)

@@ -1,17 +1,24 @@
 """The environment: what production needs, what cannot work, and the checks at start."""
 
 import os
+import re
 import stat
 import threading
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
+from django.conf import settings as used
 from django.core.checks import run_checks
+from django.db import DatabaseError
+from django.db.utils import ConnectionHandler
+from environs import EnvError
 
 from arena.process import environment
 from tests.arena.process.processes import manage
 
+SETTINGS = used.BASE_DIR / "arena" / "settings.py"
 PRODUCTION = {
     "ARENA_ENV": "production",
     "SECRET_KEY": "long-and-secret-0123456789-abcdefghijklmnopqrstuvwxyz",
@@ -21,21 +28,36 @@ PRODUCTION = {
 }
 
 
-@pytest.mark.parametrize("command", ["serve", "migrate"])
-def test_production_names_everything_that_is_missing(command: str) -> None:
-    done = manage(command, ARENA_ENV="production")
+READ = re.findall(r'\benv\.\w+\(\s*"(\w+)"', SETTINGS.read_text())
+"""Every variable that the settings read."""
+
+
+def settings_of(monkeypatch: pytest.MonkeyPatch, **variables: str) -> dict[str, Any]:
+    """The settings that these variables make, without those of this process."""
+    for name in READ:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return {name: value for name, value in run_path(str(SETTINGS)).items() if name.isupper()}
+
+
+def test_production_names_everything_that_is_missing() -> None:
+    done = manage("serve", ARENA_ENV="production")
     assert done.returncode == 3
     names = "SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, BROKER_URL"
     assert done.stderr == f"ARENA_ENV=production needs {names} in the environment.\n"
 
 
-def test_production_starts_with_all_of_them_and_not_with_one_missing(tmp_path: Path) -> None:
+def test_production_starts_with_all_of_them_and_not_with_one_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = manage("check", "--fail-level", "ERROR", **PRODUCTION, VAR_DIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "arena.W001" in done.stderr  # SQLite with workers elsewhere: a mistake, and no reason to refuse
-    done = manage("check", **{**PRODUCTION, "ALLOWED_HOSTS": ""})
-    assert done.returncode == 3
-    assert done.stderr == "ARENA_ENV=production needs ALLOWED_HOSTS in the environment.\n"
+    for name in set(PRODUCTION) - {"ARENA_ENV"}:
+        sentence = f"^ARENA_ENV=production needs {name} in the environment.$"
+        with pytest.raises(environment.ImproperEnvironment, match=sentence):
+            settings_of(monkeypatch, **{**PRODUCTION, name: ""})
 
 
 @pytest.mark.parametrize(
@@ -53,43 +75,62 @@ def test_production_starts_with_all_of_them_and_not_with_one_missing(tmp_path: P
         ({"LOG_LEVEL": "LOUD"}, '"LOG_LEVEL" invalid'),
     ],
 )
-def test_values_that_cannot_work(tmp_path: Path, variables: dict[str, str], words: str) -> None:
-    done = manage("check", **{"VAR_DIR": str(tmp_path), **variables})
+def test_values_that_cannot_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], words: str
+) -> None:
+    with pytest.raises((environment.ImproperEnvironment, EnvError)) as error:
+        settings_of(monkeypatch, **{"VAR_DIR": str(tmp_path), **variables})
+    assert words in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+    assert "hunter2" not in str(error.value)
+
+
+def test_an_unusable_database(tmp_path: Path) -> None:
+    done = manage("prepare", VAR_DIR=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path}/nowhere/a.sqlite3")
     assert done.returncode == 3
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert "hunter2" not in done.stderr
+    assert done.stderr == unusable("unable to open database file")
 
 
+def unusable(reason: str) -> str:
+    return (
+        f"The database cannot be used ({reason}). Look at DATABASE_URL; "
+        "python manage.py migrate makes missing tables.\n"
+    )
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("command", "database", "reason"),
+    ("content", "reason"),
     [
-        (["prepare"], "nowhere/arena.sqlite3", "unable to open database file"),
-        (["standings", "demo", "--skip-checks"], "picture.png", "file is not a database"),
-        (["standings", "demo", "--skip-checks"], "empty.sqlite3", "no such table: arena_study"),
+        (b"\x89PNG" + bytes(range(256)) * 20, "file is not a database"),
+        (b"", "no such table: arena_study"),
     ],
 )
-def test_an_unusable_database(tmp_path: Path, command: list[str], database: str, reason: str) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG" + bytes(range(256)) * 20)
-    url = f"sqlite:///{tmp_path / database}"
-    done = manage(*command, VAR_DIR=str(tmp_path), DATABASE_URL=url)
-    assert done.returncode == 3
-    assert done.stderr.startswith(f"The database cannot be used ({reason}). Look at DATABASE_URL;")
-    assert done.stderr.endswith("python manage.py migrate makes missing tables.\n")
-    assert len(done.stderr.splitlines()) == 1
+def test_a_file_that_is_no_arena(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, reason: str
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+    databases = ConnectionHandler({"default": environment.parse_database_url(f"sqlite:///{tmp_path}/file")})
+
+    def ask(*arguments: str) -> None:
+        with environment.database_trouble(arguments), databases["default"].cursor() as cursor:
+            cursor.execute("SELECT 1 FROM arena_study")
+
+    with pytest.raises(SystemExit) as ended:
+        ask("standings", "demo")
+    assert ended.value.code == 3
+    assert capsys.readouterr().err == unusable(reason)
+    with pytest.raises(DatabaseError, match=reason):
+        ask("standings", "demo", "--traceback")
+    databases.close_all()
 
 
-def test_what_is_wrong_with_a_database_is_shown_when_asked_for(tmp_path: Path) -> None:
-    shown = manage(
-        "prepare", "--traceback", VAR_DIR=str(tmp_path), DATABASE_URL="sqlite:////nowhere/a.sqlite3"
-    )
-    assert "Traceback" in shown.stderr
-
-
-def test_empty_variables_are_unset(tmp_path: Path) -> None:
+def test_empty_variables_are_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["ARENA_ENV", "HOST", "ALLOWED_HOSTS", "DATABASE_URL", "ARENA_URL", "BROKER_URL"]
-    done = manage("check", VAR_DIR=str(tmp_path), **dict.fromkeys(names, ""))
-    assert done.returncode == 0
+    plain, empty = (
+        settings_of(monkeypatch, VAR_DIR=str(tmp_path), **given) for given in ({}, dict.fromkeys(names, ""))
+    )
+    assert repr(empty) == repr(plain)
 
 
 def test_local_hosts() -> None:
