@@ -33,7 +33,6 @@ from leaderboard.agreement.table import (
 )
 from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
-from leaderboard.pages.figure import series_look
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
@@ -62,7 +61,6 @@ class Line:
 
     label: str
     address: str
-    colour: str
     value: str
     ends: str
     apart: str
@@ -162,7 +160,7 @@ class AgreementPage(AboutRaters):
 
     @property
     def lines(self) -> Iterator[Line]:
-        labels, known = dict(self.kinds), [entry["selector"] for entry in self.snapshot.counts["raters"]]
+        labels = dict(self.kinds)
         name = self.view.coefficient
         apart = f"{name}_difference"
         for one, row in self.rows:
@@ -170,7 +168,6 @@ class AgreementPage(AboutRaters):
             yield Line(
                 "People with each other" if one == PEOPLE else labels[one],
                 reverse("study-rater", args=[self.study.slug, one]) + self.view.shared,
-                series_look(known.index(one))[0],
                 signed(value),
                 number_range(low, high),
                 "" if row.get(apart) is None else signed(row[apart]),

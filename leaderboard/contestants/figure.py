@@ -9,7 +9,6 @@ from leaderboard.pages.figure import (
     Value,
     arms,
     axis_on_top,
-    by_rater,
     by_row,
     dots,
     full,
@@ -21,10 +20,6 @@ from leaderboard.pages.figure import (
 
 def places(rows: Sequence[Placed], level: float) -> Figure:
     return axis_on_top(by_row([row.label for row in rows], *_placed(rows, level)))
-
-
-def kinds_places(rows: Sequence[Placed], level: float) -> Figure:
-    return axis_on_top(by_rater([row.label for row in rows], *_placed(rows, level)))
 
 
 def _placed(rows: Sequence[Placed], level: float) -> tuple[list[Value], list[str], str]:

@@ -19,7 +19,7 @@ from leaderboard.categories.table import differs
 from leaderboard.comparisons import stored as index_store
 from leaderboard.comparisons.index import Question, places
 from leaderboard.comparisons.pairs import Entry, entries
-from leaderboard.contestants.figure import history, kinds_places, win_rates
+from leaderboard.contestants.figure import history, win_rates
 from leaderboard.contestants.figure import places as charts_places
 from leaderboard.contestants.table import (
     FEWEST_MET,
@@ -45,9 +45,12 @@ from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, plai
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
-from leaderboard.standings.table import WILSON_CAUTION, rank_ranges
+from leaderboard.standings.table import WILSON_CAUTION, rank_ranges, ranks_shown, standing_rows
 
 SAMPLES: Final = 5
+
+FEWEST_MOMENTS: Final = 3
+"""Fewer show no course."""
 
 MOST_SNAPSHOTS: Final = 60
 """Snapshots in the history: those of a month, one a day."""
@@ -89,6 +92,12 @@ class ContestantPage(SettingPage):
         content = self._standings(self.setting.raters, "")
         found = placed("All categories", content, self.name)
         return replace(found, ranks=rank_ranges(content).get(self.name)) if content and found else found
+
+    @property
+    def rank(self) -> str:
+        """As the leaderboard writes it."""
+        content = self._standings(self.setting.raters, "")
+        return ranks_shown(standing_rows(content, None))[self.name] if content else ""
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -232,10 +241,10 @@ class ContestantPage(SettingPage):
                 "Scores by raters",
                 "Over all categories.",
                 placed_table("Scores by raters", "Raters", self.by_raters, level),
-                draw=lambda: kinds_places(self.by_raters, level),
+                draw=lambda: charts_places(self.by_raters, level),
                 height=step(1.5 * len(self.by_raters) + 3),
             )
-        if len(self.history) > 1:
+        if len(self.history) >= FEWEST_MOMENTS:
             changed = " Open circles are scores by an earlier method."
             yield self.make_panel(
                 "history",

@@ -24,20 +24,21 @@ _EDGE: Final = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """A shared scale of ratings from ``low`` to ``high``."""
+    """A shared scale of ratings from ``low`` to ``high``, with a dashed line at ``chance``."""
 
     low: float
     high: float
+    chance: float | None = None
 
     @classmethod
-    def around(cls, values: Iterable[float]) -> "Axis | None":
+    def around(cls, values: Iterable[float], chance: float | None = None) -> "Axis | None":
         """None without values."""
-        held = list(values)
+        held = [*values, *(() if chance is None else (chance,))]
         if not held:
             return None
         low, high = min(held), max(held)
         room = max((high - low) * 0.03, 1.0)
-        return cls(low - room, high + room)
+        return cls(low - room, high + room, chance)
 
     def place(self, rating: float) -> str:
         """Where a rating is, in percent of the width; one beyond the axis is at its end."""
@@ -57,12 +58,19 @@ class Axis:
             step *= 1.01
 
     def heading(self) -> str:
-        marks = "".join(
-            f'<text x="{self.place(tick)}" y="12" text-anchor="middle">{_tick(tick)}</text>'
-            + _line(self.place(tick), 16, self.place(tick), HEIGHT)
-            for tick in self.ticks
-        )
-        return _svg(marks, "dots-axis")
+        named = {tick: _tick(tick) for tick in self.ticks if self._is_clear(tick)}
+        if self.chance is not None:
+            named[self.chance] = "chance"
+        return _svg("".join(self._mark(value, text) for value, text in named.items()), "dots-axis")
+
+    def _is_clear(self, tick: float) -> bool:
+        """Whether its number has room beside the word "chance"."""
+        return self.chance is None or abs(tick - self.chance) > (self.high - self.low) / 5
+
+    def _mark(self, value: float, text: str) -> str:
+        place = self.place(value)
+        line = _line(place, 16, place, HEIGHT)
+        return f'<text x="{place}" y="12" text-anchor="middle">{text}</text>{line}'
 
     def row(self, rating: float, low: float | None, high: float | None) -> str:
         """A dot on the line of its interval, as SVG; an arm that leaves the axis ends in an arrow."""
@@ -76,7 +84,11 @@ class Axis:
     @cached_property
     def _grid(self) -> str:
         lines = (_line(self.place(tick), -ROW, self.place(tick), ROW) for tick in self.ticks)
-        return f'<g class="dots-grid">{"".join(lines)}</g>'
+        drawn = f'<g class="dots-grid">{"".join(lines)}</g>'
+        if self.chance is None:
+            return drawn
+        place = self.place(self.chance)
+        return f'{drawn}<g class="dots-chance">{_line(place, -ROW, place, ROW)}</g>'
 
     def _arms(self, low: float, high: float) -> str:
         start, end = self.place(low), self.place(high)

@@ -1,5 +1,6 @@
 """Standings as rows of a page, as tables, and as the file of the published ranking."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import sqrt
@@ -284,9 +285,13 @@ def raters_table(
 
 @dataclass(frozen=True)
 class RankCell:
-    """A rank by some raters; ``tone`` is the class of its colour where it differs from the first column's."""
+    """A rank by some raters; ``tone`` is the class of its colour where it differs from the first column's.
+
+    ``text``: the rank as pages write it, "1=" where scores look the same.
+    """
 
     rank: int
+    text: str
     tone: str
     interval: str
 
@@ -306,6 +311,7 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
     shared = set(order).intersection(*ratings)
     places = [_places(own, shared) for own in ratings]
     ranges = [rank_ranges(content, shared) for _, content in boards]
+    written = [_written(own, shared) for own in ratings]
 
     def cell(name: str, place: int) -> RankCell:
         row, tone = found[place][name], ""
@@ -315,12 +321,19 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
         ends = (
             "" if row.get("low") is None else f"{row['rating']:.0f} ({row['low']:.0f} to {row['high']:.0f})"
         )
-        return RankCell(1 + places[place][name], tone, ends)
+        return RankCell(1 + places[place][name], written[place][name], tone, ends)
 
     rows = tuple(
         (name, tuple(cell(name, place) for place in range(len(boards)))) for name in order if name in shared
     )
     return RankTable(tuple(label for label, _ in boards), rows)
+
+
+def _written(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, str]:
+    looks = {name: f"{rating:.0f}" for name, rating in ratings.items() if name in shared}
+    first = {look: place for place, look in reversed(list(enumerate(looks.values(), start=1)))}
+    several = Counter(looks.values())
+    return {name: f"{first[look]}{'=' if several[look] > 1 else ''}" for name, look in looks.items()}
 
 
 def side_sentence(shown: RankTable) -> str:

@@ -22,6 +22,7 @@ from leaderboard.pages.figure import (
     numbers_for_names,
     series_look,
     title,
+    vertical_line,
 )
 from leaderboard.pages.wording import counted, percent, percent_range
 from leaderboard.snapshots.canonical import Content
@@ -42,6 +43,7 @@ def accuracies(found: Sequence[Row]) -> Figure:
         for row, share in known
     ]
     figure = by_row([row.name for row, _ in known], values, texts, "Right (%)")
+    figure["layout"]["shapes"] = [vertical_line(50)]
     (whole,) = figure["data"]
     figure["data"] = []
     for is_judge, color in ((True, SERIES[0]), (False, "--muted")):

@@ -336,7 +336,7 @@ class TrustPage(Page):
         judges = [row for row in self.rows if row.is_judge]
         shares = (row.number(name) for row in judges for name in ("low", "accuracy", "high"))
         known = [100 * share for share in shares if share is not None]
-        return Axis.around([50.0, *known]) if known else None
+        return Axis.around(known, chance=50.0) if known else None
 
     @property
     def axis_drawing(self) -> SafeString:
@@ -367,7 +367,8 @@ class TrustPage(Page):
         yield self.make_panel(
             "judges",
             "How often each judge is right",
-            f"Bars are {self.level:g}% intervals for other pairs of this kind.",
+            f"Bars are {self.level:g}% intervals for other pairs of this kind. "
+            "The dashed line is chance: 50%.",
             lambda: table.judges_table(content),
             draw=lambda: figure.accuracies(self.rows),
             height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),

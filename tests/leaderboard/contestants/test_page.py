@@ -47,7 +47,7 @@ def test_the_card(client, made):
 def test_place_opponents_categories_and_raters_are_those_of_the_snapshot(client, made):
     row = standing("alpha")
     page = text(client.get(url(made, "alpha")))
-    assert '<dd>1–3 <span class="muted">of 3</span></dd>' in page  # as on the leaderboard
+    assert '<dd>2 <span class="muted">of 3 (1–3)</span></dd>' in page  # as on the leaderboard
     assert f"<dd>{row['rating']:.0f}</dd>" in page
     found = records(client, url(made, "alpha") + "tables/opponents.csv")
     assert [
@@ -159,9 +159,7 @@ class TestAnySetting:
         assert "leaves out answers by people" in text(client.get(gamma))
 
     def test_the_history_is_of_settings_that_snapshots_hold(self, client, made):
-        Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2))
-        made.rate("beta", "alpha", 2)
-        services.refresh(made.study)
+        grow_older(made)
         assert client.get(url(made, "alpha") + "tables/history.csv").status_code == 200
         client.get(url(made, "alpha") + "?band=3-6")
         computing.compute_next(made.study.pk)
@@ -169,11 +167,9 @@ class TestAnySetting:
         assert client.get(url(made, "alpha") + "tables/history.csv?band=3-6").status_code == 404
 
     def test_snapshots_without_a_level_have_no_interval_in_the_history(self, client, made, monkeypatch):
-        Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2))
         monkeypatch.setattr(services, "ROUNDS", 200)
-        made.rate("beta", "alpha", 2)
-        services.refresh(made.study)
-        old, new = records(client, url(made, "alpha") + "tables/history.csv?level=80")
+        grow_older(made)
+        old, _, new = records(client, url(made, "alpha") + "tables/history.csv?level=80")
         assert old["Low (80 % interval)"] == ""
         assert new["Low (80 % interval)"] == str(standing("alpha")["quantiles"]["10"])
 
@@ -216,14 +212,22 @@ def test_the_list_is_the_board_and_strangers_are_not_there(client, made):
     assert client.get("/studies/small/contestants/")["Location"] == "/studies/small/"
 
 
+def grow_older(made):
+    """Two more snapshots, each two days and a rating after the one before."""
+    for _ in range(2):
+        for snapshot in Snapshot.objects.all():
+            Snapshot.objects.filter(pk=snapshot.pk).update(created_at=snapshot.created_at - timedelta(days=2))
+        made.rate("beta", "alpha", 2)
+        services.refresh(made.study)
+
+
 def test_the_history_holds_every_kept_snapshot(client, made):
     assert client.get(url(made, "alpha") + "tables/history.csv").status_code == 404
-    Snapshot.objects.update(created_at=timezone.now() - timedelta(days=2), methodology="1")
-    made.rate("beta", "alpha", 2)
-    services.refresh(made.study)
-    old, new = records(client, url(made, "alpha") + "tables/history.csv")
-    assert (old["Games"], new["Games"]) == ("4", "5")
-    assert old["Methodology"] == "1"
+    Snapshot.objects.update(methodology="1")
+    grow_older(made)
+    found = records(client, url(made, "alpha") + "tables/history.csv")
+    assert [row["Games"] for row in found] == ["4", "5", "6"]
+    assert found[0]["Methodology"] == "1"
     assert "Open circles are scores by an earlier method" in text(client.get(url(made, "alpha")))
 
 

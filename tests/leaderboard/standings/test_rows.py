@@ -1,3 +1,4 @@
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -203,6 +204,16 @@ def test_places_are_linear_between_the_ends():
 )
 def test_ticks_are_round(low, high, ticks):
     assert Axis(low, high).ticks == ticks
+
+
+def test_chance_is_named_and_no_number_stands_beside_it():
+    axis = Axis.around([76.0, 92.0], chance=50.0)
+    assert re.findall(">([^<]+)</text>", axis.heading()) == ["60", "80", "chance"]
+    near = Axis.around([51.0, 60.0], chance=50.0)
+    assert near.ticks == [50, 55, 60]
+    assert re.findall(">([^<]+)</text>", near.heading()) == ["55", "60", "chance"]
+    assert "dots-chance" in axis.row(80.0, None, None)
+    assert "dots-chance" not in Axis.around([76.0, 92.0]).row(80.0, None, None)
 
 
 @given(st.lists(RATINGS, min_size=1, max_size=10))

@@ -74,6 +74,14 @@ def test_ranks_side_by_side_are_among_the_models_that_all_rated():
     assert side_sentence(unsure).endswith("No rank clearly differs from that by People.")
 
 
+def test_scores_that_look_the_same_share_a_rank_beside_each_other_too():
+    people = standings(standing("a", 1100.4), standing("b", 1099.6, rank=2), standing("c", 1000.0, rank=3))
+    judge = standings(standing("c", 1100.0), standing("b", 1000.0, rank=2), standing("a", 900.0, rank=3))
+    shown = rank_table(["a", "b", "c"], [("People", people), ("Judge", judge)])
+    written = [[cell.text for cell in cells] for _, cells in shown.rows]
+    assert written == [["1=", "3"], ["1=", "2"], ["3", "1"]]
+
+
 def test_scores_that_look_the_same_share_a_rank():
     rows = [standing("a", 1100.4), standing("b", 1099.6, rank=2), standing("c", 1000.0, rank=3)]
     apart = standing("d", 1000.0, component=1)
