@@ -31,8 +31,9 @@ const Drafts = (() => {
     /* Fill in what was kept for the pair of this form; returns the seconds it had been looked at. */
     restore(form) {
       const draft = read(PREFIX + form.elements.assignment.value);
-      if (!draft) {
-        return 0;
+      const asked = form.elements.asked?.value;
+      if (!draft || draft.fields.find(([name]) => name === "asked")?.[1] !== asked) {
+        return 0; // nothing was kept, or it answers something else than what is asked now
       }
       for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox]")) {
         input.checked = draft.fields.some(([name, value]) => name === input.name && value === input.value);

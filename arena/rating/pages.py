@@ -224,6 +224,9 @@ def _is_somebody_elses(request: MemberRequest) -> bool:
 def _invalid(request: MemberRequest, form: TaskForm) -> HttpResponse:
     if wants_json(request):
         return refused(_first_error(form), status=INVALID)
+    if "asked" in form.errors:  # what was chosen says nothing about what is asked now
+        messages.error(request, _first_error(form))
+        return _show(request, status=INVALID)
     return _show(request, form, status=INVALID)
 
 

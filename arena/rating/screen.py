@@ -1,5 +1,7 @@
 """What the rating page shows, and its forms. Nothing here tells who wrote a text."""
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -78,18 +80,35 @@ def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
 
 
 LONGEST_COMMENT = 5000
+ASKED_OTHERWISE: Final = "What is asked was changed while your page was open. Look again and answer anew."
 
 
 class AnswerForm(forms.Form):
     """What all answers have."""
 
     assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    asked = forms.CharField(required=False, widget=forms.HiddenInput)
     seconds = forms.CharField(required=False, max_length=40)
     rationale = forms.CharField(
         required=False,
         max_length=LONGEST_COMMENT,
         error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
     )
+
+    def asks(self) -> list[Any]:
+        """What an answer is about, beside the texts; an operator may change it while a page is open."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what is asked; the page sends it back."""
+        return hashlib.sha256(json.dumps(self.asks()).encode()).hexdigest()[:16]
+
+    def clean_asked(self) -> str:
+        sent: str = self.cleaned_data["asked"]
+        if sent and sent != self.fingerprint:  # pages that were open during an update send none
+            raise forms.ValidationError(ASKED_OTHERWISE)
+        return sent
 
 
 class RatingForm(AnswerForm):
@@ -104,6 +123,9 @@ class RatingForm(AnswerForm):
             choices=[(reason, reason) for reason in map(str, study.reasons)],
             error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
         )
+
+    def asks(self) -> list[Any]:
+        return [self.study.points, self.study.criteria]
 
     def criterion_fields(self) -> dict[str, str]:
         return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
@@ -205,6 +227,7 @@ class Response:
 @dataclass(frozen=True)
 class Task:
     public_id: str
+    asked: str
     prompt: ShownPrompt
     responses: list[Response]
     points: list[Point]
@@ -256,6 +279,7 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
     blank = form or RatingForm(assignment.study)
     return Task(
         public_id=assignment.public_id,
+        asked=blank.fingerprint,
         prompt=shown_prompt(pair.prompt, html),
         responses=[Response(letter, parts(some, html)) for letter, some in zip("AB", turns, strict=True)],
         points=scale_points(assignment.study.points),

@@ -41,6 +41,9 @@ class ScoreForm(AnswerForm):
             },
         )
 
+    def asks(self) -> list[Any]:
+        return [self.study.score_lowest, self.study.score_highest]
+
     def answer(self, assignment: Assignment | None) -> TextScore:
         data = self.cleaned_data
         return TextScore(
@@ -65,6 +68,9 @@ class ChecksForm(AnswerForm):
                     "invalid_choice": "Choose one of the buttons.",
                 },
             )
+
+    def asks(self) -> list[Any]:
+        return [[each.pk, each.position, each.text] for each in self.questions.values()]
 
     def answer(self, assignment: Assignment | None) -> Checks:
         data = self.cleaned_data
@@ -112,6 +118,7 @@ class TextTask:
     """What the page shows of an assignment about a single text. earlier: what was said before, in words."""
 
     public_id: str
+    asked: str
     kind: str
     prompt: ShownPrompt
     turns: list[Part]
@@ -149,6 +156,7 @@ def build(assignment: Assignment, form: TextForm | None) -> TextTask:
         lines, earlier, comment = _checks(assignment, blank)
     return TextTask(
         public_id=assignment.public_id,
+        asked=blank.fingerprint,
         kind=assignment.kind,
         prompt=shown_prompt(completion.prompt, html),
         turns=parts(turns, html),

@@ -257,6 +257,17 @@ def test_criteria_are_asked_for_and_stored(client: Client, study: Study, rater: 
     assert ratings == {"helpfulness": 4, "<truth>": 8}
 
 
+@pytest.mark.parametrize("change", [{"points": 5}, {"criteria": ["helpfulness"]}])
+def test_a_rating_on_the_scale_of_an_earlier_page_is_not_stored(
+    client: Client, study: Study, rater: Rater, change: dict[str, Any]
+) -> None:
+    sent = {"asked": re.search(r'name="asked" value="(\w+)"', page(client, study).content.decode())[1]}
+    Study.objects.update(**change)
+    refused = submit(client, study, held(rater), 3, headers=JSON, rater=rater.user_id, **sent)
+    assert (refused.status_code, Comparison.objects.count()) == (422, 0)
+    assert refused.json()["detail"].startswith("What is asked was changed while your page was open.")
+
+
 def test_another_answer_is_refused_and_can_be_changed(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assignment = held(rater)

@@ -150,6 +150,47 @@ def test_a_score_given_in_another_tab_is_kept(client: Client, study: Study, rate
     assert Score.objects.get().value == 2
 
 
+def asked_on(html: str) -> str:
+    return re.search(r'name="asked" value="(\w+)"', html)[1]
+
+
+def exchange() -> None:
+    """Let the two requirements change places."""
+    for before, after in ((1, 9), (2, 1), (9, 2)):
+        Question.objects.filter(position=before).update(position=after)
+
+
+CHANGED = "What is asked was changed while your page was open."
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "said"),
+    [
+        ("score", lambda: Study.objects.update(score_highest=10), {"value": 5}),
+        ("check", lambda: Question.objects.filter(position=1).update(text="Is it long?"), {"check-1": "yes"}),
+        ("check", exchange, {"check-1": "yes"}),
+    ],
+)
+def test_what_was_asked_otherwise_is_not_stored(
+    client: Client, study: Study, rater: Rater, task: str, change: Any, said: dict[str, Any]
+) -> None:
+    Study.objects.update(tasks=[task])
+    sent = {"asked": asked_on(page(client, study)), "check-2": "no", **said}
+    change()
+    refused = send(client, study, rater, **sent)
+    assert (refused.status_code, refused.json()["detail"].startswith(CHANGED)) == (422, True)
+    form = {"assignment": held(rater).public_id, **sent}
+    again = client.post(reverse("rate-study", args=[study.slug]), form)
+    assert again.status_code == 422
+    html = again.content.decode()
+    assert CHANGED in html
+    assert not re.search(r"<input[^>]* checked>", html)
+    assert not Score.objects.exists()
+    assert not Answer.objects.exists()
+    sent["asked"] = asked_on(html)
+    assert send(client, study, rater, **sent).json()["status"] == "stored"
+
+
 def test_a_text_can_be_flagged(client: Client, study: Study, rater: Rater) -> None:
     page(client, study)
     assert send(client, study, rater, "flag", reason="names").json()["status"] == "stored"
