@@ -125,14 +125,17 @@ def content(checked: Checked, asked: Asked) -> dict[str, Any]:
     if asked.contested == OUT:
         part = part.only(~contested[part.answers.question])
     answers = part.told(choice)
-    if not len(answers) or (asked.sealed and len(answers) < FEWEST):
-        few = asked.sealed and len(answers)
+    if not len(answers):
+        raise NothingCheckedError("these raters have checked no requirement here")
+    # Of few requirements the share of a model would tell what others said of a single answer.
+    least = FEWEST if asked.sealed else 0
+    counted = _by_contestant(part, answers, asked.missing)
+    found = {name: own for name, own in counted if own.overall.questions >= least}
+    if not found:
         raise NothingCheckedError(
-            f"fewer than {FEWEST} requirements are checked here; until the study closes, they stay hidden"
-            if few
-            else "these raters have checked no requirement here"
+            f"fewer than {FEWEST} requirements of each model are checked here; until the study closes, they "
+            "stay hidden"
         )
-    found = dict(_by_contestant(part, answers, asked.missing))
     standings = requirement_standings(part.questions, answers, part.names, asked.missing, level=LEVEL)
     ranked = [each for each in standings.rows if each.contestant in found]
     shown: dict[str, Any] = {

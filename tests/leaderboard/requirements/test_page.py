@@ -110,21 +110,30 @@ def test_what_is_unknown_is_refused(client, made):
     assert shown(client, made.study, "?missing=maybe").status_code == 404
 
 
-def test_while_people_rate_single_requirements_and_answers_are_for_operators(client, made, admin_client):
-    made.study.closed_at = None
-    made.study.save()
+def test_while_people_rate_single_requirements_and_answers_are_for_operators(client, admin_client):
+    made = Checking(visibility="public")
+    made.prompt(*[["Content"]] * 9, category="Arts", subset="easy")
+    made.prompt(["Format"], category="Law", subset="hard")
+    made.rater("p", ["y" * 9, "n" * 9], ["y", "n"])
     page = page_of(client, made.study)
     assert (page.content["questions"], page.any_text, page.failed) == ([], "", [])
-    # Of groups with fewer than ten checks nothing shows.
+    assert [each["drfr"] for each in page.content["contestants"]] == [1.0, 0.0]
+    # Of groups in which a model has fewer than ten checks nothing shows.
     assert page.content["contestants"][0]["labels"] == {}
     text = int(page.checked.text[0])
     address = f"/studies/{made.study.slug}/requirements/texts/{text}/"
     assert client.get(address).status_code == 403
     assert "any_text" in dir(page)
-    assert client.get(f"/studies/{made.study.slug}/requirements/?subset=easy").context["page"].content is None
+    for few in ("?subset=easy", "?subset=hard", "?category=Law"):
+        hidden = page_of(client, made.study, few)
+        assert hidden.content is None
+        assert hidden.nothing.startswith("Fewer than 10 requirements of each model are checked here;")
+        asked = client.get(f"/api/v1/studies/{made.study.slug}/requirements/{few}")
+        assert (asked.status_code, asked.json()["detail"]) == (404, hidden.nothing)
     assert client.get(f"/studies/{made.study.slug}/requirements/tables/questions.csv").status_code == 404
     own = admin_client.get(f"/studies/{made.study.slug}/requirements/").context["page"]
     assert own.content["questions"]
+    assert page_of(admin_client, made.study, "?subset=hard").rows[0].share == "100.0%"
     assert admin_client.get(address).status_code == 200
 
 
