@@ -40,6 +40,7 @@ OF_TASKS: Final = {
     "operate-requirements": "check",
     "operate-pairs": "compare",
     "operate-progress-pairs": "compare",
+    "operate-disagreements": "compare",
 }
 """Pages for studies with this task only."""
 

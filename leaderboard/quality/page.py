@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
 from statistics import median
 from typing import Any, Final
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Min, Sum
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.models import Comparison, Membership, Rater, Study, StudyEvent
+from arena.models import Answer, Comparison, Membership, Purpose, Rater, Score, Study, StudyEvent
 from arena.people import members
 from arena.people.permissions import OperatorRequest, operator
 from arena.people.rater_data import pseudonym
@@ -42,7 +45,7 @@ from leaderboard.quality.texts import texts_table
 @dataclass(frozen=True)
 class Day:
     day: str
-    comparisons: int
+    opinions: int
     seconds: float | None
     share: float
 
@@ -60,21 +63,30 @@ class Point:
 class History:
     days: list[Day]
     scales: list[tuple[int, list[Point]]]
-    simulated: bool
 
 
 def history(study: Study, rater: Rater) -> History:
-    """The comparisons for the study, without hidden repeats and checks."""
-    own = Comparison.objects.current().filter(study=study, rater=rater, purpose="study")
-    rows = list(own.order_by("created_at").values_list("created_at", "seconds", "rating", "points"))
+    """What the rater said for the study, without hidden repeats and checks."""
+    own = Comparison.objects.current().filter(study=study, rater=rater, purpose=Purpose.STUDY)
+    counts = Counter((points, rating) for points, rating in own.values_list("points", "rating") if rating)
+    used = sorted({points for points, _ in counts})
+    return History(_days(study, rater), [(points, _points(points, counts)) for points in used])
+
+
+def _days(study: Study, rater: Rater) -> list[Day]:
+    """A checked answer counts once, with the time of all its checks."""
+    said: list[tuple[datetime, float | None]] = []
+    for model in (Comparison, Score):
+        own = model._default_manager.filter(study=study, rater=rater, purpose=Purpose.STUDY, is_current=True)
+        said += own.order_by().values_list("created_at", "seconds")
+    checks = Answer.objects.current().filter(study=study, rater=rater, purpose=Purpose.STUDY).order_by()
+    checked = checks.values("completion").annotate(began=Min("created_at"), took=Sum("seconds"))
+    said += checked.values_list("began", "took")
     by_day: dict[str, list[float | None]] = {}
-    for created, seconds, _, _ in rows:
+    for created, seconds in sorted(said, key=itemgetter(0)):
         by_day.setdefault(f"{created.day} {created:%b %Y}", []).append(seconds)
     most = max(map(len, by_day.values()), default=1)
-    days = [Day(day, len(each), _median(each), 100 * len(each) / most) for day, each in by_day.items()]
-    counts = Counter((points, rating) for _, _, rating, points in rows if rating)
-    used = sorted({points for points, _ in counts})
-    return History(days, [(points, _points(points, counts)) for points in used], rater.simulated)
+    return [Day(day, len(each), _median(each), 100 * len(each) / most) for day, each in by_day.items()]
 
 
 def _median(seconds: list[float | None]) -> float | None:

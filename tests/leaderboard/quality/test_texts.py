@@ -1,11 +1,14 @@
 """How people score and check single answers, as operators see it."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Completion, Membership
+from leaderboard.quality.page import history
 from leaderboard.quality.texts import texts_table
 from tests import factories as make
 
@@ -58,3 +61,33 @@ def test_nobody_has_done_anything_yet(client: Client) -> None:
     study = make.make_small_study(tasks=["check"])
     client.force_login(make.make_user(is_staff=True))
     assert "No ratings yet" in client.get(reverse("operate-raters", args=[study.slug])).content.decode()
+
+
+def test_days_count_each_score_and_each_checked_answer_once() -> None:
+    study = make.make_small_study(prompts=2, contestants=1, tasks=["compare", "score", "check"])
+    rater = make.make_member(study)
+    texts = list(Completion.objects.filter(prompt__study=study))
+    first, second = (datetime(2026, 3, day, 12, tzinfo=UTC) for day in (4, 5))
+    make.make_comparison(
+        pair=make.make_pair(prompt=study.prompts.first()), rater=rater, created_at=first, seconds=40
+    )
+    for completion in texts:
+        make.make_score(rater=rater, completion=completion, created_at=second, seconds=10)
+        for _ in range(2):
+            question = make.make_question(prompt=completion.prompt)
+            said = {"completion": completion, "question": question, "seconds": 15}
+            make.make_answer(rater=rater, created_at=second, **said)
+            make.make_answer(rater=rater, created_at=second, purpose="check", repeat=1, **said)
+    days = history(study, rater).days
+    assert [(each.day, each.opinions, each.seconds) for each in days] == [
+        ("4 Mar 2026", 1, 40),
+        ("5 Mar 2026", 4, 20),  # of 10, 10, 30 and 30 seconds
+    ]
+
+
+def test_disagreements_are_for_studies_that_compare(client: Client) -> None:
+    client.force_login(make.make_user(is_staff=True))
+    for tasks, shown in ((["compare", "check"], True), (["score"], False)):
+        study = make.make_small_study(tasks=tasks)
+        page = client.get(reverse("operate-raters", args=[study.slug])).content.decode()
+        assert (reverse("operate-disagreements", args=[study.slug]) in page) is shown
