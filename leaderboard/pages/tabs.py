@@ -24,19 +24,17 @@ _OF_EVERY_STUDY: Final = frozenset({"study-data", "study-results"})
 
 
 def tabs(study: Study, snapshot: Snapshot | None) -> list[str]:
-    """The names of their addresses."""
-    hidden = set(_hidden(study, snapshot))
+    """The names of their addresses, judge accuracy first where no model is ranked."""
+    hidden = _hidden(study, snapshot)
     if hidden | _OF_EVERY_STUDY == TABS.keys():
         hidden.remove("study")  # the leaderboard says that nobody has rated yet
-    return [name for name in TABS if name not in hidden]
+    found = [name for name in TABS if name not in hidden]
+    return found if "study" in found else sorted(found, key=lambda name: name != "study-trust")
 
 
 def landing(study: Study, snapshot: Snapshot | None) -> str:
-    """The name of the tab that a study's address leads to: judge accuracy where no model is ranked."""
-    if not _unranked(study, _counts(snapshot)):
-        return "study"  # without a query
-    found = tabs(study, snapshot)
-    return "study-trust" if "study-trust" in found and "study" not in found else found[0]
+    """The first of them, found without a query where there is a leaderboard."""
+    return tabs(study, snapshot)[0] if _unranked(study, _counts(snapshot)) else "study"
 
 
 def _hidden(study: Study, snapshot: Snapshot | None) -> set[str]:

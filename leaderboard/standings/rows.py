@@ -65,7 +65,7 @@ class Axis:
 
     def _is_clear(self, tick: float) -> bool:
         """Whether its number has room beside the word "chance"."""
-        return self.chance is None or abs(tick - self.chance) > (self.high - self.low) / 5
+        return self.chance is None or abs(tick - self.chance) > (self.high - self.low) / 4
 
     def _mark(self, value: float, text: str) -> str:
         place = self.place(value)

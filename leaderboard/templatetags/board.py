@@ -97,6 +97,6 @@ def study_tabs(context: Context, study: Study) -> dict[str, Any]:
     here = getattr(page, "tab", None) or getattr(match, "url_name", None) or ""
     shown = _BELONGS.get(here, here)
     snapshot = context.get("snapshot") or Snapshot.objects.newest(study)
-    found = tabs(study, snapshot)
-    offered = [(name, label) for name, label in TABS.items() if name in found or name == shown]
-    return {"tabs": [(reverse(name, args=[study.slug]), label, name == shown) for name, label in offered]}
+    offered = tabs(study, snapshot)
+    offered += [shown] if shown in TABS.keys() - offered else []
+    return {"tabs": [(reverse(name, args=[study.slug]), TABS[name], name == shown) for name in offered]}
