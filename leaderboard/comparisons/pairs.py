@@ -11,6 +11,7 @@ from typing import Final
 from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Rater, Study
 from arena.rating import scales
 
+FEW_ANSWERS: Final = 8
 MOST_ANSWERS: Final = 100
 
 
@@ -93,6 +94,15 @@ class Entry:
     second: Side
     answers: Sequence[Answer]
     left_out: int
+
+    @property
+    def first_answers(self) -> Sequence[Answer]:
+        """Those that a list of pairs shows at once: all, or some of many."""
+        return self.answers if len(self.answers) <= FEW_ANSWERS else self.answers[: FEW_ANSWERS // 2]
+
+    @property
+    def further_answers(self) -> Sequence[Answer]:
+        return self.answers[len(self.first_answers) :]
 
     @property
     def of_people(self) -> float | None:

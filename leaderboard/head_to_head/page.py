@@ -245,7 +245,7 @@ class HeadToHead(ComputedPage):
                     looks,
                     lines_table(f"{first} against {second}", heading, rows, level, self.every_look),
                     draw=lambda rows=rows: differences(rows, self.margin),
-                    height=step(2 * len(rows) + 3),
+                    height=step(2.5 * len(rows) + 3),
                 )
         if self.drivers:
             yield self.make_panel(

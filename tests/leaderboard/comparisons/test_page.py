@@ -193,6 +193,20 @@ def test_the_prompt_of_a_pair_is_shown_as_raters_read_it(closed, client):
     assert "data-form" not in page  # no script is there to change the form
 
 
+def test_a_pair_with_many_ratings_folds_most_of_them_in_the_list(open_study, client):
+    for number in range(9):
+        open_study.rate("alpha", "beta", 3, rater=open_study.judge(f"judge {number}"))
+    open_study.close()
+    services.refresh(open_study.study)
+    page = text(client.get(LIST))
+    entry = page[page.index(f'id="pair-{open_study.first.pair_id}"') :]
+    whole = text(client.get(f"{LIST}{open_study.first.pair_id}/"))
+    given = len(re.findall('id="answer-', whole))
+    assert given > 9
+    assert f"<summary>{given - 4} more ratings</summary>" in entry
+    assert "more ratings" not in whole
+
+
 def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(open_study, client):
     judge = factories.make_judge(
         slug="ours", name="Ours", model="model-x", base_url="http://hidden.example/v1", api_key_env="KEY_VAR"
