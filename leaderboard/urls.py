@@ -26,10 +26,10 @@ from leaderboard.raters import rater_page
 from leaderboard.releases import changes_page
 from leaderboard.releases import page as releases_page
 from leaderboard.releases.page import releases_now
-from leaderboard.requirements.has_answers import answers_now
 from leaderboard.results import page as results_page
 from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
+from leaderboard.texts.presence import texts_now
 from leaderboard.trust import page as trust_page
 from leaderboard.trust.tags import tags_now
 
@@ -47,8 +47,8 @@ def runs_and_tags_now(now: Published) -> Any:
     return judges_page.runs_now(now), tags_now(now)
 
 
-def releases_and_answers_now(now: Published) -> Any:
-    return releases_now(now), answers_now(now)
+def releases_and_texts_now(now: Published) -> Any:
+    return releases_now(now), texts_now(now)
 
 
 RELEASE = "studies/<slug:slug>/releases/<int:number>"
@@ -59,7 +59,7 @@ REQUIREMENTS = "studies/<slug:slug>/requirements"
 urlpatterns = [
     path("", first_page.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings_page.read, releases_and_answers_now),
+    *routes("studies/<slug:slug>/", "study", standings_page.read, releases_and_texts_now),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read, judges_now),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read, judges_now),
@@ -67,13 +67,14 @@ urlpatterns = [
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
     *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, runs_and_tags_now),
-    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read"), answers_now),
+    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read"), texts_now),
     *routes(
         f"{REQUIREMENTS}/texts/<int:text>/",
         "study-requirement-text",
         on_request("requirements.text_page", "read"),
-        answers_now,
+        texts_now,
     ),
+    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read"), texts_now),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

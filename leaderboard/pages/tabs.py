@@ -4,8 +4,8 @@ from typing import Final
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.requirements.has_answers import has_answers
 from leaderboard.snapshots.settings import Counts, has_majorities
+from leaderboard.texts.presence import said_of_texts
 
 TABS: Final = {
     "study": "Leaderboard",
@@ -14,6 +14,7 @@ TABS: Final = {
     "study-agreement": "Agreement",
     "study-trust": "Judge accuracy",
     "study-requirements": "Requirements",
+    "study-scores": "Text scores",
     "study-comparisons": "Pairs",
     "study-data": "Data",
     "study-results": "Download and cite",
@@ -42,9 +43,9 @@ def _hidden(study: Study, snapshot: Snapshot | None) -> set[str]:
     hidden = {*_unranked(study, counts), *(() if study.is_closed else ("study-comparisons",))}
     if not (counts.get("labelled") or (study.is_closed and has_majorities(counts))):
         hidden.add("study-trust")
-    if not has_answers(study):
-        hidden.add("study-requirements")
-    return hidden
+    said = said_of_texts(study)
+    there = {"study-requirements": said.checked, "study-scores": said.scored}
+    return hidden | {name for name, is_there in there.items() if not is_there}
 
 
 def _counts(snapshot: Snapshot | None) -> Counts:

@@ -4,21 +4,18 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
-from ninja.errors import HttpError
 
-from arena.api.auth import caller_of
 from arena.api.schemas import ErrorOut, Name
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads, study_of
+from leaderboard.standings.api import COMPUTED, Slug, computed, reads
+from leaderboard.texts.api import TextsIn, answer
+from leaderboard.texts.page import TextsPage
 
 studies = Router(tags=["standings"])
 
 
-class RequirementsIn(Schema):
+class RequirementsIn(TextsIn):
     """Whose answers, and how they count; what is left out is as on the page."""
 
-    raters: Name | None = Field(None, max_length=140, description="people, judge:SLUG or group:NAME.")
-    subset: Name | None = Field(None, max_length=100, description="A set of prompts.")
-    category: Name | None = Field(None, max_length=100, description="A category of prompts.")
     missing: Name | None = Field(None, max_length=20, description="exclude, no or script.")
     contested: Name | None = Field(None, max_length=20, description="out: without contested requirements.")
     beside: Name | None = Field(None, max_length=140, description="Raters that others are held against.")
@@ -38,6 +35,7 @@ class RequirementsOut(Schema):
     sources: dict[str, Any] | None = Field(description="Each kind of raters beside one of them.")
     questions: list[dict[str, Any]] = Field(description="None until the study closes, save for operators.")
     scores: dict[str, Any] | None = Field(description="Correlation with the scores from pairs.")
+    text_scores: dict[str, Any] | None = Field(description="Mean text scores, and the correlation with them.")
 
 
 @reads(
@@ -50,15 +48,10 @@ def show_requirements(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[RequirementsIn]
 ) -> RequirementsOut | Status[ErrorOut]:
     """The figures of the page of requirements, from the answers as they are now."""
+    return computed(response, lambda: RequirementsOut(**answer(request, slug, wanted, _page)))
+
+
+def _page() -> type[TextsPage]:
     from leaderboard.requirements.page import RequirementsPage  # loads NumPy and SciPy
 
-    known = RequirementsIn.model_fields
-    for name in request.GET:
-        if name not in known:
-            raise HttpError(400, f'Unknown parameter "{name[:100]}". It takes: {", ".join(known)}.')
-    study, operator = study_of(request, slug), caller_of(request).is_operator
-    asked = wanted.dict(exclude_none=True)
-    return computed(
-        response,
-        lambda: RequirementsOut(**RequirementsPage.newest(study, asked, operator=operator).answer()),
-    )
+    return RequirementsPage

@@ -6,20 +6,20 @@ Shares are fractions, None where undefined. ``missing`` is one of MISSING of lea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from leaderboard.requirements.reading import Checked
-from leaderboard.snapshots.canonical import Content, Table, canonical
+from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import BoolArray
 from leaderboard.stats.gold import NOT_ASKED
 from leaderboard.stats.plain_values import rounded
-from leaderboard.stats.pointwise_standings import requirement_standings
+from leaderboard.stats.pointwise_standings import PointwiseStandings, requirement_standings
 from leaderboard.stats.requirement_pairs import (
     annotation_source,
     disagreement,
@@ -27,6 +27,7 @@ from leaderboard.stats.requirement_pairs import (
     pair_labels,
 )
 from leaderboard.stats.requirements import (
+    MISSING,
     Answers,
     Rate,
     Requirements,
@@ -34,38 +35,31 @@ from leaderboard.stats.requirements import (
     met_shares,
     requirements,
 )
+from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
 
 LEVEL: Final = 95.0
 OUT: Final = "out"
 """Value of ``contested`` that leaves contested questions out."""
 
-FEWEST: Final = 10
-"""Until a study closes, numbers of fewer answers than this stay hidden."""
-
-
-class NothingCheckedError(ValueError):
-    """Nobody answered what was asked for; the message is a sentence for the reader."""
-
 
 @dataclass(frozen=True)
-class Asked:
-    """Whose answers, about which prompts, and how they count.
+class Asked(AskedOfTexts):
+    """How they count, besides.
 
-    ``subset``, ``category`` and ``beside`` may be empty; ``beside`` selects the raters that others are held
-    against (people, if there are some). ``sealed``: without what is hidden until the study closes.
+    ``beside`` selects the raters that others are held against (people, if there are some); it may be empty.
     """
 
-    raters: str
-    subset: str = ""
-    category: str = ""
-    missing: str = "exclude"
+    missing: str = MISSING[0]
     contested: str = ""
     beside: str = ""
-    sealed: bool = False
+
+    def parts(self) -> list[tuple[str, str]]:
+        usual = ("missing", MISSING[0])
+        return [each for each in super().parts() if each != usual]
 
 
 def drfr(checked: Checked, raters: Sequence[str] = (), missing: str = "exclude") -> dict[str, Any]:
-    """The figures of the command, by kind of raters. Raises NothingCheckedError."""
+    """The figures of the command, by kind of raters. Raises NoOpinionsError."""
     chosen = choices(checked, raters)
     return {
         "study": checked.study,
@@ -77,13 +71,13 @@ def drfr(checked: Checked, raters: Sequence[str] = (), missing: str = "exclude")
 
 
 def choices(checked: Checked, raters: Sequence[str]) -> list[Choice]:
-    """Those named, or all. Raises NothingCheckedError."""
+    """Those named, or all. Raises NoOpinionsError."""
     known = {each.selector: each for each in checked.raters}
     if not known:
-        raise NothingCheckedError("nobody has checked a requirement in this study")
+        raise NoOpinionsError("nobody has checked an answer against its requirements yet")
     for selector in raters:
         if selector not in known:
-            raise NothingCheckedError(
+            raise NoOpinionsError(
                 f'no raters "{selector[:100]}" have checked requirements; those that have: {", ".join(known)}'
             )
     return [known[selector] for selector in dict.fromkeys(raters)] or list(known.values())
@@ -118,7 +112,7 @@ def _by_contestant(checked: Checked, answers: Answers, missing: str) -> Iterator
 
 
 def content(checked: Checked, asked: Asked) -> dict[str, Any]:
-    """All figures of the page, for JSON. Raises NothingCheckedError."""
+    """All figures of the page, for JSON. Raises NoOpinionsError."""
     (choice,) = choices(checked, [asked.raters])
     part = checked.about(asked.subset, asked.category)
     contested = contested_questions(part)
@@ -126,13 +120,13 @@ def content(checked: Checked, asked: Asked) -> dict[str, Any]:
         part = part.only(~contested[part.answers.question])
     answers = part.told(choice)
     if not len(answers):
-        raise NothingCheckedError("these raters have checked no requirement here")
+        raise NoOpinionsError("these raters have checked no requirement here")
     # Of few requirements the share of a model would tell what others said of a single answer.
     least = FEWEST if asked.sealed else 0
     counted = _by_contestant(part, answers, asked.missing)
     found = {name: own for name, own in counted if own.overall.questions >= least}
     if not found:
-        raise NothingCheckedError(
+        raise NoOpinionsError(
             f"fewer than {FEWEST} requirements of each model are checked here; until the study closes, they "
             "stay hidden"
         )
@@ -140,7 +134,7 @@ def content(checked: Checked, asked: Asked) -> dict[str, Any]:
     ranked = [each for each in standings.rows if each.contestant in found]
     shown: dict[str, Any] = {
         "parameters": {
-            **{name: value or None for name, value in asdict(asked).items() if name != "sealed"},
+            **asked.parameters(),
             "level": LEVEL,
             "rounds": ROUNDS,
             "seed": 0,
@@ -165,6 +159,13 @@ def content(checked: Checked, asked: Asked) -> dict[str, Any]:
         "questions": [] if asked.sealed else _questions(part, answers, contested),
     }
     return {name: rounded(value) for name, value in shown.items()}
+
+
+def standings(checked: Checked, asked: Asked) -> PointwiseStandings:
+    """With contested requirements."""
+    (choice,) = choices(checked, [asked.raters])
+    part = checked.about(asked.subset, asked.category)
+    return requirement_standings(part.questions, part.told(choice), part.names, asked.missing, level=LEVEL)
 
 
 def _figures(own: Requirements, *, sealed: bool) -> dict[str, Any]:
@@ -279,13 +280,3 @@ def requirement_tables(checked: Checked) -> Iterator[Table]:
     for choice in checked.raters:
         payload = canonical(content(checked, Asked(choice.selector)))
         yield Table("requirements", choice.selector, payload)
-
-
-def lead(found: Content) -> tuple[Content | None, list[str]]:
-    """The model that meets the largest share, and the others it cannot be told apart from."""
-    known = [each for each in found["contestants"] if each["drfr"] is not None]
-    if not known:
-        return None, []
-    first, *others = known
-    letters = set(first["group"] or "")
-    return first, [each["contestant"] for each in others if letters & set(each["group"] or "")]

@@ -6,7 +6,7 @@ The radar is drawn with lines: the page's Plotly has no polar axes, which would 
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
-from typing import Any, Final
+from typing import Final
 
 from leaderboard.pages.figure import (
     MOST_SERIES,
@@ -18,7 +18,6 @@ from leaderboard.pages.figure import (
     dots,
     full,
     heat_map,
-    label,
     layout,
     legend,
     legend_name,
@@ -31,7 +30,6 @@ from leaderboard.pages.figure import (
     wrapped,
 )
 from leaderboard.pages.wording import counted, percent, percent_range
-from leaderboard.requirements.beside import BesideScores
 from leaderboard.snapshots.canonical import Content
 
 RADAR: Final = (3, 12)
@@ -40,7 +38,6 @@ RADAR: Final = (3, 12)
 _RINGS: Final = (25, 50, 75, 100)
 _BINS: Final = 5
 _LONGEST_LINE: Final = 14
-_ROOM: Final = 3.0
 
 
 def _percent(share: float | None) -> float | None:
@@ -190,35 +187,5 @@ def difficulty(content: Content) -> Figure:
         yaxis={"title": title("Requirements"), "zeroline": False},
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
-    )
-    return {"data": [trace], "layout": drawn_on}
-
-
-def beside_scores(beside: BesideScores) -> Figure:
-    """Each dot is a model."""
-    met, scores = [100 * each for each in beside.met.values()], list(beside.scores.values())
-    trace = dots(
-        {"color": SERIES[0], "size": 9},
-        x=scores,
-        y=met,
-        text=[
-            f"{full(name)}<br>score {score:.0f}, {share:.1f}% met"
-            for name, score, share in zip(beside.met, scores, met, strict=True)
-        ],
-    )
-    names: list[Any] = [
-        {"x": score, "y": share, "text": label(name), "showarrow": False, "yshift": 14}
-        for name, score, share in zip(beside.met, scores, met, strict=True)
-    ]
-    drawn_on = layout(
-        xaxis={"title": title("Score from pairs"), "zeroline": False},
-        yaxis={
-            "title": title("Requirements met (%)"),
-            "zeroline": False,
-            "range": [max(0.0, min(met) - _ROOM), max(met) + 2 * _ROOM],
-        },
-        annotations=names,
-        showlegend=False,
-        margin={"l": 10, "r": 10, "t": 20, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}

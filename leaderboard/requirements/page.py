@@ -10,29 +10,33 @@ from typing import Any, ClassVar, Final, Self
 from django.db.models import Sum
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Question, Study
 from arena.people.permissions import can_operate
 from judging.models import JudgeCall
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE, MOST_SERIES
-from leaderboard.pages.page import NoNumbersError, Page, Panel, step
+from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.table import DataTable
+from leaderboard.pages.table import DataTable, percent_cell
 from leaderboard.pages.wording import counted, percent, percent_range
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.requirements import figure, table
-from leaderboard.requirements.beside import BesideScores, beside_scores
-from leaderboard.requirements.cached import checked_now, content_now
-from leaderboard.requirements.content import OUT, Asked, NothingCheckedError, held_against, lead
+from leaderboard.requirements.beside_scores import BesideScores, beside_scores
+from leaderboard.requirements.cached import ChecksNow
+from leaderboard.requirements.content import OUT, Asked, held_against
 from leaderboard.requirements.reading import Checked
+from leaderboard.scores.table import points, scale_words
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError
-from leaderboard.standings.rows import Axis
 from leaderboard.stats.requirement_pairs import cost_by_hour, cost_by_task
 from leaderboard.stats.requirements import MISSING
+from leaderboard.texts.beside_pairs import BesidePairs
+from leaderboard.texts.figure import beside as beside_figure
+from leaderboard.texts.page import Measured, TextsPage, asked_of_all, content_or_reason
+from leaderboard.texts.table import beside_table, order_sentence
 
+MET: Final = "requirements met"
 RULES: Final = {"exclude": "Left out", "no": "Not met", "script": "As InFoBench"}
 MOST_LISTED: Final = 10
 LARGEST_PAY: Final = 1e6
@@ -75,84 +79,55 @@ def _amount(name: str, written: str) -> float | None:
     return value
 
 
-@dataclass(frozen=True)
-class ModelRow:
-    """A model in the table."""
-
-    name: str
-    address: str
-    share: str
-    ends: str
-    dots: SafeString
-    cells: tuple[str, ...]
-    leads: bool
-
-
 @dataclass(frozen=True, kw_only=True)
-class RequirementsPage(Page):
-    """``content`` is None where there is ``nothing`` to show, which says why.
-
-    ``operator``: whether the reader may see everything while the study is open.
-    """
-
+class RequirementsPage(TextsPage):
     asked: Asked
-    checked: Checked
-    content: Content | None
-    nothing: str = ""
-    operator: bool = False
+    known: Checked
+    now: ChecksNow
     pay: Pay = Pay()
 
     template: ClassVar[str] = "leaderboard/requirements.html"
     tab: ClassVar[str] = "study-requirements"
+    by: ClassVar[str] = "Checked by"
+    ranked_by: ClassVar[str] = "drfr"
+    api: ClassVar[str] = "show_requirements"
 
     @classmethod
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        """The page an address asks for. Raises UnknownSettingError."""
-        checked = checked_now(study)
-        asked, pay = asked_of(checked, wanted), Pay.of(wanted)
-        asked = replace(asked, sealed=not (study.is_closed or operator))
-        content, nothing = None, "nobody has checked an answer against its requirements yet"
-        if checked.raters:
-            try:
-                content, nothing = content_now(study, asked), ""
-            except NothingCheckedError as error:
-                nothing = str(error)
+        now = ChecksNow.of(study)
+        known = now.read
+        asked = Asked(
+            **asked_of_all(known, wanted),
+            missing=one_of(wanted, "missing", MISSING, MISSING[0]),
+            contested=one_of(wanted, "contested", (OUT,), ""),
+            beside=one_of(wanted, "beside", [each.selector for each in known.raters], ""),
+            sealed=not (study.is_closed or operator),
+        )
+        pay = Pay.of(wanted)
+        content, nothing = content_or_reason(lambda: now.content(asked))
         return cls(
             study=study,
             snapshot=snapshot,
             address=reverse("study-requirements", args=[study.slug]),
-            query=_query(asked, pay),
+            query=ending([*asked.parts(), *pay.parts()]),
             asked=asked,
-            checked=checked,
+            known=known,
+            now=now,
             content=content,
-            nothing=f"{nothing[:1].upper()}{nothing[1:]}." if nothing else "",
+            nothing=nothing,
             operator=operator,
             pay=pay,
         )
 
-    @classmethod
-    def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        """The page beside the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, wanted, operator=operator)
+    def query_with(self, **changes: Any) -> str:
+        return ending([*replace(self.asked, **changes).parts(), *self.pay.parts()])
 
     def answer(self) -> dict[str, Any]:
-        """The content as JSON values. Raises NoNumbersError."""
-        if self.content is None:
-            raise NoNumbersError(self.nothing)
-        beside = self.beside
-        return {
-            "study": self.study.slug,
-            "simulated": self.simulated,
-            **self.content,
+        beside, direct = self.beside, self.direct
+        return super().answer() | {
             "scores": beside and {"raters": beside.label, **beside.agreement.as_dict()},
+            "text_scores": direct and direct.as_dict(),
         }
-
-    @property
-    def simulated(self) -> bool:
-        return super().simulated or bool(self.content and self.content["simulated"])
 
     @property
     def shows_texts(self) -> bool:
@@ -167,48 +142,29 @@ class RequirementsPage(Page):
     def notices(self) -> list[str]:
         return list(table.notes(self.content)) if self.content else []
 
-    @property
-    def filters(self) -> str:
-        """What the switches are set to, in words."""
-        named = [
-            f"{switch.label.lower()}: {option.label.lower()}"
-            if switch.name in ("missing", "contested")
-            else option.label
-            for switch in self.switches
-            for option in switch.options
-            if option.chosen and (option.value not in ("", MISSING[0]))
-        ]
-        return ", ".join(named) or "all"
+    def words_of(self, switch: Switch, label: str) -> str:
+        named = switch.name in ("missing", "contested")
+        return f"{switch.label.lower()}: {label.lower()}" if named else label
 
-    def _changed(self, **changes: Any) -> str:
-        return _query(replace(self.asked, **changes), self.pay)
-
-    @cached_property
-    def switches(self) -> list[Switch]:
-        asked, known = self.asked, self.checked
-        distinct = {each.ids: each for each in reversed(known.raters)}
-        raters = [
-            (each.selector, each.label)
-            for each in known.raters
-            if distinct[each.ids] is each or each.selector == asked.raters
-        ]
-        found = [choices("raters", "Checked by", raters, asked.raters, self._changed)]
-        for name, label, every, values in (
-            ("subset", "Set", "All", known.subsets()),
-            ("category", "Category", "All", known.categories()),
-        ):
-            options = [("", every), *((value, value) for value in values)]
-            if len(values) > 1:
-                found.append(choices(name, label, options, getattr(asked, name), self._changed))
-        rules = [(rule, RULES[rule]) for rule in MISSING]
-        if self.content and any(each["unanswered"] for each in self.content["contestants"]):
-            found.append(choices("missing", "Missing answers", rules, asked.missing, self._changed))
-        if asked.contested or (self.content and self.content["contested"]):
+    def _switches(self) -> Iterator[Switch]:
+        yield from super()._switches()
+        asked, content = self.asked, self.content
+        if content and any(each["unanswered"] for each in content["contestants"]):
+            rules = [(rule, RULES[rule]) for rule in MISSING]
+            yield choices("missing", "Missing answers", rules, asked.missing, self.query_with)
+        if asked.contested or (content and content["contested"]):
             contested = [("", "Included"), (OUT, "Left out")]
-            found.append(
-                choices("contested", "Contested requirements", contested, asked.contested, self._changed)
-            )
-        return [switch for switch in found if len(switch.options) > 1]
+            yield choices("contested", "Contested requirements", contested, asked.contested, self.query_with)
+
+    @property
+    def caption(self) -> str:
+        found = self.content
+        return f"{found['label']}: {counted(found['answers'], 'check')}." if found else ""
+
+    @property
+    def first_column(self) -> tuple[str, str]:
+        meaning = "Each requirement counts the same. “Cannot tell” does not count."
+        return "Met", f"Share of requirements met (DRFR). {meaning}"
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -220,6 +176,9 @@ class RequirementsPage(Page):
         ]
         if self._has_gaps:
             found.append(("Answered", "Share of requirements answered yes or no."))
+        if self.direct:
+            whose = f"By {self.direct.label}, {scale_words(self.direct.scale)}"
+            found.append(("Mean text score", f"{whose}: one score for the whole answer."))
         return found
 
     @property
@@ -228,57 +187,31 @@ class RequirementsPage(Page):
             (each["coverage"] or 0) < 1 for each in (self.content or {"contestants": ()})["contestants"]
         )
 
-    @cached_property
-    def rows(self) -> list[ModelRow]:
-        if self.content is None:
-            return []
-        slugs = dict(self.study.contestants.values_list("name", "slug"))
-        first, alike = lead(self.content)
-        leading = {first["contestant"], *alike} if first and alike else set()
-        return [
-            ModelRow(
+    def measured(self) -> Iterator[Measured]:
+        for each in (self.content or {})["contestants"]:
+            share, low, high = (
+                None if each[name] is None else 100 * each[name] for name in ("drfr", "low", "high")
+            )
+            yield Measured(
                 each["contestant"],
-                reverse("study-contestant", args=[self.study.slug, slugs[each["contestant"]]])
-                if each["contestant"] in slugs
-                else "",
+                share,
+                low,
+                high,
                 percent(each["drfr"]),
                 percent_range(each["low"], each["high"]),
-                self._dots(each),
                 (
                     f"{each['met']:,} of {each['questions']:,}",
                     percent(each["all_met"]),
                     percent(each["macro"]),
                     *([percent(each["coverage"])] if self._has_gaps else []),
+                    *([points(self.direct.means.get(each["contestant"]))] if self.direct else []),
                 ),
-                each["contestant"] in leading,
             )
-            for each in self.content["contestants"]
-        ]
-
-    @property
-    def marks_leaders(self) -> bool:
-        return any(row.leads for row in self.rows)
-
-    @cached_property
-    def axis(self) -> Axis | None:
-        found = self.content["contestants"] if self.content else ()
-        ends = (each[name] for each in found for name in ("low", "drfr", "high"))
-        return Axis.around(100 * end for end in ends if end is not None)
-
-    @property
-    def axis_drawing(self) -> SafeString:
-        return mark_safe(self.axis.heading()) if self.axis else mark_safe("")  # noqa: S308 - numbers alone
-
-    def _dots(self, own: Content) -> SafeString:
-        if self.axis is None or own["drfr"] is None:
-            return mark_safe("")
-        ends = (None if own[end] is None else 100 * own[end] for end in ("low", "high"))
-        return mark_safe(self.axis.row(100 * own["drfr"], *ends))  # noqa: S308 - numbers alone
 
     @cached_property
     def wordings(self) -> list[str]:
         """The texts of the content's questions."""
-        numbers = {(each.name, each.subset, each.position): each.number for each in self.checked.asked}
+        numbers = {(each.name, each.subset, each.position): each.number for each in self.known.asked}
         texts = dict(Question.objects.filter(pk__in=numbers.values()).values_list("pk", "text"))
         questions = self.content["questions"] if self.content else ()
         return [
@@ -288,9 +221,9 @@ class RequirementsPage(Page):
     def _lines(self, chosen: Any) -> list[table.Line]:
         first: dict[tuple[str, str], int] = {}
         for question, text in zip(
-            self.checked.answers.question.tolist(), self.checked.text.tolist(), strict=True
+            self.known.answers.question.tolist(), self.known.text.tolist(), strict=True
         ):
-            one = self.checked.asked[question]
+            one = self.known.asked[question]
             first.setdefault((one.name, one.subset), text)
         return [
             table.Line(
@@ -326,22 +259,37 @@ class RequirementsPage(Page):
         """The address of a text with what all raters said."""
         if not self.shows_texts or not self.content:
             return ""
-        text = self.checked.text
+        text = self.known.text
         return reverse("study-requirement-text", args=[self.study.slug, int(text[0])]) if len(text) else ""
 
     @cached_property
-    def beside(self) -> BesideScores | None:
+    def beside(self) -> BesidePairs | None:
         """The shares met beside the scores from pairs."""
-        if self.content is None or self.asked.contested or self.asked.subset:
-            return None
-        asked = self.asked
-        (choice,) = (each for each in self.checked.raters if each.selector == asked.raters)
-        part = self.checked.about("", asked.category)
-        return beside_scores(part, choice, asked.missing, self.snapshot, asked.category)
+        return self.now.beside(self.asked, self.snapshot) if self.content else None
+
+    @cached_property
+    def direct(self) -> BesideScores | None:
+        """The shares met beside the text scores."""
+        return beside_scores(self.now, self.asked) if self.content else None
 
     @property
-    def scores_sentence(self) -> str:
-        return table.scores_sentence(self.beside) if self.beside else ""
+    def sentences(self) -> list[tuple[str, str]]:
+        """Whether pairs and text scores order models alike, and where the figure is."""
+        found = (self._pairs_sentence, "scores"), (self._direct_sentence, "text-scores")
+        return [each for each in found if each[0]]
+
+    @property
+    def _pairs_sentence(self) -> str:
+        if self.beside is None:
+            return ""
+        other = f"scores from pairs by {self.beside.label}"
+        return order_sentence(MET, other, self.beside.agreement)
+
+    @property
+    def _direct_sentence(self) -> str:
+        if self.direct is None or self.direct.agreement is None:
+            return ""
+        return order_sentence(MET, f"mean text scores by {self.direct.label}", self.direct.agreement)
 
     @property
     def sources(self) -> Content | None:
@@ -350,10 +298,10 @@ class RequirementsPage(Page):
 
     @property
     def beside_switch(self) -> list[Switch]:
-        options = [(each.selector, each.label) for each in self.checked.raters]
-        gold = held_against(self.checked, self.asked.beside)
+        options = [(each.selector, each.label) for each in self.known.raters]
+        gold = held_against(self.known, self.asked.beside)
         now = gold.selector if gold else ""
-        return [choices("beside", "Compared with", options, now, self._changed)]
+        return [choices("beside", "Compared with", options, now, self.query_with)]
 
     @property
     def pay_fields(self) -> list[tuple[str, str, str]]:
@@ -363,7 +311,7 @@ class RequirementsPage(Page):
     @property
     def kept(self) -> list[tuple[str, str]]:
         """The rest of the address, for the form of pay."""
-        return _parts(self.asked)
+        return self.asked.parts()
 
     def _costs(self) -> dict[str, float | None]:
         """What each source cost: people by their pay, judges by their calls, for operators only."""
@@ -400,13 +348,23 @@ class RequirementsPage(Page):
         )
         if self.beside:
             beside = self.beside
-            yield self.make_panel(
+            yield self._panel_beside(
                 "scores",
                 "Requirements met and scores from pairs",
-                table.scores_sentence(beside),
-                table.scores_table(beside),
-                draw=lambda: figure.beside_scores(beside),
-                height=20,
+                self._pairs_sentence,
+                beside.own,
+                beside.scores,
+                "Score from pairs",
+            )
+        if self.direct and self._direct_sentence:
+            direct = self.direct
+            yield self._panel_beside(
+                "text-scores",
+                "Requirements met and text scores",
+                self._direct_sentence,
+                direct.met,
+                direct.means,
+                "Mean text score",
             )
         if content["questions"]:
             yield self.make_panel(
@@ -427,6 +385,26 @@ class RequirementsPage(Page):
                 "WPLD is 0 where both order all models alike, and 2 where one turns the order round.",
                 lambda: table.sources_table(content["sources"], self._costs()),
             )
+
+    def _panel_beside(
+        self,
+        slug: str,
+        title: str,
+        sentence: str,
+        met: Mapping[str, float],
+        scores: Mapping[str, float],
+        other: str,
+    ) -> Panel:
+        return self.make_panel(
+            slug,
+            title,
+            sentence,
+            beside_table(title, {name: percent_cell(met[name]) for name in scores}, scores, "Met (%)", other),
+            draw=lambda: beside_figure(
+                {name: 100 * met[name] for name in scores}, scores, "Requirements met (%)", other
+            ),
+            height=20,
+        )
 
     def _by(self, content: Content, kind: str, name: str, what: str) -> Iterator[Panel]:
         parts, models = table.parts(content, kind), len(content["contestants"])
@@ -462,11 +440,12 @@ class RequirementsPage(Page):
         agreement = content["agreement"]
         if not agreement:
             return
+        by_scores = self.direct.people.as_dict() if self.direct and self.direct.people else None
         yield self.make_panel(
             "people",
             "How far people agree",
-            table.people_sentence(agreement),
-            lambda: table.people_table(agreement),
+            table.people_sentence(agreement, by_scores),
+            lambda: table.people_table(agreement, by_scores),
         )
         yield self.make_panel(
             "contested",
@@ -475,29 +454,6 @@ class RequirementsPage(Page):
             "contested.",
             lambda: table.levels_table(agreement),
         )
-
-
-def asked_of(checked: Checked, wanted: Mapping[str, str]) -> Asked:
-    """What an address asks for. Raises UnknownSettingError."""
-    raters = [each.selector for each in checked.raters]
-    usual = raters[0] if raters else ""
-    return Asked(
-        raters=one_of(wanted, "raters", raters, usual),
-        subset=one_of(wanted, "subset", checked.subsets(), ""),
-        category=one_of(wanted, "category", checked.categories(), ""),
-        missing=one_of(wanted, "missing", MISSING, MISSING[0]),
-        contested=one_of(wanted, "contested", (OUT,), ""),
-        beside=one_of(wanted, "beside", raters, ""),
-    )
-
-
-def _parts(asked: Asked) -> list[tuple[str, str]]:
-    said = {**asdict(asked), "missing": "" if asked.missing == MISSING[0] else asked.missing}
-    return [(name, value) for name, value in said.items() if name != "sealed"]
-
-
-def _query(asked: Asked, pay: Pay) -> str:
-    return ending([*_parts(asked), *pay.parts()])
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RequirementsPage:

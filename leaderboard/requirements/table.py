@@ -8,25 +8,20 @@ from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
     agreement_word,
     counted,
-    enumerated,
     number_range,
     percent,
     percent_range,
     signed,
 )
-from leaderboard.requirements.beside import BesideScores
-from leaderboard.requirements.content import lead
 from leaderboard.snapshots.canonical import Content
+from leaderboard.texts.table import alike, lead
 
-MOST_NAMED: Final = 4
-FEWEST_PROMPTS: Final = 30
 KINDS: Final = {"labels": "Kind", "domains": "Domain", "sets": "Set", "categories": "Category"}
-VALUES: Final = {"yes": "Met", "no": "Not met", "unknown": "Cannot tell", None: "No answer"}
 
 
 def verdict(content: Content) -> tuple[str, str]:
     """Which model meets most requirements, from whom it cannot be told apart, and how much is known."""
-    first, alike = lead(content)
+    first, others = lead(content["contestants"], "drfr")
     if first is None:
         return "No requirement has an answer that counts.", ""
     ends = percent_range(first["low"], first["high"])
@@ -34,16 +29,7 @@ def verdict(content: Content) -> tuple[str, str]:
     many = len(content["contestants"]) > 1
     of = f"meets the most requirements: {share}" if many else f"meets {share} of its requirements"
     said = f"{first['contestant']} {of}."
-    return said, " ".join([*_alike(alike, len(content["contestants"])), *_coverage(content)])
-
-
-def _alike(names: Sequence[str], models: int) -> Iterator[str]:
-    if len(names) > MOST_NAMED:
-        yield f"It cannot be told apart from {len(names)} other models."
-    elif names:
-        yield f"It cannot be told apart from {enumerated(names)}."
-    elif models > 1:
-        yield "Its lead is more than noise."
+    return said, " ".join([*alike(others, len(content["contestants"])), *_coverage(content)])
 
 
 def _coverage(content: Content) -> Iterator[str]:
@@ -163,21 +149,29 @@ def questions_table(content: Content, texts: Sequence[str]) -> DataTable:
     )
 
 
-def people_sentence(agreement: Content) -> str:
-    """How far people agree which of two answers is better."""
+def people_sentence(agreement: Content, by_scores: Content | None = None) -> str:
+    """How far people agree which of two answers is better, by requirements and by text scores."""
     pairs, value = counted(agreement["pairs"], "pair"), agreement["fleiss_unmirrored"]
     if not agreement["pairs"]:
         return "No two people checked the same two answers, so nothing is known of their agreement."
     if value is None:
         return f"All verdicts on {pairs} are the same, so Fleiss’ kappa is not defined."
-    ends = number_range(agreement["fleiss_unmirrored_low"], agreement["fleiss_unmirrored_high"])
+    beside = ""
+    if by_scores and by_scores["fleiss_unmirrored"] is not None:
+        beside = f" By text scores it is {_kappa(by_scores)}, over {counted(by_scores['pairs'], 'pair')}."
     return (
-        f"Fleiss’ kappa is {signed(value)}{f' ({ends})' if ends else ''}: {agreement_word(value)} agreement "
-        f"on which of two answers meets more requirements, over {pairs}."
+        f"Fleiss’ kappa is {_kappa(agreement)}: {agreement_word(value)} agreement on which of two answers "
+        f"meets more requirements, over {pairs}.{beside}"
     )
 
 
-def people_table(agreement: Content) -> DataTable:
+def _kappa(agreement: Content) -> str:
+    low, high = (agreement[f"fleiss_unmirrored_{end}"] for end in ("low", "high"))
+    ends = number_range(low, high)
+    return f"{signed(agreement['fleiss_unmirrored'])}{f' ({ends})' if ends else ''}"
+
+
+def people_table(agreement: Content, by_scores: Content | None = None) -> DataTable:
     known = {
         "Fleiss’ kappa, as published": "fleiss_unmirrored",
         "Fleiss’ kappa": "fleiss",
@@ -186,14 +180,16 @@ def people_table(agreement: Content) -> DataTable:
     }
     rows: list[dict[str, Cell]] = [
         {
-            "Measure": label,
-            "Value": agreement[name],
-            "Value: low": agreement[f"{name}_low"],
-            "Value: high": agreement[f"{name}_high"],
-            "Pairs": agreement["pairs"],
-            "People": agreement["raters"],
-            "Prompts": agreement["prompts"],
+            "Measure": f"{label}{by}",
+            "Value": found[name],
+            "Value: low": found[f"{name}_low"],
+            "Value: high": found[f"{name}_high"],
+            "Pairs": found["pairs"],
+            "People": found["raters"],
+            "Prompts": found["prompts"],
         }
+        for by, found in (("", agreement), (", by text scores", by_scores))
+        if found
         for label, name in known.items()
     ]
     return DataTable.of("How far people agree", rows)
@@ -235,26 +231,3 @@ def sources_table(sources: Content, costs: Mapping[str, float | None]) -> DataTa
             }
         )
     return DataTable.of("Raters side by side", rows)
-
-
-def scores_sentence(beside: BesideScores) -> str:
-    """Whether requirements and pairs rank models alike."""
-    found = beside.agreement
-    if found.spearman is None:
-        return "All models meet as many requirements, so no correlation with scores exists."
-    ends = number_range(found.spearman_low, found.spearman_high)
-    same = "" if found.spearman_low is None or found.spearman_low > 0 else " They may have nothing in common."
-    return (
-        f"Spearman’s correlation of requirements met and scores from pairs ({beside.label}) is "
-        f"{signed(found.spearman)}{f' ({ends})' if ends else ''} over {counted(found.n, 'model')}.{same}"
-    )
-
-
-def scores_table(beside: BesideScores) -> DataTable:
-    return DataTable.of(
-        "Requirements met and scores",
-        [
-            {"Model": name, "Met (%)": percent_cell(beside.met[name]), "Score": round(score, 1)}
-            for name, score in beside.scores.items()
-        ],
-    )

@@ -18,7 +18,7 @@ from leaderboard.comparisons.page import LARGEST_ID
 from leaderboard.comparisons.pairs import Side
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Page
-from leaderboard.requirements.cached import checked_now
+from leaderboard.requirements.cached import ChecksNow
 from leaderboard.requirements.reading import Checked
 
 
@@ -135,7 +135,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     """Raises PermissionDenied while the study is open, and Http404 for a text that nobody checked."""
     if not study.is_closed and not can_operate(request.user, study):
         raise PermissionDenied("Single answers are shown when the study closes.")
-    checked, text = checked_now(study), min(place["text"], LARGEST_ID)
+    checked, text = ChecksNow.of(study).read, min(place["text"], LARGEST_ID)
     if text not in checked.text:
         raise Http404("This study has no such checked answer.")
     completion = Completion.objects.select_related("prompt", "contestant").get(pk=text)

@@ -7,8 +7,11 @@ category) has two kinds of tables: of all raters, and of the contestants by one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
+
+import numpy as np
 
 from leaderboard.scores.reading import TextScores
 from leaderboard.snapshots.canonical import Table, canonical
@@ -19,48 +22,39 @@ from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, score_standings
 from leaderboard.stats.score_agreement import people_agreement, score_agreement
-from leaderboard.stats.scores import score_drift, score_length, score_summary
+from leaderboard.stats.scores import Scores, score_drift, score_length, score_summary
+from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
 
 MOST_PAIRED: Final = 10
 """Kinds of raters among whom each is held against each; any others only against the first."""
 
-FEWEST: Final = 10
-"""Until a study closes, numbers of fewer opinions than this stay hidden."""
-
-
-class NothingScoredError(ValueError):
-    """Nobody scored what was asked for; the message is a sentence for the reader."""
-
 
 @dataclass(frozen=True)
-class Part:
-    """Which scores: empty for all. ``sealed``: without what is hidden until the study closes."""
+class Asked(AskedOfTexts):
+    """``turn`` is one of an answer's turns, or "0" for scores of whole answers."""
 
-    subset: str = ""
-    category: str = ""
     turn: str = ""
-    sealed: bool = False
-
-
-@dataclass(frozen=True)
-class Asked(Part):
-    """Whose scores, and which."""
-
-    raters: str = ""
-
-    @property
-    def part(self) -> Part:
-        return Part(self.subset, self.category, self.turn, self.sealed)
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores on one scale, and how their figures are made."""
+    """Scores on one scale, and how their figures are made.
+
+    Of fewer than ``fewest`` scores, numbers would tell what others said of a single answer.
+    """
 
     read: TextScores
     scale: tuple[float, float]
     method: Method
     fewest: int = 1
+
+    @cached_property
+    def _everybody(self) -> Scores:
+        return self.read.scores(self.scale)
+
+    def by(self, choice: Choice) -> Scores:
+        """In bins that are those of all raters."""
+        return self._everybody.only(np.isin(self.read.rows["rater"], list(choice.ids)))
 
     @property
     def raters(self) -> list[Choice]:
@@ -84,8 +78,7 @@ class Scored:
         }
 
     def _rater(self, choice: Choice) -> dict[str, Any]:
-        own = self.read.by(choice)
-        scores, level = own.scores(self.scale), self.method.interval
+        own, scores, level = self.read.by(choice), self.by(choice), self.method.interval
         return {
             "rater": choice.selector,
             "label": choice.label,
@@ -98,7 +91,7 @@ class Scored:
 
     def _agreement(self, raters: Sequence[Choice]) -> Iterator[dict[str, Any]]:
         """No pair of kinds that share a rater."""
-        scores = [self.read.by(choice).scores(self.scale) for choice in raters]
+        scores = [self.by(choice) for choice in raters]
         for number, one in enumerate(raters[:MOST_PAIRED]):
             for place, other in enumerate(raters[number + 1 :], start=number + 1):
                 if (place < MOST_PAIRED or not number) and not one.ids & other.ids:
@@ -109,19 +102,19 @@ class Scored:
         people = next((each for each in raters if each.selector == PEOPLE and len(each.ids) > 1), None)
         if people is None:
             return None
-        return people_agreement(self.read.by(people).scores(self.scale), **self._run).as_dict()
+        return people_agreement(self.by(people), **self._run).as_dict()
 
     def standings(self, choice: Choice) -> PointwiseStandings:
-        return score_standings(self.read.by(choice).scores(self.scale), self.read.names, **self._run)
+        return score_standings(self.by(choice), self.read.names, **self._run)
 
     def contestants(self, choice: Choice) -> list[dict[str, Any]]:
         """Best first, by what each is above others on the same prompts."""
-        scores = self.read.by(choice).scores(self.scale)
+        scores = self.by(choice)
         place = {name: number for number, name in enumerate(self.read.names)}
         found = []
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
-            if len(own):
+            if len(own) >= self.fewest:
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
                 found.append(
@@ -145,53 +138,64 @@ class Scored:
 _OF_STANDINGS: Final = ("rank", "rank_ub", "group", "component")
 
 
-def scored(read: TextScores, part: Part = Part()) -> Scored:
-    """Raises NothingScoredError."""
+def scored(read: TextScores, asked: Asked) -> Scored:
+    """The scores about what is asked, whose ever they are. Raises NoOpinionsError."""
     if not len(read):
-        raise NothingScoredError("nobody has scored an answer of this study")
+        raise NoOpinionsError("nobody has scored an answer of this study yet")
     known = [str(turn) for turn in read.turns]
-    if part.turn and part.turn not in known:
-        raise NothingScoredError(f"turn {part.turn} has no scores; those that have: {', '.join(known)}")
-    chosen = read.about(part.subset, part.category)
-    if part.turn:
-        chosen = chosen.of_turn(int(part.turn))
-    return Scored(chosen, read.scale, Method(), FEWEST if part.sealed else 1)
+    if asked.turn and asked.turn not in known:
+        raise NoOpinionsError(f"turn {asked.turn} has no scores; those that have: {', '.join(known)}")
+    chosen = read.about(asked.subset, asked.category)
+    if asked.turn:
+        chosen = chosen.of_turn(int(asked.turn))
+    return Scored(chosen, read.scale, Method(), FEWEST if asked.sealed else 1)
+
+
+def choice_of(read: TextScores, asked: Asked) -> Choice:
+    (choice,) = (each for each in read.raters if each.selector == asked.raters)
+    return choice
+
+
+def standings(read: TextScores, asked: Asked) -> PointwiseStandings:
+    """Raises NoOpinionsError."""
+    return scored(read, asked).standings(choice_of(read, asked))
 
 
 def of_contestants(found: Scored, asked: Asked) -> dict[str, Any]:
-    """The table of the page: how one kind of raters scores each model. Raises NothingScoredError."""
-    (choice,) = (each for each in found.read.raters if each.selector == asked.raters)
-    own = len(found.read.by(choice))
-    if own < found.fewest:
-        raise NothingScoredError(
-            f"fewer than {FEWEST} scores are here; until the study closes, they stay hidden"
-            if own
-            else "these raters have scored no answer here"
+    """How one kind of raters scores each model. Raises NoOpinionsError."""
+    choice = choice_of(found.read, asked)
+    if not len(found.read.by(choice)):
+        raise NoOpinionsError("these raters have scored no answer here")
+    contestants = found.contestants(choice)
+    if not contestants:
+        raise NoOpinionsError(
+            f"fewer than {FEWEST} scores of each model are given here; until the study closes, they stay "
+            "hidden"
         )
     return {
-        "parameters": {name: value or None for name, value in asdict(asked).items() if name != "sealed"},
+        "parameters": asked.parameters(),
         "label": choice.label,
         "simulated": choice.simulated,
-        "contestants": found.contestants(choice),
+        "contestants": contestants,
     }
 
 
 def score_tables(read: TextScores) -> Iterator[Table]:
     """The tables of a bundle: of all raters, and of the contestants by each kind of them."""
-    found = scored(read)
+    found = scored(read, Asked(""))
     yield Table("scores", "", canonical(found.by_rater()))
     for choice in found.raters:
         yield Table("scores", choice.selector, canonical({"contestants": found.contestants(choice)}))
 
 
 def as_printed(study: str, found: Scored, raters: Sequence[str], turn: int | None) -> dict[str, Any]:
-    """The figures of the command. Raises NothingScoredError."""
+    """The figures of the command. Raises NoOpinionsError."""
     content = found.by_rater()
     choices = {each.selector: each for each in found.read.raters}
     known = [each["rater"] for each in content["raters"]]
     for selector in raters:
         if selector not in known:
-            raise NothingScoredError(
+            raise NoOpinionsError(
                 f'no raters "{selector[:100]}" have scored answers; those that have: {", ".join(known)}'
             )
     chosen = list(dict.fromkeys(raters)) or known

@@ -32,7 +32,6 @@ from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.tabs import landing
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
-from leaderboard.requirements.has_answers import has_answers
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import (
@@ -63,7 +62,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
-from leaderboard.standings.rows import About, Entry, StandingsView, TableQuery
+from leaderboard.standings.rows import NO_TEXTS, About, Entry, OfTexts, StandingsView, TableQuery
 from leaderboard.standings.table import (
     WILSON_CAUTION,
     Matrix,
@@ -87,6 +86,8 @@ from leaderboard.standings.table import (
     win_rates,
     win_rates_table,
 )
+from leaderboard.texts.asked import AskedOfTexts
+from leaderboard.texts.presence import Said, said_of_texts
 
 
 @dataclass(frozen=True)
@@ -424,6 +425,7 @@ class Board(SettingPage):
             self.query,
             other=self.other.name if self.other else "",
             other_method=self.other_method_name,
+            of_texts=self._of_texts,
             intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
         )
 
@@ -432,7 +434,7 @@ class Board(SettingPage):
         beside = self._beside
         other = {row["contestant"]: row for row in beside["standings"]} if beside else {}
         moved_back = self._moves_from(beside)
-        met = self._met()
+        met, scores = (each.figures for each in self._of_texts)
         entries = []
         for row in self.rows:
             there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
@@ -446,18 +448,22 @@ class Board(SettingPage):
                     None if places is None else -places,
                     row.contestant in self._leading,
                     met.get(row.contestant),
+                    scores.get(row.contestant),
                 )
             )
         return entries
 
-    def _met(self) -> Mapping[str, float]:
-        """The share of requirements that each model meets, where the table has all columns."""
-        if not self.asked.columns or not has_answers(self.study):
-            return {}
-        from leaderboard.requirements.cached import met_by_model  # loads NumPy and SciPy
+    @cached_property
+    def _of_texts(self) -> tuple[OfTexts, OfTexts]:
+        """Requirements met and mean text scores, where the table has all columns."""
+        said = said_of_texts(self.study) if self.asked.columns else Said()
+        if not any(said):
+            return NO_TEXTS
+        from leaderboard.standings.of_texts import of_texts  # loads NumPy and SciPy
 
-        sealed = not self.study.is_closed
-        return met_by_model(self.study, self.setting.raters, self.setting.category, sealed=sealed)
+        category, sealed = self.setting.category, not self.study.is_closed
+        asked = AskedOfTexts(self.setting.raters, category=category, sealed=sealed)
+        return of_texts(self.study, self.snapshot, asked, said)
 
     @cached_property
     def marked_leader(self) -> str:

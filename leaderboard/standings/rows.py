@@ -31,13 +31,15 @@ class Axis:
     chance: float | None = None
 
     @classmethod
-    def around(cls, values: Iterable[float], chance: float | None = None) -> "Axis | None":
-        """None without values."""
+    def around(
+        cls, values: Iterable[float], chance: float | None = None, *, least: float = 1.0
+    ) -> "Axis | None":
+        """With room on both sides, ``least`` at least; None without values."""
         held = [*values, *(() if chance is None else (chance,))]
         if not held:
             return None
         low, high = min(held), max(held)
-        room = max((high - low) * 0.03, 1.0)
+        room = max((high - low) * 0.03, least)
         return cls(low - room, high + room, chance)
 
     def place(self, rating: float) -> str:
@@ -134,12 +136,27 @@ class About:
 
 
 @dataclass(frozen=True)
+class OfTexts:
+    """A figure of each model by opinions about its single answers.
+
+    ``order``: how far it orders models as pairs do.
+    """
+
+    figures: Mapping[str, float] = field(default_factory=dict)
+    order: str = ""
+
+
+NO_TEXTS: Final = (OfTexts(), OfTexts())
+
+
+@dataclass(frozen=True)
 class Entry:
     """A row with everything its columns need; None where unknown.
 
     ``moved`` is how many places it stands higher in this category than in all; ``other_rank``,
     ``other_rating`` and ``other_moved`` (places higher) are of the standings beside. ``leads`` marks the
-    leader and those it cannot be told apart from, ``met`` is the share of requirements met.
+    leader and those it cannot be told apart from. ``met`` is the share of requirements met, ``text_score``
+    the mean score of its answers one by one.
     """
 
     row: Row
@@ -150,6 +167,7 @@ class Entry:
     other_moved: int | None = None
     leads: bool = False
     met: float | None = None
+    text_score: float | None = None
 
 
 Value = float | str | None
@@ -224,11 +242,15 @@ USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 """The columns of a board beside the drawn interval; the others are shown on demand."""
 
 
-def further_columns(entries: Sequence[Entry], other: str, other_method: str) -> tuple[Column, ...]:
+def further_columns(
+    entries: Sequence[Entry], other: str, other_method: str, of_texts: tuple[OfTexts, OfTexts] = NO_TEXTS
+) -> tuple[Column, ...]:
     """The columns on demand that have something to say.
 
-    ``other`` (empty for none) and ``other_method`` name what the numbers beside are by.
+    ``other`` (empty for none) and ``other_method`` name what the numbers beside are by. ``of_texts``
+    are requirements met and text scores.
     """
+    met, scores = of_texts
     return (
         Column(
             "ties",
@@ -252,11 +274,22 @@ def further_columns(entries: Sequence[Entry], other: str, other_method: str) -> 
             "Requirements met",
             lambda e: e.met,
             lambda e: NOTHING if e.met is None else f"{100 * e.met:.1f}%",
-            help="Share of requirements met (DRFR), by the same raters if they checked any.",
+            help=" ".join((_MET, met.order)).rstrip(),
+        ),
+        Column(
+            "text-score",
+            "Mean text score",
+            lambda e: e.text_score,
+            lambda e: NOTHING if e.text_score is None else f"{e.text_score:.2f}",
+            help=" ".join((_SCORED, scores.order)).rstrip(),
         ),
         *_benchmarks(entries),
         *_licence(entries),
     )
+
+
+_MET: Final = "Share of requirements met (DRFR), by the same raters if they checked any."
+_SCORED: Final = "Mean score of its answers one by one, by the same raters if they scored any."
 
 
 def _change(entries: Sequence[Entry]) -> Iterator[Column]:
@@ -454,13 +487,15 @@ class StandingsView:
         other: str,
         other_method: str,
         intervals: bool,
+        of_texts: tuple[OfTexts, OfTexts] = NO_TEXTS,
     ) -> None:
         self.entries = entries
         self.asked = asked
         self.setting = setting
         self.intervals = intervals
         self.every = bool(asked.columns)
-        every = (WINS, *further_columns(entries, other, other_method), GAMES) if self.every else (WINS, GAMES)
+        further = further_columns(entries, other, other_method, of_texts) if self.every else ()
+        every = (WINS, *further, GAMES)
         # A column of dashes says nothing.
         self.further = [column for column in every if any(column.text(e) != NOTHING for e in entries)]
         self.axis = axis_of(entries) if intervals else None

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.requirements.content import NothingCheckedError, drfr
+from leaderboard.requirements.content import drfr
 from leaderboard.requirements.reading import checked
 from leaderboard.requirements.report import as_text
 from leaderboard.stats.requirements import MISSING
 from leaderboard.terminal.options import FORMATS, choice, names, study_named
+from leaderboard.texts.asked import NoOpinionsError
 
 
 class Command(BaseCommand):
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         study = study_named(options["study"])
         try:
             found = drfr(checked(study), names(options["raters"]), missing)
-        except NothingCheckedError as error:
+        except NoOpinionsError as error:
             raise CommandError(f"{study.slug}: {error}.") from error
         written = json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
         self.stdout.write(written if form == "json" else as_text(found))

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.scores.content import NothingScoredError, Part, as_printed, scored
+from leaderboard.scores.content import Asked, as_printed, scored
 from leaderboard.scores.reading import text_scores
 from leaderboard.scores.report import as_text
 from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.terminal.options import FORMATS, choice, names, study_named
+from leaderboard.texts.asked import NoOpinionsError
 
 
 class Command(BaseCommand):
@@ -38,9 +39,9 @@ class Command(BaseCommand):
         study, turn = study_named(options["study"]), int(written) if written else None
         measure_missing(study)
         try:
-            found = scored(text_scores(study), Part(turn="" if turn is None else str(turn)))
+            found = scored(text_scores(study), Asked("", turn="" if turn is None else str(turn)))
             content = as_printed(study.slug, found, names(options["raters"]), turn)
-        except NothingScoredError as error:
+        except NoOpinionsError as error:
             raise CommandError(f"{study.slug}: {error}.") from error
         as_json = form == "json"
         self.stdout.write(

@@ -129,5 +129,5 @@ def test_bad_options_end_with_a_sentence(options, message):
 
 
 def test_a_study_without_answers():
-    with pytest.raises(CommandError, match="nobody has checked a requirement in this study"):
+    with pytest.raises(CommandError, match="nobody has checked an answer against its requirements yet"):
         run(factories.make_study())

@@ -51,7 +51,8 @@ def test_a_study_of_checks_alone_opens_here_and_has_no_tabs_of_pairs(client, mad
 def test_the_page_says_who_meets_most(client, made):
     page = page_of(client, made.study)
     assert page.verdict[0].startswith("Ada meets the most requirements: 80.0%")
-    assert [(row.name, row.share) for row in page.rows] == [("Ada", "80.0%"), ("Bob", "25.0%")]
+    shown_rows = [(row.measured.name, row.measured.shown) for row in page.rows]
+    assert shown_rows == [("Ada", "80.0%"), ("Bob", "25.0%")]
     assert page.filters == "People"
     assert page.content["contested"] == 1
 
@@ -120,7 +121,7 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     assert [each["drfr"] for each in page.content["contestants"]] == [1.0, 0.0]
     # Of groups in which a model has fewer than ten checks nothing shows.
     assert page.content["contestants"][0]["labels"] == {}
-    text = int(page.checked.text[0])
+    text = int(page.known.text[0])
     address = f"/studies/{made.study.slug}/requirements/texts/{text}/"
     assert client.get(address).status_code == 403
     assert "any_text" in dir(page)
@@ -133,7 +134,7 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     assert client.get(f"/studies/{made.study.slug}/requirements/tables/questions.csv").status_code == 404
     own = admin_client.get(f"/studies/{made.study.slug}/requirements/").context["page"]
     assert own.content["questions"]
-    assert page_of(admin_client, made.study, "?subset=hard").rows[0].share == "100.0%"
+    assert page_of(admin_client, made.study, "?subset=hard").rows[0].measured.shown == "100.0%"
     assert admin_client.get(address).status_code == 200
 
 
@@ -202,7 +203,7 @@ def test_requirements_stand_beside_scores(client):
             factories.make_comparison(pair=pair, rater=person, rating=1)
     page = page_of(client, made.study)
     assert page.beside.agreement.spearman == 1
-    assert "scores from pairs (People) is 1.00" in page.scores_sentence
+    assert "scores from pairs by People is 1.00" in page.sentences[0][0]
     assert page.panel("scores").table.rows[0][:2] == ("Ada", 100.0)
     board = client.get(f"/studies/{made.study.slug}/?columns=all").context["page"]
     (column,) = (each for each in board.view.further if each.key == "requirements")

@@ -1,0 +1,249 @@
+"""The page of text scores: how raters score the answers of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from arena.models import Study
+from arena.people.permissions import can_operate
+from leaderboard.models import Snapshot
+from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.page import Panel, step
+from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import counted, number_range, signed
+from leaderboard.rater_kinds.page import choices, ending, one_of
+from leaderboard.scores import figure, table
+from leaderboard.scores.cached import ScoresNow
+from leaderboard.scores.content import Asked
+from leaderboard.scores.reading import TextScores
+from leaderboard.snapshots.canonical import Content
+from leaderboard.texts.beside_pairs import BesidePairs
+from leaderboard.texts.figure import beside as beside_figure
+from leaderboard.texts.page import Measured, TextsPage, asked_of_all, content_or_reason
+from leaderboard.texts.table import beside_table, order_sentence
+
+OWN: Final = "Text score above the average model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresPage(TextsPage):
+    asked: Asked
+    known: TextScores
+    now: ScoresNow
+
+    template: ClassVar[str] = "leaderboard/scores.html"
+    tab: ClassVar[str] = "study-scores"
+    by: ClassVar[str] = "Scored by"
+    ranked_by: ClassVar[str] = "mean"
+    least_room: ClassVar[float] = 0.05
+    api: ClassVar[str] = "show_scores"
+
+    @classmethod
+    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
+        now = ScoresNow.of(study)
+        known = now.read
+        asked = Asked(
+            **asked_of_all(known, wanted),
+            turn=one_of(wanted, "turn", [str(turn) for turn in known.turns], ""),
+            sealed=not (study.is_closed or operator),
+        )
+        content, nothing = content_or_reason(lambda: now.content(asked))
+        return cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse("study-scores", args=[study.slug]),
+            query=ending(asked.parts()),
+            asked=asked,
+            known=known,
+            now=now,
+            content=content,
+            nothing=nothing,
+            operator=operator,
+        )
+
+    def answer(self) -> dict[str, Any]:
+        beside = self.beside
+        return super().answer() | {"pairs": beside and {"raters": beside.label, **beside.agreement.as_dict()}}
+
+    def _switches(self) -> Iterator[Switch]:
+        yield from super()._switches()
+        named = ((str(turn), str(turn) if turn else "Whole answer") for turn in self.known.turns)
+        turns = [("", "All"), *named]
+        if len(turns) > 2:
+            yield choices("turn", "Turn", turns, self.asked.turn, self.query_with)
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        return table.verdict(self.content) if self.content else ("", "")
+
+    @property
+    def notices(self) -> list[str]:
+        return list(table.notes(self.content)) if self.content else []
+
+    @property
+    def caption(self) -> str:
+        if self.content is None:
+            return ""
+        scores = sum(each["n"] for each in self.content["contestants"])
+        return f"{self.content['label']}: {counted(scores, 'score')}."
+
+    @property
+    def first_column(self) -> tuple[str, str]:
+        return "Mean", "The mean of all scores of its answers."
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        found = [
+            ("Above others", "Points above the average model on the same prompts. It orders the rows."),
+            ("SD", "Standard deviation: how far scores lie from their mean."),
+            ("Scores", "Scores of its answers, several of one answer if several raters scored it."),
+        ]
+        if self._has_gaps:
+            found.append(("No score", "Replies of which no score could be read. They count nowhere else."))
+        return found
+
+    @property
+    def _has_gaps(self) -> bool:
+        return bool(self.content) and any(each["unscored"] for each in (self.content or {})["contestants"])
+
+    def measured(self) -> Iterator[Measured]:
+        for each in (self.content or {})["contestants"]:
+            above = each["above_average"]
+            ends = number_range(each["above_average_low"], each["above_average_high"])
+            yield Measured(
+                each["contestant"],
+                each["mean"],
+                each["mean_low"],
+                each["mean_high"],
+                table.points(each["mean"]),
+                number_range(each["mean_low"], each["mean_high"]),
+                (
+                    f"{signed(above)} ({ends})" if above is not None and ends else "–",
+                    table.points(each["sd"]),
+                    f"{each['n']:,}",
+                    *([f"{each['unscored']:,}"] if self._has_gaps else []),
+                ),
+            )
+
+    @cached_property
+    def edges(self) -> list[float]:
+        return table.edges_of(self.content) if self.content else []
+
+    @cached_property
+    def beside(self) -> BesidePairs | None:
+        """The text scores beside the scores from pairs."""
+        return self.now.beside(self.asked, self.snapshot) if self.content else None
+
+    @property
+    def sentences(self) -> list[tuple[str, str]]:
+        """How far raters agree and whether the order is that of pairs, and where the figure is."""
+        if self.content is None:
+            return []
+        found = (" ".join(table.agreement_sentences(self.content)), "agreement"), (self._order, "pairs")
+        return [each for each in found if each[0]]
+
+    @property
+    def _order(self) -> str:
+        if self.beside is None:
+            return ""
+        other = f"scores from pairs by {self.beside.label}"
+        return order_sentence("text scores", other, self.beside.agreement)
+
+    def _panels(self) -> Iterator[Panel]:
+        content = self.content
+        if content is None:
+            return
+        models, edges = len(content["contestants"]), self.edges
+        yield self.make_panel(
+            "models",
+            "Text scores by model",
+            "Bars are 95% intervals for other prompts of this kind.",
+            lambda: table.models_table(content, edges),
+            draw=lambda: figure.means(content),
+            height=step(models * 1.4 + 4),
+        )
+        yield self.make_panel(
+            "by-model",
+            "Scores of each model",
+            "How many percent of a model’s scores are each score.",
+            lambda: table.models_table(content, edges),
+            draw=lambda: figure.by_model(content, edges),
+            height=step(models * 2 + 5),
+            width="large" if figure.is_wide(edges) else "",
+        )
+        yield from self._of_raters(content)
+        if self.beside:
+            beside = self.beside
+            yield self.make_panel(
+                "pairs",
+                "Text scores and scores from pairs",
+                self._order,
+                beside_table(
+                    "Text scores and scores from pairs",
+                    {model: round(value, 4) for model, value in beside.own.items()},
+                    beside.scores,
+                    OWN,
+                    "Score from pairs",
+                ),
+                draw=lambda: beside_figure(beside.own, beside.scores, OWN, "Score from pairs"),
+                height=20,
+            )
+
+    def _of_raters(self, content: Content) -> Iterator[Panel]:
+        raters = len(content["raters"])
+        some = f" The first {MOST_SERIES} raters." if raters > MOST_SERIES else ""
+        yield self.make_panel(
+            "distribution",
+            "How raters use the scale",
+            f"How many percent of a rater’s scores are each score.{some}",
+            lambda: table.raters_table(content),
+            draw=lambda: figure.distribution(content),
+            height=20,
+        )
+        pairs = len(table.pairs_of_raters(content))
+        if pairs:
+            ceiling = (content["people"] or {}).get("pearson")
+            line = " The line is people’s ceiling: one person and the mean of the others." if ceiling else ""
+            yield self.make_panel(
+                "agreement",
+                "Raters on the same answers",
+                f"Pearson’s correlation with its 95% interval.{line}",
+                lambda: table.agreement_table(content),
+                draw=lambda: figure.agreement(content, ceiling),
+                height=step(pairs * 3 + 5),
+            )
+        length = {name: table.slopes(content, kind) for kind, name in table.LENGTH.items()}
+        if any(length.values()):
+            alike = length[table.LENGTH["alike"]]
+            clear = table.slope_sentence(alike, "They do with", "They score lower with")
+            yield self.make_panel(
+                "length",
+                "Do longer answers score higher?",
+                f"{clear} Points more for an answer twice as long, to the same prompt. “Models alike” leaves "
+                "out what each model scores and writes on average, and decides.",
+                lambda: table.length_table(content),
+                draw=lambda: figure.slopes(length, "Points for an answer twice as long"),
+                height=step(raters * 3 + 7),
+            )
+        drift = table.slopes(content, "drift")
+        if drift:
+            clear = table.slope_sentence(drift, "They rise with", "They fall with")
+            yield self.make_panel(
+                "drift",
+                "Do scores change over time?",
+                f"{clear} Points from a rater’s first score to the last, among answers of the same model.",
+                lambda: table.drift_table(content),
+                draw=lambda: figure.slopes({"Change": drift}, "Points from first to last score"),
+                height=step(raters * 3 + 5),
+            )
+
+
+def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ScoresPage:
+    operator = can_operate(request.user, study)
+    return ScoresPage.read(study, snapshot, request.GET, operator=operator)

@@ -1,0 +1,33 @@
+"""What the API's operations about single answers share."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Field, Schema
+from ninja.errors import HttpError
+
+from arena.api.auth import caller_of
+from arena.api.schemas import Name
+from leaderboard.standings.api import study_of
+from leaderboard.texts.page import TextsPage
+
+
+class TextsIn(Schema):
+    """Whose opinions, and about which prompts; what is left out is as on the page."""
+
+    raters: Name | None = Field(None, max_length=140, description="people, judge:SLUG or group:NAME.")
+    subset: Name | None = Field(None, max_length=100, description="A set of prompts.")
+    category: Name | None = Field(None, max_length=100, description="A category of prompts.")
+
+
+def answer(
+    request: HttpRequest, slug: str, wanted: TextsIn, page: Callable[[], type[TextsPage]]
+) -> dict[str, Any]:
+    """The content of a page, whose module is loaded for it. Raises HttpError, or as ``TextsPage.newest``."""
+    known = type(wanted).model_fields
+    for name in request.GET:
+        if name not in known:
+            raise HttpError(400, f'Unknown parameter "{name[:100]}". It takes: {", ".join(known)}.')
+    study, operator = study_of(request, slug), caller_of(request).is_operator
+    return page().newest(study, wanted.dict(exclude_none=True), operator=operator).answer()

@@ -1,0 +1,64 @@
+"""Models by opinions about their single answers, in words and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import counted, enumerated, number_range, signed
+from leaderboard.snapshots.canonical import Content
+
+MOST_NAMED: Final = 4
+
+
+def lead(contestants: Sequence[Content], figure: str) -> tuple[Content | None, list[str]]:
+    """The first model with a ``figure``, and the others it cannot be told apart from."""
+    known = [each for each in contestants if each[figure] is not None]
+    if not known:
+        return None, []
+    first, *others = known
+    letters = set(first["group"] or "")
+    return first, [each["contestant"] for each in others if letters & set(each["group"] or "")]
+
+
+def alike(names: Sequence[str], models: int) -> Iterator[str]:
+    """Whether the first of ``models`` can be told apart from the others."""
+    if len(names) > MOST_NAMED:
+        yield f"It cannot be told apart from {len(names)} other models."
+    elif names:
+        yield f"It cannot be told apart from {enumerated(names)}."
+    elif models > 1:
+        yield "Its lead is more than noise."
+
+
+def correlation(found: Any) -> str:
+    """Spearman's correlation of an OrderAgreement that has one, with its interval."""
+    ends = number_range(found.spearman_low, found.spearman_high)
+    return f"{signed(found.spearman)}{f' ({ends})' if ends else ''}"
+
+
+def order_sentence(what: str, other: str, found: Any) -> str:
+    """Whether ``what`` and ``other`` order models alike, by an OrderAgreement."""
+    if found.spearman is None:
+        return f"All models are equal in one of them, so {what} and {other} have no correlation."
+    unsure = found.spearman_low is not None and found.spearman_low <= 0 <= found.spearman_high
+    verdict = (
+        "They may have nothing in common."
+        if unsure
+        else "They put models in the same order."
+        if found.spearman == 1
+        else "They put models in much the same order."
+        if found.spearman >= _MUCH
+        else "Their orders of models differ."
+    )
+    over = counted(found.n, "model")
+    return f"Spearman’s correlation of {what} and {other} is {correlation(found)} over {over}. {verdict}"
+
+
+_MUCH: Final = 0.8
+
+
+def beside_table(
+    title: str, own: Mapping[str, Cell], scores: Mapping[str, float], name: str, other: str
+) -> DataTable:
+    rows = [{"Model": model, name: own[model], other: round(score, 2)} for model, score in scores.items()]
+    return DataTable.of(title, rows)

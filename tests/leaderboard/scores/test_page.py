@@ -1,0 +1,218 @@
+import csv
+import io
+
+import pytest
+from django.utils import timezone
+
+from arena.models import Prompt, Score
+from leaderboard.refreshing.services import refresh
+from leaderboard.texts.asked import FEWEST
+from tests import factories
+from tests.leaderboard.scores.studies import scored_study
+
+pytestmark = pytest.mark.django_db
+
+SAID = {
+    "p1": {"Ada": [5, 5, 4], "Bob": [4, 4, 3], "Cleo": [2, 1, 1]},
+    "p2": {"Ada": [4, 5, 5], "Bob": [3, 4, 4], "Cleo": [1, 2, None]},
+    "judge": {"Ada": [3, 5, 4], "Bob": [4, 5, 3], "Cleo": [1, 1, 2]},
+}
+
+
+@pytest.fixture
+def study():
+    """Two people and a judge score three models; prompts have sets and categories."""
+    made = scored_study(SAID, slug="scored", visibility="public", closed_at=timezone.now())
+    for number, prompt in enumerate(made.prompts.order_by("pk")):
+        Prompt.objects.filter(pk=prompt.pk).update(
+            subset=("easy", "hard")[number % 2], category=("Law", "Arts")[number % 2]
+        )
+    return made
+
+
+def shown(client, study, query="", **headers):
+    if not study.snapshots.exists():
+        refresh(study)
+    return client.get(f"/studies/{study.slug}/scores/{query}", **headers)
+
+
+def page_of(client, study, query=""):
+    return shown(client, study, query).context["page"]
+
+
+def test_the_page_says_who_scores_highest(client, study):
+    page = page_of(client, study)
+    assert page.verdict[0].startswith("Ada scores highest: 4.67 (")
+    assert page.verdict[0].endswith("on a scale of 1–5.")
+    assert page.verdict[1].endswith("1 reply of 18 held no score and do not count.")
+    assert [(row.measured.name, row.measured.shown) for row in page.rows] == [
+        ("Ada", "4.67"),
+        ("Bob", "3.67"),
+        ("Cleo", "1.40"),
+    ]
+    assert page.caption == "People: 17 scores."
+    assert "Pearson’s correlation of People and Judge is 0." in page.sentences[0][0]
+    assert "That of a person and the mean of the others is 0." in page.sentences[0][0]
+
+
+def test_a_model_scored_on_easy_prompts_alone_is_not_first(client):
+    hard = {"Ada": [1, 5, 5], "Bob": [None, 4, 4]}
+    made = scored_study({"judge": hard}, visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert [round(each["mean"], 2) for each in page.content["contestants"]] == [3.67, 4.0]
+    assert page.verdict[0].startswith("Ada scores highest on the same prompts: 3.67")
+
+
+def test_switches_change_the_numbers(client, study):
+    def means(query):
+        return [each["mean"] for each in page_of(client, study, query).content["contestants"]]
+
+    assert means("?raters=judge:judge") == [4.0, 4.0, pytest.approx(4 / 3, abs=1e-6)]
+    assert means("?category=Arts") == means("?subset=hard") == [5, 4, 1.5]
+    page = page_of(client, study, "?raters=judge:judge&category=Arts")
+    assert page.filters == "Judge, Arts"
+    assert [switch.label for switch in page.switches] == ["Scored by", "Set", "Category"]
+
+
+def test_turns_are_chosen_where_there_are_several(client, study):
+    Score.objects.filter(completion__contestant__name="Ada").update(turn=2)
+    page = page_of(client, study, "?turn=2")
+    assert [option.label for option in page.switches[-1].options] == ["All", "Whole answer", "2"]
+    assert [each["contestant"] for each in page.content["contestants"]] == ["Ada"]
+    assert page.beside is None
+
+
+def test_every_panel_has_its_figure_and_csv(client, study):
+    page = page_of(client, study)
+    assert [panel.slug for panel in page.panels] == [
+        *("models", "by-model", "distribution", "agreement", "length", "drift")
+    ]
+    for panel in page.panels:
+        assert client.get(panel.figure_url).status_code == 200
+        assert client.get(panel.csv_url).status_code == 200
+    text = client.get(page.panel("agreement").csv_url).content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["Raters"] for row in rows] == ["People and Judge", "One person and the others"]
+    assert rows[0]["Answers"] == "9"
+    counts = page.panel("by-model").figure["data"][0]["z"]
+    assert counts[0] == pytest.approx([0, 0, 0, 100 / 3, 200 / 3])
+    assert page.panel("agreement").figure["layout"]["shapes"][0]["x0"] == page.content["people"]["pearson"]
+
+
+def test_all_raters_have_the_same_bins(client, study):
+    Score.objects.filter(rater__slug="judge").update(value=2.5)
+    raters = page_of(client, study).content["raters"]
+    assert {tuple(each["edges"]) for each in raters} == {tuple(raters[0]["edges"])}
+    assert len(raters[0]["counts"]) == 20
+
+
+def test_what_is_unknown_is_refused(client, study):
+    for query in ("?raters=nobody", "?turn=7", "?turn=x", "?category=None", "?subset=x"):
+        assert shown(client, study, query).status_code == 404
+
+
+def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
+    """Of each model, rater and category."""
+    six, named = [5, 4, 3, 5, 4, 3], {"Ada": 0, "Bob": 1, "Cleo": 1}
+    said = {rater: {name: [value - down for value in six] for name, down in named.items()} for rater in "pq"}
+    said |= {"judge": {"Ada": [5, 4, 4], "Bob": [3, 3]}}
+    study = scored_study(said, slug="open", visibility="public")
+    Score.objects.filter(completion__contestant__name="Cleo", rater__slug="q").delete()
+    study.prompts.filter(external_id="p0").update(category="Law")
+    page = page_of(client, study)
+    assert [each["contestant"] for each in page.content["contestants"]] == ["Ada", "Bob"]
+    assert [each["rater"] for each in page.content["raters"]] == ["people"]
+    assert page.content["agreement"] == []
+    for query in ("?raters=judge:judge", "?category=Law"):
+        page = page_of(client, study, query)
+        assert page.content is None
+        assert page.nothing.startswith(f"Fewer than {FEWEST} scores of each model are given here")
+        assert client.get(f"/api/v1/studies/open/scores/{query}").status_code == 404
+    own = admin_client.get("/studies/open/scores/").context["page"].content
+    assert [len(own["contestants"]), len(own["raters"])] == [3, 2]
+
+
+def test_a_study_without_scores_has_no_tab_and_an_empty_page(client, study, admin_client):
+    refresh(study)
+    assert "/studies/scored/scores/" in client.get("/studies/scored/data/").content.decode()
+    other = factories.make_study(visibility="public")
+    refresh(other)
+    address = f"/studies/{other.slug}/scores/"
+    assert address not in client.get(f"/studies/{other.slug}/data/").content.decode()
+    empty = client.get(address).content.decode()
+    assert "Nobody has scored an answer of this study yet." in empty
+    assert "Let people score answers" not in empty
+    assert "Let people score answers" in admin_client.get(address).content.decode()
+
+
+def test_scores_show_at_once(client, study):
+    first = shown(client, study)
+    assert shown(client, study, HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
+    text = Score.objects.first().completion
+    late = factories.make_rater(kind="judge", slug="late", name="Late")
+    factories.make_score(completion=text, rater=late, value=4)
+    again = shown(client, study, "?raters=judge:late", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert again.context["page"].content["contestants"][0]["mean"] == 4
+
+
+def test_the_api_has_the_same_numbers(client, study):
+    refresh(study)
+    address = f"/api/v1/studies/{study.slug}/scores/"
+    found = client.get(address, {"raters": "judge:judge"}).json()
+    assert found["contestants"][0]["mean"] == 4
+    assert (found["lowest"], found["highest"], found["pairs"]) == (1, 5, None)
+    assert client.get(address, {"judge": "j"}).status_code == 400
+    assert client.get(address, {"raters": "judge:x"}).status_code == 404
+
+
+def compared(study):
+    """The study, in which a person also prefers Ada to Bob to Cleo on every prompt."""
+    person = factories.make_rater(name="Paula")
+    for prompt in study.prompts.all():
+        texts = list(prompt.completions.order_by("contestant__name"))
+        for first, second in ((0, 1), (1, 2), (0, 2)):
+            pair = factories.make_pair(prompt=prompt, first=texts[first], second=texts[second])
+            factories.make_comparison(pair=pair, rater=person, rating=1)
+    return study
+
+
+def test_text_scores_stand_beside_scores_from_pairs(client, study):
+    page = page_of(client, compared(study))
+    assert page.beside.agreement.spearman == 1
+    sentence, anchor = page.sentences[1]
+    assert sentence.startswith(
+        "Spearman’s correlation of text scores and scores from pairs by People is 1.00"
+    )
+    assert page.panel(anchor).table.rows[0][0] == "Ada"
+    board = client.get("/studies/scored/?columns=all").context["page"]
+    (column,) = (each for each in board.view.further if each.key == "text-score")
+    assert [column.text(entry) for entry in board.view.entries] == ["4.67", "3.67", "1.40"]
+    assert "Spearman’s correlation with Elo (People): 1.00" in column.help
+
+
+def test_requirements_stand_beside_text_scores(client, study):
+    for number, text in enumerate(Score.objects.filter(rater__slug="judge").order_by("pk")):
+        question = text.completion.prompt.questions.first() or factories.make_question(
+            prompt=text.completion.prompt
+        )
+        factories.make_answer(
+            completion=text.completion,
+            question=question,
+            rater=text.rater,
+            value="yes" if number < 5 else "no",
+        )
+    refresh(study)
+    page = client.get("/studies/scored/requirements/").context["page"]
+    assert page.columns[-1] == ("Mean text score", "By Judge, 1–5: one score for the whole answer.")
+    assert [(row.measured.name, row.measured.cells[-1]) for row in page.rows] == [
+        ("Ada", "4.00"),
+        ("Bob", "4.00"),
+        ("Cleo", "1.33"),
+    ]
+    assert page.sentences[0][0].startswith(
+        "Spearman’s correlation of requirements met and mean text scores by Judge is 0.87"
+    )
+    assert page.panel("text-scores").table.rows[0] == ("Ada", 100.0, 4.0)
+    found = client.get("/api/v1/studies/scored/requirements/").json()
+    assert found["text_scores"]["means"]["Cleo"] == pytest.approx(4 / 3, abs=1e-6)
+    assert found["text_scores"]["people"]["raters"] == 2
