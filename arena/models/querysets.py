@@ -156,6 +156,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Claimed, with the lease running."""
         return self.filter(state="claimed", leased_until__gt=now or timezone.now())
 
+    def checking(self) -> AssignmentQuerySet:
+        """The checks that somebody is at: what is said goes by the places of requirements."""
+        return self.live().filter(kind="check")
+
     def lapsed(self, now: datetime | None = None) -> AssignmentQuerySet:
         """Claimed, with the lease run out."""
         return self.filter(state="claimed", leased_until__lte=now or timezone.now())

@@ -8,9 +8,10 @@ from typing import TypeVar
 from django.db import transaction
 from django.db.models import Count
 
-from arena.models import Answer, Assignment, Completion, Purpose, Question, Rater, Score
+from arena.models import Answer, Assignment, Completion, Question, Rater, Score
 from arena.models.comparisons import Opinion
 from arena.models.signals import text_recorded
+from arena.rating.offering_texts import given
 from arena.rating.opinions import Check, Checks, InvalidAnswerError, TextScore
 from arena.rating.recorders import BATCH, Entry, Recorder, common_fields, is_person, late, retire, target
 
@@ -165,15 +166,12 @@ def _lock(entries: Sequence[Entry[TextScore, Score]] | Sequence[Entry[Checks, li
     again = {each.assignment.pk for each in entries if _was_late(each.earlier)}
     if not is_person(entries):
         return again
-    people = Assignment.objects.answered().filter(
-        completion__in=texts,
-        kind=entries[0].assignment.kind,
-        purpose=Purpose.STUDY,
-        rater__kind=Rater.Kind.PERSON,
-    )
-    counted = people.order_by().values_list("completion").annotate(n=Count("pk"))
-    given = dict.fromkeys(texts, 0) | {pk: n for pk, n in counted if pk is not None}
-    return again | late([each for each in entries if not each.earlier], given)
+    counted = dict.fromkeys(texts, 0)
+    for study in {each.study_id: each.study for each in new}.values():
+        said = given(study, entries[0].assignment.kind).exclude(rater=entries[0].assignment.rater)
+        said = said.filter(study=study, completion__in=texts)
+        counted |= said.values_list("completion").annotate(n=Count("rater", distinct=True))
+    return again | late([each for each in entries if not each.earlier], counted)
 
 
 def _was_late(earlier: Score | list[Answer] | None) -> bool:

@@ -204,5 +204,5 @@ def _checks(assignment: Assignment, form: ChecksForm) -> tuple[list[Line], str, 
             for value, caption in Answer.Value.choices
         ]
         lines.append(Line(name, question.text, choices, list(map(str, form[name].errors))))
-    comment = next((each.rationale for each in earlier.values()), "")
+    comment = next((each.rationale for each in earlier.values() if each.rationale), "")
     return lines, "checked" if earlier else "", comment

@@ -40,13 +40,9 @@ class Wording:
 
 
 def _lock(prompt: Prompt) -> None:
-    """Lock the study, under which raters are offered what to check; refused while somebody has it on screen.
-
-    What they say goes by the places of requirements.
-    """
+    """Lock the study, under which raters are offered what to check; refused while somebody checks."""
     Study.objects.select_for_update(no_key=True).get(pk=prompt.study_id)
-    checks = Assignment.objects.live().filter(kind=Assignment.Kind.CHECK, completion__prompt=prompt)
-    if checks.exists():
+    if Assignment.objects.checking().filter(completion__prompt=prompt).exists():
         raise QuestionError(
             "Nothing was changed. Somebody is checking an answer to this prompt. Try again later, or pause "
             "the study and wait until they have finished."

@@ -1,6 +1,7 @@
 """Imports scores of single completions, the questions of prompts, and answers to them."""
 
 from collections import Counter
+from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from arena.data.formats.reading import DISTURBING
@@ -10,7 +11,7 @@ from arena.data.importing.opinions import Opinions, Resolved, Subject
 from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Side, SideFinder
 from arena.data.importing.texts import ADD_IT, Prompts
-from arena.models import Answer, Question, Score, Study
+from arena.models import Answer, Assignment, Question, Score, Study
 from arena.rating.text_recorders import write_opinions
 
 MOST_LABELS: Final = 20
@@ -22,6 +23,7 @@ SHOWN: Final = 60
 
 class Questions:
     def __init__(self, study: Study, prompts: Prompts, report: ImportReport) -> None:
+        self._study = study
         self._prompts = prompts
         self._report = report
         self._counts = report.counts["questions"]
@@ -56,7 +58,11 @@ class Questions:
             if self._refused(record, key):
                 continue
             known = self._known.get(key)
-            if known is None:
+            is_other = known is None or (known.text != record.text and not record.implied)
+            if is_other and prompt in self._being_checked:
+                reason = f'somebody is checking an answer to "{record.prompt}"; import its requirements later'
+                self._report.refuse(record.place, "prompt", f"{reason}, or pause the study and wait")
+            elif known is None:
                 self._known[key] = self._made(record, key)
                 new.append(self._known[key])
             elif record.implied:
@@ -69,6 +75,12 @@ class Questions:
             else:
                 self._counts.unchanged += 1
         self._write(new, rewritten, changed)
+
+    @cached_property
+    def _being_checked(self) -> set[int | None]:
+        """Prompts whose requirements stay as they are for now."""
+        checks = Assignment.objects.checking().filter(study=self._study).order_by()
+        return set(checks.values_list("completion__prompt", flat=True))
 
     def _refused(self, record: QuestionRecord, key: tuple[int, int]) -> bool:
         ok = fits(self._report, record.place, Question, record, ("proposed_by",))

@@ -160,6 +160,19 @@ def exchange() -> None:
         Question.objects.filter(position=before).update(position=after)
 
 
+def test_the_comment_comes_back_with_requirements_in_another_order(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    Study.objects.update(tasks=["check"])
+    page(client, study)
+    send(client, study, rater, **{"check-1": "yes", "check-2": "no", "rationale": "Hm"})
+    exchange()
+    undone = client.post(reverse("undo", args=[study.slug]), {"rater": rater.user_id}, headers=JSON)
+    html = undone.json()["html"]
+    assert re.findall(r'value="(\w+)" required data-key="\w" checked>', html) == ["no", "yes"]
+    assert ">Hm</textarea>" in html
+
+
 CHANGED = "What is asked was changed while your page was open."
 
 

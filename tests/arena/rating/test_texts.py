@@ -174,6 +174,31 @@ def test_a_place_taken_by_somebody_else_makes_an_answer_late(completion: Complet
     assert (taken.is_late, late.is_late) == (False, True)
 
 
+@pytest.mark.parametrize("kind", ["score", "check"])
+def test_places_are_taken_by_what_counts_imported_or_not(
+    completion: Completion, rater: Rater, kind: str
+) -> None:
+    def say(assignment: Assignment) -> bool:
+        said = score(4) if kind == "score" else checks("yes", "no", "unknown")
+        recording.record(rater, assignment.public_id, said)
+        return assignment.scores.get().is_late if kind == "score" else assignment.answers.first().is_late
+
+    study = completion.prompt.study
+    other = make.make_member(study)
+    if kind == "score":
+        make.make_score(completion=completion, rater=other)
+    else:
+        for question in completion.prompt.questions.all():
+            make.make_answer(completion=completion, question=question, rater=other)
+    assert say(of(kind, completion, rater, leased_until=timezone.now()))
+    Score.objects.filter(rater=rater).delete()
+    Answer.objects.filter(rater=rater).delete()
+    # Whoever is left out takes no place.
+    study.memberships.filter(rater=other).update(left_out_at=timezone.now())
+    again = of(kind, completion, rater, leased_until=timezone.now(), repeat=1)
+    assert not say(again)
+
+
 def test_a_batch_holds_every_kind(completion: Completion, rater: Rater) -> None:
     pair = make.make_assignment(
         pair=make.make_pair(prompt=completion.prompt), rater=rater, study=completion.prompt.study

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from arena.data.formats.records import Item, PromptRecord, RaterRecord
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files, import_records
-from arena.models import Answer, Completion, Question, Score, Study
+from arena.models import Answer, Assignment, Completion, Question, Score, Study
+from tests import factories as make
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import (
     added,
@@ -50,6 +52,17 @@ class TestARequirement:
         found = Answer.objects.order_by("pk").values_list("question__text", "value", "question__is_current")
         assert list(found) == [("Old?", "no", False), ("New?", "yes", True)]
         assert bring(question("New?"), answer("yes")).written == 0
+
+    def test_waits_for_somebody_who_is_checking(self) -> None:
+        bring(*stock(), question("Old?"))
+        check = make.make_assignment(kind="check", completion=Completion.objects.first())
+        why = 'somebody is checking an answer to "p1"; import its requirements later, or pause the study'
+        for changed in (question("New?"), question("Another?", 2)):
+            assert reasons(import_records("s", [changed])) == [f"records: prompt: {why} and wait"]
+        assert bring(question("Old?", labels=("Style",))).counts["questions"].updated == 1
+        Assignment.objects.filter(pk=check.pk).update(leased_until=timezone.now())
+        bring(question("New?"), question("Another?", 2))
+        assert [text for _, text, _, _ in asked()] == ["New?", "Another?"]
 
     def test_without_a_position_has_that_of_the_file(self) -> None:
         other = PromptRecord("p2", ("Say bye.",))
