@@ -4,6 +4,7 @@ from collections import Counter
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from arena.data.formats.ours import MOST_QUESTIONS
 from arena.data.formats.reading import DISTURBING
 from arena.data.formats.records import AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
 from arena.data.importing.import_report import ImportReport, Places, fits
@@ -89,6 +90,9 @@ class Questions:
                 reason = f"a label has 1 to {LONGEST_LABEL} visible characters"
                 self._report.refuse(record.place, "labels", reason)
                 ok = False
+        if key[1] > MOST_QUESTIONS:
+            self._report.refuse(record.place, "question", f"more than {MOST_QUESTIONS:,} for one prompt")
+            ok = False
         if len(record.labels or ()) > MOST_LABELS:
             self._report.refuse(record.place, "labels", f"more than {MOST_LABELS} labels")
             ok = False

@@ -64,6 +64,11 @@ class TestARequirement:
         bring(question("New?"), question("Another?", 2))
         assert [text for _, text, _, _ in asked()] == ["New?", "Another?"]
 
+    def test_without_a_position_has_no_place_after_the_last(self) -> None:
+        report = import_records("s", [*stock(), *(question(f"{number}?", None) for number in range(1001))])
+        assert [problem.reason for problem in report.errors] == ["more than 1,000 for one prompt"]
+        assert not Question.objects.exists()
+
     def test_without_a_position_has_that_of_the_file(self) -> None:
         other = PromptRecord("p2", ("Say bye.",))
         rows = [question(f"{number}?", None, prompt=f"p{1 + number % 2}") for number in range(4)]
