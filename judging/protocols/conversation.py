@@ -65,6 +65,25 @@ class Conversation:
     def every_key(self) -> list[str]:
         return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
 
+    def asks_alike(self, sent: Mapping[str, str]) -> bool:
+        """Whether texts sent earlier, by key, show the requirements as they are now."""
+        return all(
+            rendering.holds_block(sent[self.key(slot)], label, body)
+            for step in self._steps
+            for slot in self._configured.slots(step)
+            if self.key(slot) in sent
+            for label, body in self._requirements(slot)
+        )
+
+    def _requirements(self, slot: Slot) -> Iterator[tuple[str, str]]:
+        """The blocks of requirements that a question shows: label and body."""
+        named = rendering.placeholders(self._configured.template(slot.step))
+        every = self._configured.questions
+        if "question" in named and slot.step.each == QUESTIONS:
+            yield "QUESTION", every[slot.number]
+        if "questions" in named and every:
+            yield "QUESTIONS", rendering.numbered(every)
+
     def keys_about(self, position: int) -> list[str]:
         slots = [slot for step in self._steps for slot in self._configured.slots(step)]
         return [self.key(slot) for slot in slots if slot.number in (0, position)]
@@ -416,6 +435,12 @@ def keys(configured: ConfiguredProtocol) -> list[str]:
 def keys_about(configured: ConfiguredProtocol, position: int) -> list[str]:
     """The keys of what is asked about a requirement, by itself or together with all others."""
     return [key for one in _conversations(configured, {}) for key in one.keys_about(position)]
+
+
+def asks_alike(configured: ConfiguredProtocol, sent: Mapping[str, str]) -> bool:
+    """Whether texts sent earlier, by key, are questions of the protocol that show the requirements of now."""
+    known = sent.keys() <= set(keys(configured))
+    return known and all(one.asks_alike(sent) for one in _conversations(configured, {}))
 
 
 def _conversations(

@@ -90,6 +90,11 @@ def block(label: str, word: str, body: str) -> str:
     return f"<<<BEGIN {label} {word}>>>\n{neutral(body)}\n<<<END {label} {word}>>>"
 
 
+def holds_block(text: str, label: str, body: str) -> bool:
+    """Whether a text that was sent has this block, with any boundary."""
+    return f">>>\n{neutral(body)}\n<<<END {label} " in text
+
+
 def turns(texts: Sequence[str], word: str) -> str:
     """All turns; several are numbered by lines that carry the boundary."""
     if len(texts) <= 1:

@@ -19,10 +19,10 @@ from judging.protocols import conversation
 from judging.protocols.deciding import TextScore
 from judging.protocols.protocol import ConfiguredProtocol, Protocol
 from judging.protocols.replies import ReplyText, Verdict
-from judging.runs.claiming import SUBMITTING
+from judging.runs.claiming import SUBMITTING, put_back
 from judging.runs.committing import lock_assignments
 from judging.runs.lifecycle import pause_if_unreadable
-from judging.runs.work import replies_among, requirements
+from judging.runs.work import asked_otherwise, replies_among, requirements
 from judging.worker.arena_client import (
     ArenaClient,
     ArenaReply,
@@ -154,7 +154,12 @@ def submission_of(assignment: int) -> Submission | None:
     if not due.update(submit_due_at=timezone.now() + SUBMITTING, submit_attempts=call.submit_attempts):
         return None
     calls = [each for each in JudgeCall.objects.conversations([assignment]) if each.round == call.round]
-    return Submission(call, calls, replies_among(calls), _configured(call))
+    configured = _configured(call)
+    if asked_otherwise(configured, calls):  # while the replies waited; they are asked for anew
+        JudgeCall.objects.filter(pk=call.pk).update(submit_due_at=None)
+        put_back([assignment])
+        return None
+    return Submission(call, calls, replies_among(calls), configured)
 
 
 def _configured(call: JudgeCall) -> ConfiguredProtocol:

@@ -19,7 +19,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.conversation import Question as ProtocolQuestion
 from judging.protocols.protocol import ConfiguredProtocol
-from judging.protocols.rendering import OneText, PairTexts, Texts, neutral
+from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
@@ -155,28 +155,17 @@ def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
 
 
 def _asked_otherwise(work: Work) -> bool:
-    """Whether requirements were changed while a conversation about them waited in the middle.
+    in_flight = any(call.is_in_flight for call in work.in_round)
+    return not in_flight and asked_otherwise(work.configured_protocol, work.in_round)
 
-    While it goes on, nobody can change them (arena.studies.questions).
-    """
-    replied = [call.pk for call in work.in_round if call.has_replied]
-    if not (work.requirements and replied and work.assignment.state == Assignment.State.OPEN):
+
+def asked_otherwise(configured: ConfiguredProtocol, calls: Iterable[JudgeCall]) -> bool:
+    """Whether requirements were changed since a model replied about them: its replies say nothing of now."""
+    replied = [call.pk for call in calls if call.has_replied]
+    if not (configured.questions and replied):
         return False
-    sent = dict(JudgeCall.objects.filter(pk__in=replied).values_list("key", "messages"))
-    configured = work.configured_protocol
-    known = [
-        (text, sent[key])
-        for position, text in work.requirements.items()
-        for key in conversation.keys_about(configured, position)
-        if key in sent
-    ]
-    return not sent.keys() <= set(conversation.keys(configured)) or any(
-        _on_one_line(neutral(text)) not in _on_one_line(messages[-1]["content"]) for text, messages in known
-    )
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    rows = JudgeCall.objects.filter(pk__in=replied).values_list("key", "messages")
+    return not conversation.asks_alike(configured, {key: sent[-1]["content"] for key, sent in rows})
 
 
 def _begun_anew(work: Work) -> Work:

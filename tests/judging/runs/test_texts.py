@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from arena.models import Answer, Assignment, Question, Score, Study
 from arena.rating import planning
 from arena.rating.plans import Plan, Wanted, Which
+from arena.studies import questions
+from arena.studies.questions import Wording
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.runs import calls
@@ -16,6 +19,7 @@ from judging.runs.calls import judge_assignment
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans
+from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
 from tests.factories import make_judge, make_question, make_small_study
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
@@ -166,6 +170,59 @@ def test_requirements_that_change_while_a_conversation_waits_are_asked_anew(
     replied = run.calls.filter(round=1).order_by("pk").values_list("key", "cached_from")
     assert [key for key, _ in replied] == ["first.1", "next.2", "next.3"]
     assert len(model.requests) == 5
+
+
+def test_a_shorter_wording_is_asked_anew(arena: Any, model: ChatServer, drain: Drain) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    prompt = study.prompts.get()
+    for text in ("Does it name Paris and London?", "Is it short?"):
+        make_question(prompt=prompt, text=text)
+    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+
+    def pause(body: Mapping[str, Any]) -> Reply:
+        pause_run(run)
+        return Reply("YES")
+
+    model.script = releasing(pause)
+    plan_run(run.pk)
+    judge_assignment(run.run_assignments.get().assignment_id)
+    questions.change(prompt, None, prompt.questions.get(position=1).pk, Wording("Does it name Paris"))
+    model.script = lambda body: Reply("NO")
+    assert resume_run(run)
+    drain()
+    assert [row[2] for row in checked()] == ["no", "no"]
+
+
+@pytest.mark.parametrize("protocol", ["requirements", "requirements-alone", "requirements-at-once"])
+def test_replies_that_wait_for_their_submission_stay_with_their_requirement(
+    protocol: str, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    prompt = study.prompts.get()
+    for text in ("Alpha?", "Beta?"):
+        make_question(prompt=prompt, text=text)
+
+    def script(body: Mapping[str, Any]) -> Reply:
+        asked = body["messages"][-1]["content"]
+        if protocol == "requirements-at-once":
+            first = asked.index("Alpha?") < asked.index("Beta?")
+            return Reply("1: YES\n2: NO" if first else "1: NO\n2: YES")
+        return Reply("YES" if "Alpha?" in asked else "NO")
+
+    model.script = script
+    run = start_run(study, make_judge(base_url=model.url, protocol=protocol))
+    plan_run(run.pk)
+    with monkeypatch.context() as patch:
+        patch.setattr(ArenaClient, "submit", lambda self, bodies, path: [ArenaUnreachableError("x")])
+        judge_assignment(run.run_assignments.get().assignment_id)
+    Assignment.objects.update(leased_until=timezone.now())
+    assert questions.move(prompt, None, prompt.questions.get(position=1).pk, 2)
+    JudgeCall.objects.exclude(submit_due_at=None).update(submit_due_at=timezone.now())
+    drain()
+    said = Answer.objects.current().order_by("question__text").values_list("question__text", "value")
+    assert list(said) == [("Alpha?", "yes"), ("Beta?", "no")]
+    run.refresh_from_db()
+    assert run.state == "finished"
 
 
 def _dies_after(commits: int) -> Callable[[Any], Any]:
