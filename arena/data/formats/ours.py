@@ -272,7 +272,8 @@ def _completion(fields: Fields) -> CompletionRecord:
     contestant = fields.optional_text("contestant")
     external_id = fields.text("id")
     if not (contestant or "").strip() and not external_id.strip():
-        fields.problem("contestant", "missing; give the model, or an id of the answer")
+        reason = "missing; give the model, or an id of the answer (for requirements, their position)"
+        fields.problem("contestant", reason)
     return CompletionRecord(
         prompt=fields.required_text("prompt"),
         turns=fields.turns("text"),
