@@ -48,6 +48,8 @@ def part_name(group: Mapping[str, Any]) -> str:
 
 
 def text_lengths(content: Content, measure: str) -> list[TextLengths]:
+    """By category and subset; a subset that is a category of the same name stands once."""
+    categories = {group["category"]: group["texts"] for group in content["groups"]}
     return [
         TextLengths(
             part_name(group),
@@ -57,6 +59,7 @@ def text_lengths(content: Content, measure: str) -> list[TextLengths]:
             **{name: row[name] for name in _SUMMARY},
         )
         for group in content["groups"]
+        if group["subset"] is None or categories.get(group["subset"]) != group["texts"]
         for row in group["texts"]
         if row["measure"] == measure and row["count"] + row["unknown"]
     ]

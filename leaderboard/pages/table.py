@@ -70,7 +70,6 @@ _READ: Final = {
     "games": "ratings",
     "other games": "other ratings",
     "rating": "score",
-    "replies": "answers",
     "unscored": "not rated",
     "win rate": "points won",
 }

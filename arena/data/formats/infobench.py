@@ -136,6 +136,7 @@ def _labels(fields: Fields) -> list[tuple[str, ...]] | None:
 
 DATA_SET: Final = DataSet(
     "InFoBench",
+    "MIT",
     "A judge checks each answer against the requirements of its instruction.\n\n"
     "Qin and others published the instructions and their requirements in 2024 as "
     "[InFoBench](https://github.com/qinyiwei/InfoBench) (MIT licence), with the paper "

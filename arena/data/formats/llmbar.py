@@ -173,6 +173,7 @@ def _reply(fields: Fields, reply: Any) -> tuple[str, str]:
 
 DATA_SET: Final = DataSet(
     "LLMBar",
+    "MIT",
     "Judges say which of two answers follows an instruction better. Experts agreed on the right answers.\n\n"
     "Zeng and others published the pairs and the judges’ replies in 2023 as "
     "[LLMBar](https://github.com/princeton-nlp/LLMBar) (MIT licence), with the paper [Evaluating Large "

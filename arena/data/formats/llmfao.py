@@ -149,6 +149,7 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
 
 DATA_SET: Final = DataSet(
     "LLMFAO",
+    "CC BY 4.0",
     "A crowd and two judges, GPT-4 and GPT-3.5, say which of two language models answers a prompt better.\n\n"
     "Dmitry Ustalov published these ratings in 2023 as [LLMFAO](https://github.com/dustalov/llmfao) "
     "(CC BY 4.0). The prompts and answers are from the crowdsourced benchmark of "

@@ -362,6 +362,7 @@ class DataSet(NamedTuple):
     """A published data set: how its authors spell it, and what a page says of it in Markdown."""
 
     name: str
+    licence: str
     description: str
 
 

@@ -125,12 +125,12 @@ def import_records(
 
 
 def _texts(slug: str, data_set: DataSet | None) -> dict[str, str]:
-    """Name and description of a new study: those of the data set that its slug names, else from the slug."""
+    """What a new study says of itself: as the data set that its slug names, or a name made of the slug."""
     name = slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
     if data_set is None or data_set.name.lower() not in name.lower():
         return {"name": name}
     spelled = re.sub(re.escape(data_set.name), data_set.name, name, flags=re.IGNORECASE)
-    return {"name": spelled, "description": data_set.description}
+    return {"name": spelled, "description": data_set.description, "licence": data_set.licence}
 
 
 def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place, list[Record]]]:

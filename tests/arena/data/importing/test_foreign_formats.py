@@ -46,6 +46,7 @@ def test_a_study_named_after_a_data_set_gets_its_name_and_description(
     import_files(slug, [dataset, replies])
     study = Study.objects.get()
     assert (study.name, "arxiv.org/abs/2310.07641" in study.description) == (name, is_described)
+    assert study.licence == ("MIT" if is_described else "")
 
 
 def test_files_of_several_formats_are_no_data_set(tmp_path: Path) -> None:
