@@ -27,8 +27,10 @@ from leaderboard.files.views import attachment
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
+from leaderboard.pages.tabs import TABS
 from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
+from leaderboard.texts.presence import said_of_texts
 
 OPEN: Final = "Ratings and answers can be downloaded when rating ends, so that raters stay blind."
 
@@ -69,6 +71,17 @@ class ResultsPage(Page):
             for choice in self.snapshot.counts["raters"]
             if choice["same_as"] is None and choice["selector"] in ranked
         }
+
+    @cached_property
+    def of_texts(self) -> list[tuple[str, str]]:
+        """Labels and addresses of the pages about single answers, whose figures have files."""
+        said = said_of_texts(self.study)
+        there = {"study-requirements": said.checked, "study-scores": said.scored}
+        return [
+            (TABS[name], reverse(name, args=[self.study.slug]))
+            for name, is_there in there.items()
+            if is_there
+        ]
 
     @property
     def leaderboard_files(self) -> list[File]:

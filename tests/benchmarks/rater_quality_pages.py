@@ -17,6 +17,12 @@ def main():
     parser.add_argument("--raters", type=int, default=500)
     parser.add_argument("--pairs", type=int, default=20_000)
     chosen = parser.parse_args()
+    set_up_in_memory()
+    _measure(chosen.comparisons, chosen.raters, chosen.pairs)
+
+
+def set_up_in_memory():
+    """Django with an empty database of its own."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     import django
     from django.core.management import call_command
@@ -28,7 +34,6 @@ def main():
     connection.close()
     settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = ":memory:"
     call_command("migrate", verbosity=0)
-    _measure(chosen.comparisons, chosen.raters, chosen.pairs)
 
 
 def _measure(comparisons, raters, pairs):
@@ -44,18 +49,19 @@ def _measure(comparisons, raters, pairs):
     member.force_login(rater.user)
     print(f"{comparisons:,} comparisons by {raters:,} simulated raters on {pairs:,} pairs, SQLite")
     base = f"/operate/{study.slug}"
-    _asked(operator, f"/operate/{make.make_study().slug}/raters/")
+    asked(operator, f"/operate/{make.make_study().slug}/raters/")
     for name, client, address in (
         ("raters", operator, f"{base}/raters/"),
         ("one rater", operator, f"{base}/raters/{rater.pk}/"),
         ("disagreements", operator, f"{base}/disagreements/"),
         ("my report", member, f"/rate/{study.slug}/report/"),
     ):
-        times = [_asked(client, address) for _ in range(2)]
+        times = [asked(client, address) for _ in range(2)]
         print(f"{name:<14} {times[0]:6.2f} s, then {times[1]:6.2f} s")
 
 
-def _asked(client, address):
+def asked(client, address):
+    """Processor time of a page, in seconds."""
     began = time.process_time()
     response = client.get(address)
     assert response.status_code == 200, response.status_code

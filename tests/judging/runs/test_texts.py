@@ -20,7 +20,7 @@ from judging.runs.estimating import estimate
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans
 from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
-from tests.factories import make_judge, make_question, make_small_study
+from tests.factories import make_judge, make_question, make_small_study, make_user
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.protocols.infobench import what_is_asked
@@ -250,6 +250,10 @@ def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer
     scores = Score.objects.order_by("pk")
     assert [round(score.value or 0, 3) for score in scores] == [2.667, 4]
     assert {(score.lowest, score.highest, score.source) for score in scores} == {(1, 5, "api")}
+    staff = Client()
+    staff.force_login(make_user(is_staff=True))
+    page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
+    assert f"/studies/{study.slug}/scores/?raters=judge:{judge.slug}" in page
 
 
 def test_a_run_pauses_where_no_reply_can_be_read(arena: Any, model: ChatServer, drain: Drain) -> None:

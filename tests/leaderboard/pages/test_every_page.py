@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arena.models import Completion
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
@@ -13,6 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 PAGES = (
     *("", "categories/", "data/", "agreement/", "raters/", "raters/people/", "raters/judge:strict/"),
     *("raters/group:panel/", "contestants/alpha/", "comparisons/", "comparisons/?search=i&raters=people"),
+    *("requirements/", "scores/", "?columns=all"),
 )
 FILES = ("standings.json", "tables/games/", "tables/games.csv", "figures/games.json", "leaderboard.json")
 
@@ -32,8 +34,17 @@ def shared(shared_rows, rounds):
     for rater in (made.person, other, strict):
         made.rate("alpha", "beta", 1, rater=rater)
         made.rate("beta", "gamma", 7, rater=rater, prompt=1)
+    say_of_texts(made, strict)
     services.refresh(made.study)
     return made
+
+
+def say_of_texts(made, rater):
+    """The rater scores and checks every answer."""
+    for text in Completion.objects.filter(prompt__study=made.study):
+        question = text.prompt.questions.first() or factories.make_question(prompt=text.prompt)
+        factories.make_score(completion=text, rater=rater, value=1 + text.pk % 5)
+        factories.make_answer(completion=text, question=question, rater=rater)
 
 
 def addresses(made):
@@ -82,6 +93,7 @@ def test_the_number_of_queries_does_not_grow_with_the_study(client, made):
             made.rate("alpha", name, rating, prompt=2 + number, rater=rater)
             made.rate("alpha", "beta", 8 - rating, prompt=2 + number, rater=rater)
         made.rate("alpha", "beta", 6, rater=judge)
+        say_of_texts(made, judge)
     services.refresh(made.study)
     assert queries() == before
     assert (before[""] <= 9, before["data/"] <= 8, before["categories/"] <= 6) == (True,) * 3

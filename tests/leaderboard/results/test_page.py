@@ -84,6 +84,14 @@ def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
     assert "9 ratings" in page
 
 
+def test_pages_about_single_answers_are_named_where_there_are_any(made, client):
+    assert "Files about single answers" not in client.get(PAGE).content.decode()
+    make.make_score(completion=made.pair("Alpha", "Beta").first)
+    page = client.get(PAGE).content.decode()
+    assert '<a href="/studies/made/scores/">text scores</a>' in page
+    assert "/studies/made/requirements/" not in page
+
+
 def test_a_private_study_does_not_exist_for_the_public(made, client):
     close(made)
     made.study.visibility = "private"
@@ -195,7 +203,7 @@ def test_the_number_of_queries_does_not_grow_and_simulated_ratings_are_named(
     made, client, django_assert_max_num_queries
 ):
     close(made)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         client.get(PAGE)
     with django_assert_max_num_queries(10):
         client.get("/studies/made/leaderboard.json")
