@@ -304,7 +304,7 @@ def _yes_or_no(word: str, rationale: str) -> Verdict:
     return Verdict(1 if word == "YES" else 2, rationale=rationale.strip(" \t\r\n*_#.,:;-"))
 
 
-NUMBERED: Final = re.compile(r"[\s*_#(]*(?P<number>\d+)\s*[*_)\]]*\s*[:.)\-–]\s*(?P<said>.*)")
+NUMBERED: Final = re.compile(r"[\s*_#(]*(?P<number>\d{1,9})[\s*_)\]]*[:.)\-–]\s*(?P<said>.*)")
 
 
 def read_lines(reply: ReplyText, numbers: Iterable[int]) -> dict[int, Verdict]:

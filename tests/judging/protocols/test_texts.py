@@ -1,5 +1,6 @@
 """Protocols of single answers: what each asks, and how replies are read."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -193,6 +194,14 @@ def test_lines_that_contradict_each_other_say_nothing() -> None:
     cut = read_lines(ReplyText("1: YES\n2: ", "length"), [1, 2])
     assert (cut[1].rating, cut[2].reason) == (1, "truncated")
     assert {one.reason for one in read_lines(ReplyText(" "), [1, 2]).values()} == {"empty"}
+
+
+@pytest.mark.parametrize("line", ["9" * 5000 + ": YES", "1" + " " * 60_000 + "x"])
+def test_a_line_that_no_number_begins_costs_neither_the_others_nor_time(line: str) -> None:
+    begun = time.perf_counter()
+    found = read_lines(ReplyText(f"{line}\n2: NO"), [1, 2])
+    assert [one.rating for one in found.values()] == [None, 2]
+    assert time.perf_counter() - begun < 1
 
 
 @pytest.mark.parametrize(("other", "expected"), [("10", 8.5), ("8", 7.5), ("1", None)])
