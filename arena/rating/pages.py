@@ -24,6 +24,7 @@ from arena.people.permissions import (
     wants_json,
 )
 from arena.rating import assignments, recording, scales, screen, text_screen, training, training_pages
+from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress
@@ -132,6 +133,7 @@ def guidance(membership: Membership) -> dict[str, object]:
         "study": study,
         "guidelines": rendered([text])[text] if text else "",
         "scale": list(enumerate(scales.CAPTIONS[study.points], start=1)),
+        "checks_follow": Assignment.Kind.CHECK in asked_later(study, Assignment.Kind.SCORE),
         "examples": training_pages.examples(membership),
     }
 

@@ -233,6 +233,11 @@ def test_the_guidelines_say_what_is_asked(client: Client, study: Study) -> None:
     assert "score it from 1 (worst) to 5 (best)" in html
     assert "whether the answer meets it" in html
     assert "both answers" not in html
+    assert "The requirements open once your score is stored" in html
+    Study.objects.update(tasks=["check", "score"])
+    html = client.get(reverse("guidelines", args=[study.slug])).content.decode()
+    assert "After that you score the answer, and cannot change what you checked." in html
+    assert "open once" not in html
 
 
 def test_the_list_of_studies_counts_texts(client: Client, study: Study, rater: Rater) -> None:
