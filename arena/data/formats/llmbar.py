@@ -6,6 +6,7 @@ LLMBar has it SUBSET/evaluators/MODEL/PROTOCOL/result.json.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -71,8 +72,12 @@ class Told(NamedTuple):
 
     @property
     def judge(self) -> str:
-        """The judge's name: its model and its way of asking; empty if the path names none."""
+        """The judge's slug: its model and its way of asking; empty if the path names none."""
         return "-".join(filter(None, (self.model, self.protocol.lower().replace("_", "-"))))
+
+    @property
+    def judge_name(self) -> str:
+        return " ".join(filter(None, (self.model, self.protocol.replace("_", " "))))
 
 
 def told(file: InputFile, kind: Kind) -> Told:
@@ -95,7 +100,7 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     how = {"model": path.model, "protocol": path.protocol} if path.model else {}
     judge = judge_of(file, path.judge, **how, order_free=kind is Kind.COMPARISONS and _is_pointwise(file))
     if judge.slug and kind is Kind.COMPARISONS:
-        yield judge
+        yield judge if file.about.judge else replace(judge, name=path.judge_name)
     yield from read_rows(file, partial(_item, file.about.subset or path.subset, judge))
 
 

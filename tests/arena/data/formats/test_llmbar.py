@@ -53,8 +53,9 @@ def test_results_are_comparisons_in_the_order_shown(tmp_path: Path) -> None:
     )
     items = read(path)
     (judge,) = (item for item in items if isinstance(item, RaterRecord))
-    assert (judge.slug, judge.facts) == (
+    assert (judge.slug, judge.name, judge.facts) == (
         "gpt-4-vanilla-1shot",
+        "gpt-4 Vanilla 1shot",
         {"model": "gpt-4", "protocol": "Vanilla_1shot"},
     )
     given, swapped = (item for item in items if isinstance(item, ComparisonRecord))
