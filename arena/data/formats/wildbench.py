@@ -10,11 +10,19 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, judge_of, read_rows
+from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, judge_of, read_rows
 from arena.data.formats.records import CompletionRecord, Item, PromptRecord, RaterRecord, ScoreRecord
 from arena.data.formats.text_scores import Mentioned, on_scale
 
 LOWEST, HIGHEST = 1, 10
+DATA_SET: Final = DataSet(
+    "WildBench",
+    "Apache-2.0",
+    "Judges score each answer from 1 to 10.\n\n"
+    "Lin and others published the scores in 2024 as [WildBench](https://github.com/allenai/WildBench), with "
+    "the paper [WildBench: Benchmarking LLMs with Challenging Tasks from Real Users in the Wild]"
+    "(https://arxiv.org/abs/2406.04770).",
+)
 
 _RELEASED: Final = frozenset({"session_id", "parsed_result", "model_output", "score"})
 _TABLE: Final = frozenset({"prompt", "model", "judge", "score", "output_characters"})
@@ -92,4 +100,5 @@ FORMAT: Final = Format(
     recognise,
     read,
     told=frozenset({"judge"}),
+    data_set=DATA_SET,
 )
