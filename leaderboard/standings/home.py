@@ -106,7 +106,7 @@ def home(request: HttpRequest) -> HttpResponse:
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         may_rate = takes_ratings and (card.study.pk in own or may_sign_up(card.study, request.user))
         entries.append(Entry(card, tab, verdict, _given(card, tab), leaders, may_rate))
-    entries.sort(key=lambda entry: not entry.leaders.rows)
+    entries.sort(key=lambda entry: (not entry.leaders.rows, entry.tab != "study"))
     examples = [entry for entry in entries if entry.card.study.simulated]
     groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]
     may_rate = any(entry.may_rate for entry in entries)

@@ -1,5 +1,6 @@
 """How often judges are right, in words and tables."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -165,8 +166,12 @@ def _accuracies(entry: Content) -> dict[str, float | None]:
 def _about(judge: Content) -> str:
     """Model and protocol, unless its name says them."""
     told = [each for each in (judge["model"], judge["protocol"]) if each]
-    said = "-".join(told).casefold().replace("_", "-") in judge["label"].casefold().replace("_", "-")
+    said = _plain(" ".join(told)) in _plain(judge["label"])
     return "" if said else ", ".join(told)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).casefold()
 
 
 _SUMS: Final = ("n", "asked", "scored", "both")
