@@ -159,6 +159,7 @@ def watched() -> Study:
     return study
 
 
+@pytest.mark.both_databases(False)
 def test_repeats_and_checks_come_once_each_and_nothing_of_them_counts(watched: Study) -> None:
     rater = make.make_member(watched)
     done = rate_all(watched, rater)
@@ -192,6 +193,7 @@ def check_hidden(done: list[Assignment]) -> None:
             assert place[assignment.pair_id, "repeat"] - place[assignment.pair_id, "study"] > 10
 
 
+@pytest.mark.both_databases(False)
 def test_without_pairs_made_for_it_gold_pairs_are_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = count(1)
     monkeypatch.setattr(offering, "new_seed", lambda: next(seeds))
@@ -236,6 +238,7 @@ def test_an_adaptive_study_joins_contestants_first() -> None:
     assert len(joined) == 1
 
 
+@pytest.mark.both_databases(False)
 def test_an_adaptive_study_prefers_what_is_uncertain() -> None:
     study = make.make_small_study(prompts=60, contestants=3, pairing="adaptive", control_share=0.0)
     rater, others = make.make_member(study), make.make_member(study)
@@ -276,6 +279,7 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
 # --- what is kept of a study --------------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize(("limit", "most", "kept"), [("MOST_PAIRS", 7, 9), ("MOST_NEW", 2, 18)])
 def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(
     monkeypatch: pytest.MonkeyPatch, limit: str, most: int, kept: int

@@ -76,6 +76,7 @@ def test_pairs_come_before_texts_where_the_study_says_so() -> None:
     assert assignments.claim(make.make_small_study(tasks=[]), make.make_rater()) is None
 
 
+@pytest.mark.both_databases(False)
 def test_a_stored_seed_shuffles_the_texts_of_a_prompt_anew_for_each_rater_and_prompt() -> None:
     study = texts_study(4, 6, tasks=["score"], ratings_per_pair_people=3)
     ways = set()
@@ -91,6 +92,7 @@ def test_a_stored_seed_shuffles_the_texts_of_a_prompt_anew_for_each_rater_and_pr
     assert len({order for _, order in ways}) >= 8  # of 720; that fewer differ has a chance below 1e-6
 
 
+@pytest.mark.both_databases(False)
 def test_each_contestant_is_first_as_often_as_the_others() -> None:
     firsts = [min(range(4), key=lambda pk: place(seed, pk)) for seed in range(4000)]
     assert all(abs(firsts.count(pk) - 1000) < 120 for pk in range(4))

@@ -14,8 +14,6 @@ from judging.runs.lifecycle import plan_run, resume_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
-pytestmark = pytest.mark.both_databases
-
 Drain = Callable[[], None]
 
 
@@ -27,6 +25,7 @@ def run_judge(judge: Judge, drain: Drain, study: Any = None, **options: Any) -> 
     return run, JudgeCall.objects.progress(run)
 
 
+@pytest.mark.both_databases
 def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer("7\nAnswer B is more complete.")
     run, progress = run_judge(make_judge(base_url=model.url), drain)
@@ -43,6 +42,7 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
     assert Assignment.objects.get().state == "submitted"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -176,6 +176,7 @@ def test_one_reply_that_can_be_read_lets_the_run_go_on(arena: Any, model: ChatSe
     assert (run.state, run.error) == ("finished", "")
 
 
+@pytest.mark.both_databases
 def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain: Drain) -> None:
     study = make_small_study(prompts=2, contestants=2)
     judge = make_judge(base_url=model.url)
@@ -189,6 +190,7 @@ def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain:
     assert JudgeCall.objects.progress(JudgeRun.objects.exclude(pk=run.pk).get()) == first
 
 
+@pytest.mark.both_databases
 def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drain, settings: Any) -> None:
     study = make_small_study(prompts=1, contestants=2)
     run = start_run(study, make_judge(base_url=model.url))
@@ -207,6 +209,7 @@ def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drai
     assert call.submitted_at is not None
 
 
+@pytest.mark.both_databases
 def test_a_study_closed_meanwhile_refuses_the_answer(arena: Any, model: ChatServer, drain: Drain) -> None:
 
     study = make_small_study(prompts=1, contestants=2)

@@ -12,7 +12,7 @@ from tests import factories
 from tests.leaderboard.reading import text
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 HOSTILE = '</details><script>alert(1)</script><img src=x onerror=alert(1)>"&'
 LIST = "/studies/small/comparisons/"
 
@@ -112,6 +112,7 @@ def test_a_reopened_study_is_sealed_again(closed, client):
     assert "alpha" not in text(client.get(LIST))
 
 
+@pytest.mark.both_databases
 def test_a_closed_study_lists_pairs_with_names_and_answers(closed, client):
     page = text(client.get(LIST))
     assert found(page) == [closed.refused.pair_id, closed.tie.pair_id, closed.first.pair_id]
@@ -220,6 +221,7 @@ def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(open_stu
     assert "KEY_VAR" not in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("query", "names"),
     [
@@ -254,6 +256,7 @@ def test_filters(closed, client, query, names):
         assert "No pair matches" in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("turn", "wanted"),
     [
@@ -271,6 +274,7 @@ def test_search_finds_what_json_writes_otherwise(closed, client, turn, wanted):
     assert found(text(client.get(LIST, {"search": wanted}))) == [closed.first.pair_id]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("wanted", ["%", "_", "\\u00", '", "', "a\0b", "'; DROP TABLE arena_prompt; --"])
 def test_search_takes_every_text_as_it_is(closed, client, wanted):
     assert found(text(client.get(LIST, {"search": wanted}))) == []
@@ -302,6 +306,7 @@ def test_the_form_keeps_what_was_asked_for(closed, client):
     assert page.count(" selected>") == 8, "one choice of every select is chosen"
 
 
+@pytest.mark.both_databases
 def test_pages_and_neighbours_follow_the_filters(closed, client, monkeypatch):
     monkeypatch.setattr("leaderboard.comparisons.page.AT_ONCE", 1)
     first, second = (text(client.get(f"{LIST}?category=poems&page={page}")) for page in (1, 2))

@@ -23,8 +23,8 @@ from tests import factories
 from tests.leaderboard.reading import printed, refusal
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-SQLITE = pytest.mark.both_databases(False)
+pytestmark = pytest.mark.django_db
+BOTH = pytest.mark.both_databases
 
 ROUNDS = 20
 
@@ -77,9 +77,7 @@ class TestTheDemo:
             yield study, every_standing(study)
             transaction.set_rollback(True)
 
-    @pytest.mark.parametrize(
-        "form", ["csv", *(pytest.param(form, marks=SQLITE) for form in ("jsonl", "parquet"))]
-    )
+    @pytest.mark.parametrize("form", [pytest.param("csv", marks=BOTH), "jsonl", "parquet"])
     def test_it_has_the_same_standings_after_a_round_trip(self, demo, form, tmp_path):
         study, before = demo
         copy = copied(study, form, tmp_path)
@@ -90,7 +88,6 @@ class TestTheDemo:
         assert list(simulated) == [True] * 8
 
 
-@SQLITE
 def test_a_crowd_study_has_the_same_standings_after_a_round_trip(reference_data, tmp_path):
     printed("import_data", "llmfao", reference_data / "llmfao")
     study = Study.objects.get()
@@ -99,8 +96,7 @@ def test_a_crowd_study_has_the_same_standings_after_a_round_trip(reference_data,
     assert every_standing(copied(study, "csv", tmp_path)) == before
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-@pytest.mark.django_db
+@pytest.mark.parametrize("form", [pytest.param("csv", marks=BOTH), "jsonl", "parquet"])
 def test_what_is_known_of_judges_comes_back(form, tmp_path):
     pair = factories.make_pair()
     study = pair.prompt.study
@@ -113,7 +109,6 @@ def test_what_is_known_of_judges_comes_back(form, tmp_path):
     assert found == {"elsewhere": told, "own": {"model": "m-1", "protocol": "vanilla"}}
 
 
-@pytest.mark.django_db
 def test_pairs_on_which_people_agree_are_a_gold_study(tmp_path):
     study = factories.make_small_study(prompts=6, contestants=2, slug="people")
     ann, bob, cat = (factories.make_rater(slug=name) for name in ("ann", "bob", "cat"))
@@ -272,7 +267,6 @@ class TestCommand:
         answer = refusal(run, "small", "--what", "raters", "--format", "parquet")
         assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
 
-    @SQLITE
     def test_a_reader_that_leaves_is_no_error(self):
         printing = subprocess.Popen(
             [sys.executable, "-c", PRINTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -10,7 +10,7 @@ from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 PAGES = (
     *("", "categories/", "data/", "agreement/", "raters/", "raters/people/", "raters/judge:strict/"),
     *("raters/group:panel/", "contestants/alpha/", "comparisons/", "comparisons/?search=i&raters=people"),

@@ -41,6 +41,7 @@ def made():
     return made
 
 
+@pytest.mark.both_databases(False)
 def test_a_snapshot_carries_its_method_and_watermark(made):
     outcome = services.refresh(made.study)
     snapshot = Snapshot.objects.newest(made.study)
@@ -197,6 +198,7 @@ def test_the_sweep_finds_stale_studies_and_lost_messages(made, messages):
     assert len(messages) == 3, "a study that is deleted"
 
 
+@pytest.mark.both_databases(False)
 def test_old_snapshots_are_pruned_but_for_one_a_day(made):
     now = timezone.now()
     for days in (40, 8, 8, 7, 0, 0, 0, 0):

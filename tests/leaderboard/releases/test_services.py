@@ -23,7 +23,7 @@ from leaderboard.releases.provenance import MEANINGS
 from tests import factories
 from tests.leaderboard.releases.releasing import fields, make_board, release
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +31,7 @@ def no_messages(monkeypatch):
     monkeypatch.setattr("celery.current_app.send_task", lambda *args, **options: None)
 
 
+@pytest.mark.both_databases
 def test_a_release_outlasts_whatever_becomes_of_the_study(client, monkeypatch):
     made = make_board()
     first = release(made, changelog="The first.")
@@ -73,6 +74,7 @@ def test_the_bundle_is_the_one_that_is_named_and_holds_the_judges():
             row.save()
 
 
+@pytest.mark.both_databases
 def test_two_tabs_make_one_release():
     made = make_board()
     first, second = (services.release(made.study, fields()) for _ in range(2))
@@ -84,6 +86,7 @@ def test_two_tabs_make_one_release():
     assert release(made, "1.1").number == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_make_one_release_and_two_versions_two_numbers():
     made = make_board()
@@ -202,6 +205,7 @@ def test_doi_and_changelog_alone_are_corrected_on_record():
     assert Release.objects.get().corrected_at == found.corrected_at
 
 
+@pytest.mark.both_databases
 def test_the_deletion_of_a_study_takes_its_releases():
     made = make_board()
     release(made)

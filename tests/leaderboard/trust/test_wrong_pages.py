@@ -15,7 +15,7 @@ from tests import factories
 from tests.leaderboard.reading import table, text, words
 from tests.leaderboard.trust.studies import Judging
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 HOSTILE = '</div><script>alert(1)</script><img src=x onerror=alert(1)>"&\u202eevil'
 
 
@@ -89,6 +89,7 @@ def test_who_sees_right_answers(made, client, role, closed, visibility):
         ) == operates
 
 
+@pytest.mark.both_databases
 def test_what_is_listed(made, client):
     assert listed(made, client, "?judge=poor") == [1, 2, 3]
     assert listed(made, client, "?judge=poor&sort=hard") == [3, 2, 1]
@@ -152,6 +153,7 @@ def test_a_pair_shows_every_reply(made, client):
     assert near == [("prev", str(made.number(1))), ("next", str(made.number(3)))]
 
 
+@pytest.mark.both_databases
 def test_a_tag_is_set_changed_and_removed(made, client, staff):
     def tag(name, place=1, judge="poor"):
         return staff.post(made.tag_address(place, judge), {"tag": name})
@@ -182,6 +184,7 @@ def test_a_tag_is_set_changed_and_removed(made, client, staff):
     assert staff.get(made.tag_address(1)).status_code == 405
 
 
+@pytest.mark.both_databases
 def test_a_tag_outlives_its_author_and_its_name(made, staff):
     author = factories.make_user(username="Grace Secret")
     tags.put(made.raters["poor"], made.pairs[1], "counting", author)
@@ -202,6 +205,7 @@ def test_a_tag_outlives_its_author_and_its_name(made, staff):
         assert (refused.status_code, len(tags.offered(made.study))) == (422, 2), names
 
 
+@pytest.mark.both_databases
 def test_hostile_texts_do_no_harm(made, client, staff):
     pair, long = made.pairs[2], HOSTILE + "x" * 1_000_000
     pair.prompt.turns = [HOSTILE]
@@ -241,6 +245,7 @@ def test_two_judges(made, client):
     assert "good alone is right on 1 pair, poor alone on 0. This may be noise: p = 1.000" in swapped
 
 
+@pytest.mark.both_databases
 def test_tags_are_counted_per_judge(made, client):
     address = f"/studies/{made.study.slug}/trust/"
     before = client.get(address)["ETag"]
