@@ -153,10 +153,16 @@ def rows(
             for each in content["judges"]
         ),
         *(
-            Row(BASELINES[each["baseline"]], figures_of(each, part), accuracies=_accuracies(each))
+            Row(BASELINES[each["baseline"]], _shown(each, part), accuracies=_accuracies(each))
             for each in content["baselines"]
         ),
     ]
+
+
+def _shown(entry: Content, part: str) -> dict[str, Any]:
+    """Of people without their agreement, which is that of two people and not that of one in both orders."""
+    figures = figures_of(entry, part)
+    return figures | {"agreement": None} if entry.get("baseline") == PEOPLE else figures
 
 
 def _accuracies(entry: Content) -> dict[str, float | None]:
@@ -325,7 +331,7 @@ def judges_table(content: Content) -> DataTable:
             "Pairs of": part or "All",
             "Model": each.get("model") or "",
             "Protocol": each.get("protocol") or "",
-            **_cells(figures_of(each, part)),
+            **_cells(_shown(each, part)),
         }
         for (name, each), part in product(entries, ["", *parts(content)])
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.trust.table import verdict
+from leaderboard.trust.table import rows, verdict
 
 
 def part(accuracy, low=None, high=None, **more):
@@ -21,8 +21,20 @@ def content(lead, *, people=None, subsets=1):
     return {
         "parameters": {"gold": "labels", "subsets": dict.fromkeys(map(str, range(subsets)), 50)},
         "judges": [
-            {"judge": "one", "label": "One", **entry(part(0.9, 0.85, 0.95), hard=part(0.6, 0.45, 0.75))},
-            {"judge": "two", "label": "Two", **entry(part(0.88), hard=part(0.7, 0.6, 0.8))},
+            {
+                "judge": "one",
+                "label": "One",
+                "model": "",
+                "protocol": "",
+                **entry(part(0.9, 0.85, 0.95), hard=part(0.6, 0.45, 0.75)),
+            },
+            {
+                "judge": "two",
+                "label": "Two",
+                "model": "",
+                "protocol": "",
+                **entry(part(0.88), hard=part(0.7, 0.6, 0.8)),
+            },
         ],
         "baselines": baselines,
         "lead": lead,
@@ -80,3 +92,9 @@ def test_a_part_has_a_leader_of_its_own():
         "Two is right in 70.0% of its ratings (60.0–80.0%) on hard, but cannot be told apart from 1 other."
     )
     assert then == "1 judge is not clearly better than a random answer."
+
+
+def test_the_agreement_of_two_people_is_not_that_of_one_in_both_orders():
+    judged = content(None, people={"accuracy": 0.95, "agreement": 0.9})
+    (people,) = (row for row in rows(judged) if row.name == "One person")
+    assert (people.share, people.number("agreement")) == (0.95, None)
