@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, Page
+from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
@@ -122,6 +122,12 @@ class TextsPage(Page):
         if self.content is None:
             raise NoNumbersError(self.nothing)
         return {"study": self.study.slug, "simulated": self.simulated, **self.content}
+
+    def make_panel(self, *given: Any, **more: Any) -> Panel:
+        """Raters who compared no pairs have a look of their own, too."""
+        panel = super().make_panel(*given, **more)
+        labels = dict.fromkeys((*panel.raters, *(each.label for each in self.known.raters)))
+        return replace(panel, raters=tuple(labels))
 
     @property
     def json_url(self) -> str:

@@ -190,6 +190,17 @@ def test_text_scores_stand_beside_scores_from_pairs(client, study):
     assert "Spearman’s correlation with Elo (People): 1.00" in column.help
 
 
+def test_every_rater_has_a_colour_of_its_own(client, study):
+    """The judge alone compared a pair, and comes first among the raters of the snapshot."""
+    texts = list(study.prompts.first().completions.order_by("contestant__name"))
+    pair = factories.make_pair(prompt=texts[0].prompt, first=texts[0], second=texts[1])
+    factories.make_comparison(
+        pair=pair, rater=Score.objects.filter(rater__slug="judge").first().rater, rating=1
+    )
+    drawn = page_of(client, study).panel("distribution").figure["data"]
+    assert len({trace["marker"]["color"] for trace in drawn}) == len(drawn) == 2
+
+
 def test_requirements_stand_beside_text_scores(client, study):
     for number, text in enumerate(Score.objects.filter(rater__slug="judge").order_by("pk")):
         question = text.completion.prompt.questions.first() or factories.make_question(
