@@ -35,6 +35,13 @@ def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
     return next((word for limit, word in steps if round(value, 2) <= limit), steps[-1][1])
 
 
+def seconds(number: float) -> str:
+    """As "3.2 s", "45 s" or "3 min"."""
+    return (
+        f"{number:.1f} s" if number < 10 else f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min"
+    )
+
+
 def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}%"
 

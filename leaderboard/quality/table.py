@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from leaderboard.pages.table import Cell
-from leaderboard.pages.wording import signed
+from leaderboard.pages.wording import seconds, signed
 from leaderboard.quality.measures import Figures
 from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share
@@ -80,13 +80,6 @@ def shown_speed(found: Speed) -> Shown:
     below = found.below
     fast = f"{whole_percent(below.value or 0.0)} under\u00a0{found.floor:g}\u00a0s, n\u00a0{below.n:,}"
     return Shown(seconds(found.median), fast, found.median)
-
-
-def seconds(number: float) -> str:
-    """As "3.2 s", "45 s" or "3 min"."""
-    return (
-        f"{number:.1f} s" if number < 10 else f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min"
-    )
 
 
 _SHARES: Final = ("repeats", "checks", "gold", "first", "ties", "fast")

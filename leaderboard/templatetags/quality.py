@@ -2,12 +2,11 @@
 
 from django import template
 
-from leaderboard.quality import table as quality_table
+from leaderboard.pages import wording
 
 register = template.Library()
 
-
-register.filter("seconds", quality_table.seconds)
+register.filter("seconds", wording.seconds)
 
 
 @register.filter

@@ -16,7 +16,9 @@ FOR_WORKERS = (
 LOAD_EVERY_VIEW = """
 import json, sys, django
 django.setup()
+from django.template.loader import get_template
 from django.urls import get_resolver
+get_template("base.html")  # loads the libraries of tags
 def load(patterns):
     for each in patterns:
         load(getattr(each, "url_patterns", ()))
