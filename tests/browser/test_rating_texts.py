@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import Count
 
-from arena.models import Answer, Assignment, Score, Study
+from arena.models import Answer, Assignment, Question, Score, Study
 from tests import factories as make
 from tests.browser.conftest import Visitor
 from tests.browser.watching import check_accessible
@@ -187,3 +187,24 @@ def test_a_long_scale_is_written(visitor: Visitor) -> None:
     visitor.settle()
     assert Score.objects.get().value == 87
     check_accessible(visitor.page)
+
+
+def test_what_was_changed_meanwhile_is_asked_again(visitor: Visitor, study: Study) -> None:
+    Study.objects.update(tasks=["check"])
+    page, person = visitor.page, AtTheKeyboard(visitor)
+    visitor.rate()
+    person.choose()
+    Question.objects.filter(position=1).update(text="Is it another requirement?")
+    visitor.press_for_next("Space")
+    page.wait_for_selector("#refusals:visible")
+    refusal = page.inner_text("#refusals")
+    assert "What is asked was changed while your page was open. Look again and answer anew." in refusal
+    assert not Answer.objects.exists()
+
+    # What was chosen for the old wording of the next text is not kept for the new one.
+    visitor.settle()
+    person.choose()
+    Question.objects.filter(position=2).update(text="Is this one new, too?")
+    page.reload()
+    page.wait_for_selector(".needs-script:not([hidden])", state="attached")
+    assert page.eval_on_selector("[data-answered]", "each => each.textContent") == "0 of 3 answered"
