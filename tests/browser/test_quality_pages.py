@@ -19,6 +19,8 @@ def operator(visitor):
     Membership.objects.create(study=study, rater=visitor.rater, role=Role.OPERATOR)
     first = Pair.objects.filter(prompt__study=study).first()
     rate(first, visitor.rater, 2)
+    make.make_score(rater=visitor.rater, completion=first.first, seconds=1)
+    make.make_answer(rater=visitor.rater, completion=first.first, value="unknown", seconds=1)
     rate(first, make.make_rater(kind="judge", name="Judge"), 8, rationale="Said by the judge")
     visitor.sign_in()
     return visitor
