@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Case, F, When
+from django.db.models import Window
+from django.db.models.functions import DenseRank
 
 from arena.models import Score, Study
 from leaderboard.snapshots.reading import Choice, rater_choices
@@ -163,7 +164,8 @@ class TextScores:
 
 _FIELDS: Final = (
     *("rater", "repeat", "completion", "completion__prompt", "completion__contestant__name", "turn"),
-    *("lowest", "highest", "value", "expected", "reason", "seconds", "extra__output_characters", "dated"),
+    *("lowest", "highest", "value", "expected", "reason", "seconds", "extra__output_characters"),
+    *("is_dated", "moment"),
 )
 
 
@@ -172,14 +174,12 @@ def score_rows(study: Study) -> ScoreRows:
     counted = Score.objects.counted(study).filter(
         completion__contestant__retired_at__isnull=True, completion__contestant__isnull=False
     )
-    dated = counted.annotate(dated=Case(When(is_dated=True, then=F("created_at"))))
-    found = list(dated.order_by("pk").values_list(*_FIELDS).iterator(chunk_size=5000))
-    moments = sorted({at for *_, at in found if at is not None})
-    moment = {at: number for number, at in enumerate(moments)}
+    in_time = Window(DenseRank(), partition_by="is_dated", order_by="created_at")
+    found = counted.annotate(moment=in_time).order_by("pk").values_list(*_FIELDS)
     lengths = characters(study)
     rows = tuple(
-        ScoreRow._make([*own, lengths.get(own[2], _length(said)), None if at is None else moment[at]])
-        for *own, said, at in found
+        ScoreRow._make([*own, lengths.get(own[2], _length(said)), moment - 1 if is_dated else None])
+        for *own, said, is_dated, moment in found.iterator(chunk_size=5000)
     )
     prompts = study.prompts.values_list("pk", *About._fields)
     return ScoreRows(

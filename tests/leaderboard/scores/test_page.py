@@ -106,6 +106,13 @@ def test_all_raters_have_the_same_bins(client, study):
     assert len(raters[0]["counts"]) == 20
 
 
+def test_drift_is_of_scores_with_a_date_alone(client, study):
+    Score.objects.filter(rater__slug="judge").update(is_dated=False)
+    drift = page_of(client, study).panel("drift").table
+    # Of a model with three scores by a person, the one in the middle tells no slope.
+    assert [(row[0], row[-1]) for row in drift.rows] == [("People", 12), ("Judge", 0)]
+
+
 def test_what_is_unknown_is_refused(client, study):
     for query in ("?raters=nobody", "?turn=7", "?turn=x", "?category=None", "?subset=x"):
         assert shown(client, study, query).status_code == 404
