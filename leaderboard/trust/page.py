@@ -173,6 +173,11 @@ class TrustPage(Page):
         return sum(used["subsets"][name] for name in names)
 
     @property
+    def has_people(self) -> bool:
+        """Whether a row of the table is about people."""
+        return any(each["baseline"] == PEOPLE for each in (self.found or {"baselines": ()})["baselines"])
+
+    @property
     def notices(self) -> list[str]:
         return list(table.notes(self.found)) if self.found else []
 

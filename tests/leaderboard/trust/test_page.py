@@ -58,6 +58,7 @@ def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num
     assert "good is right in 100.0% of its ratings" in words(page)
     assert client.get("/studies/small/").url == PAGE, "no model is ranked"
     assert "Leaderboard" not in text(page)
+    assert "Grey: people, and rules that need no judge" in words(page)
     rows = [row.slug for row in page.context["page"].rows if row.is_judge]
     assert rows == ["good", "poor"]
     assert '<tr class="provisional"><th scope="row" class="name"><bdi>Always the longer' in text(page)
