@@ -28,6 +28,7 @@ from leaderboard.standings.page import Board
 from leaderboard.stats import Method, plan_from_data, rank_ratings
 from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
+from tests.leaderboard.files.test_tables import copied, every_standing
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 from tests.leaderboard.reading import printed
 
@@ -180,6 +181,12 @@ def test_people_and_judges_stand_side_by_side(study, client):
         assert (overall["category"], overall["n"]) == (None, 2139)
     assert "8,931" in client.get("/studies/llmfao/").content.decode()
     assert "GPT-4: rank" in client.get("/studies/llmfao/tables/raters.csv").content.decode()
+
+
+def test_a_round_trip_through_files_changes_no_standings(study, tmp_path):
+    before = every_standing(study)
+    assert {key.split()[0] for key in before} == set(FILES)
+    assert every_standing(copied(study, "csv", tmp_path)) == before
 
 
 def votes(folder, name):
