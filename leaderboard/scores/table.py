@@ -178,7 +178,7 @@ def agreement_sentences(content: Content) -> Iterator[str]:
         yield f"That of a person and the mean of the others is {signed(people['pearson'])}."
 
 
-LENGTH: Final = {"within_prompt": "Longer answer", "alike": "Longer answer of models alike"}
+LENGTH: Final = {"within_prompt": "All differences", "alike": "Without those between models"}
 
 
 def slopes(content: Content, kind: str) -> list[tuple[str, Content]]:
