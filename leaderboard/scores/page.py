@@ -225,8 +225,8 @@ class ScoresPage(TextsPage):
             yield self.make_panel(
                 "length",
                 "Do longer answers score higher?",
-                f"{clear} Points more for an answer twice as long, to the same prompt. Better models may simply "
-                "write more, so what counts are the figures without differences between models.",
+                f"{clear} Points more for an answer twice as long, to the same prompt. Better models may "
+                "simply write more, so what counts are the figures without differences between models.",
                 lambda: table.length_table(content),
                 draw=lambda: figure.slopes(length, "Points for an answer twice as long"),
                 height=step(raters * 3 + 7),
