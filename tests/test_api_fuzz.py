@@ -40,7 +40,7 @@ from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "6"))
-OPERATIONS = 35
+OPERATIONS = 36
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [
