@@ -9,8 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.categories.table import ALL, CategoryMatrix, differs
-from leaderboard.categories.verdict import verdict
+from leaderboard.categories.table import ALL, CategoryMatrix, differs, verdict
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage

@@ -1,14 +1,16 @@
-"""The category matrix: where each contestant stands in each category. Pure."""
+"""The category matrix: where each contestant stands in each category, and what to see first. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Row, standing_rows
 
 ALL: Final = "All"
+MOST_NAMED: Final = 3
 
 
 def differs(row: Row, overall: Row | None) -> int:
@@ -64,3 +66,43 @@ class CategoryMatrix:
         if row is None:
             return (None,) * 6 + ("",)
         return (row.rank, row.rank_ub, row.rating, row.low, row.high, row.games, row.provisional)
+
+
+def verdict(matrix: CategoryMatrix) -> tuple[str, str] | None:
+    """Who leads and what differs; None where nobody is ranked over all or no category is named."""
+    first = {category: matrix.ordered(category)[0] for category in matrix.categories}
+    best = first.pop("", None)
+    return (_leaders(best, first), _differences(matrix)) if best and first else None
+
+
+def _leaders(best: str, first: dict[str, str]) -> str:
+    led: dict[str, list[str]] = {}
+    for category, name in first.items():
+        led.setdefault(name, []).append(category)
+    own = len(led.pop(best, []))
+    if not led:
+        return f"{best} scores highest overall and in every category."
+    where = f"and in {own} of {len(first)} rated categories, " if own else "but in no category: "
+    others = [f"{name} in {enumerated(found)}" for name, found in led.items()]
+    if len(others) > MOST_NAMED:
+        others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]
+    return f"{best} scores highest overall {where}{enumerated(others)}."
+
+
+def _differences(matrix: CategoryMatrix) -> str:
+    found = {
+        (name, category): differs(matrix.standings[name, category], matrix.standings.get((name, "")))
+        for name in matrix.contestants
+        for category in matrix.categories
+        if category and (name, category) in matrix.standings
+    }
+    clear = [place for place, way in found.items() if way]
+    if len(clear) > MOST_NAMED:
+        return f"{len(clear)} of {len(found)} scores in a category clearly differ from the overall score."
+    said = [
+        f"{name} is clearly {'better' if found[name, category] > 0 else 'worse'} in {category} than overall"
+        for name, category in clear
+    ]
+    return (
+        f"{enumerated(said)}." if said else "No score in a category clearly differs from the overall score."
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,7 +13,8 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel
 from leaderboard.pages.switches import Switch, list_of
-from leaderboard.planning.table import needs_table
+from leaderboard.pages.table import DataTable
+from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     OF_PLANS,
@@ -25,6 +26,8 @@ from leaderboard.snapshots.settings import (
     parse_for_plan,
     words,
 )
+
+_MEASURED: Final = " (measured)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,3 +138,20 @@ def _ranked(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> PlanPage:
     return PlanPage.read(study, snapshot, request.GET)
+
+
+def needs_table(content: Content) -> DataTable:
+    """How many more prompts each gap takes, by raters of every pair."""
+    return DataTable.of(
+        "More prompts you need, by the gap and the raters of every pair",
+        (
+            {
+                "Gap": f"{gap['gap']:.3g} points{_MEASURED if gap['measured'] else ''}",
+                **{
+                    f"{need['raters']} rater{'' if need['raters'] == 1 else 's'}": need["more"]
+                    for need in gap["needs"]
+                },
+            }
+            for gap in content["gaps"]
+        ),
+    )

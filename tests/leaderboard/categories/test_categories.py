@@ -6,8 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.categories.page import Place
-from leaderboard.categories.table import CategoryMatrix
-from leaderboard.categories.verdict import verdict
+from leaderboard.categories.table import CategoryMatrix, verdict
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
 from leaderboard.standings.table import Row, standing_rows
