@@ -59,7 +59,8 @@ class Scored:
     @property
     def raters(self) -> list[Choice]:
         """Those with enough scores."""
-        return [choice for choice in self.read.raters if len(self.read.by(choice)) >= self.fewest]
+        given = [(choice, self.by(choice)) for choice in self.read.raters]
+        return [choice for choice, own in given if len(own) and self._is_enough(len(own.scored))]
 
     def by_rater(self) -> dict[str, Any]:
         """What each kind of raters does, how they agree, and how people agree among themselves."""
@@ -96,13 +97,18 @@ class Scored:
             for place, other in enumerate(raters[number + 1 :], start=number + 1):
                 if (place < MOST_PAIRED or not number) and not one.ids & other.ids:
                     found = score_agreement(scores[number], scores[place], **self._run)
-                    yield {"one": one.selector, "other": other.selector, **found.as_dict()}
+                    if self._is_enough(found.texts):
+                        yield {"one": one.selector, "other": other.selector, **found.as_dict()}
 
     def _people(self, raters: Sequence[Choice]) -> dict[str, Any] | None:
         people = next((each for each in raters if each.selector == PEOPLE and len(each.ids) > 1), None)
         if people is None:
             return None
-        return people_agreement(self.by(people), **self._run).as_dict()
+        found = people_agreement(self.by(people), **self._run)
+        return found.as_dict() if self._is_enough(found.texts) else None
+
+    def _is_enough(self, scores: int) -> bool:
+        return not 0 < scores < self.fewest
 
     def standings(self, choice: Choice) -> PointwiseStandings:
         return score_standings(self.by(choice), self.read.names, **self._run)
@@ -114,7 +120,7 @@ class Scored:
         found = []
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
-            if len(own) >= self.fewest:
+            if len(own) and self._is_enough(len(own.scored)):
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
                 found.append(

@@ -136,7 +136,17 @@ def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
         assert page.nothing.startswith(f"Fewer than {FEWEST} scores of each model are given here")
         assert client.get(f"/api/v1/studies/open/scores/{query}").status_code == 404
     own = admin_client.get("/studies/open/scores/").context["page"].content
-    assert [len(own["contestants"]), len(own["raters"])] == [3, 2]
+    assert [len(own["contestants"]), len(own["raters"]), own["agreement"][0]["texts"]] == [3, 2, 5]
+    judge, ada = Score.objects.filter(rater__slug="judge").first().rater, study.contestants.get(name="Ada")
+    for number in range(12):  # on which no person has a score
+        text = factories.make_completion(prompt=factories.make_prompt(study=study), contestant=ada)
+        factories.make_score(completion=text, rater=judge, **({} if number < 4 else {"reason": "refused"}))
+    assert [each["rater"] for each in page_of(client, study).content["raters"]] == ["people"]
+    Score.objects.filter(reason="refused").update(value=3, status="scored", reason="")
+    Score.objects.filter(rater=judge).first().delete()
+    page = page_of(client, study)
+    assert [each["rater"] for each in page.content["raters"]] == ["people", "judge:judge"]
+    assert page.content["agreement"] == []
 
 
 def test_a_study_without_scores_has_no_tab_and_an_empty_page(client, study, admin_client):
