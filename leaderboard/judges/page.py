@@ -18,6 +18,7 @@ from leaderboard.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.judges import table as side_by_side
 from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
+from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.shell import Published, is_staff
@@ -50,12 +51,11 @@ class Described:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgesPage(Page):
+class JudgesPage(Computed, Page):
     """Some judges, and perhaps people, on the pairs that all of these judges rated."""
 
     chosen: tuple[str, ...]
     usual: tuple[str, ...]
-    content: Content | None
     spending: Spending
 
     template: ClassVar[str] = "leaderboard/judges.html"
@@ -69,17 +69,6 @@ class JudgesPage(Page):
     def setting_words(self) -> str:
         names = labels(self.snapshot)
         return "\n".join(names[one] for one in self.chosen)
-
-    @property
-    def nothing(self) -> str:
-        """Why there is nothing to show, or empty."""
-        reason: str = (self.content or {}).get("nothing", "")
-        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
-
-    @property
-    def found(self) -> Content | None:
-        """The content; None while it is computed and where there is nothing to show."""
-        return None if self.nothing else self.content
 
     @property
     def raters(self) -> Sequence[Content]:

@@ -13,10 +13,26 @@ from leaderboard.snapshots.canonical import Content
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComputedPage(SettingPage):
+class Computed:
     """``content`` is None until it is computed; its key ``nothing`` says why there is nothing to show."""
 
     content: Content | None
+
+    @property
+    def nothing(self) -> str:
+        """Why there is nothing to show, or empty."""
+        reason: str = (self.content or {}).get("nothing", "")
+        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
+
+    @property
+    def found(self) -> Content | None:
+        """The content; None while it is computed and where there is nothing to show."""
+        return None if self.nothing else self.content
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedPage(Computed, SettingPage):
+    """A page at one setting, which the API answers too."""
 
     @classmethod
     @abstractmethod
@@ -30,17 +46,6 @@ class ComputedPage(SettingPage):
         if snapshot is None:
             raise NoNumbersError("This study has no numbers yet.")
         return cls.read(study, snapshot, wanted)
-
-    @property
-    def nothing(self) -> str:
-        """Why there is nothing to show, or empty."""
-        reason: str = (self.content or {}).get("nothing", "")
-        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
-
-    @property
-    def found(self) -> Content | None:
-        """The content; None while it is computed and where there is nothing to show."""
-        return None if self.nothing else self.content
 
     def answer(self) -> dict[str, Any]:
         """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""
