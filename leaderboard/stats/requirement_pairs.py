@@ -61,16 +61,6 @@ def pair_labels(scores: Scores) -> Labels:
     return Labels(block[rows] // prompts, block[rows] % prompts, one, other, label)
 
 
-def mean_scores(scores: Scores) -> Scores:
-    """The mean score of all raters of each text, as a single rater 0."""
-    own = scores.scored
-    size = 1 + own.contestant.max(initial=0)
-    key, text = np.unique(own.prompt * size + own.contestant, return_inverse=True)
-    nobody = np.zeros(len(key), dtype=np.int64)
-    value = group_means(text, own.value, len(key))
-    return Scores(nobody, key % size, key // size, value, own.lowest, own.highest, False)
-
-
 @dataclass(frozen=True)
 class LabelAgreement(Result):
     """Raters on the ``pairs`` that at least two of them labelled: two contestants on one prompt each.

@@ -12,7 +12,6 @@ from leaderboard.stats.requirement_pairs import (
     disagreement,
     label_agreement,
     label_distance,
-    mean_scores,
     pair_labels,
     question_accuracy,
     without,
@@ -134,16 +133,6 @@ def test_disagreement_by_hand():
     assert (left.questions, left.met) == (18, 11)
     alone = disagreement(QUESTIONS, answers.only(answers.rater == 0))
     assert (alone.levels, sum(alone.counts)) == ((None,) * 4, 0)
-
-
-def test_means_of_raters():
-    found = mean_scores(scored([[[1, 2], [3, 4]], [[2, 2], [5, float("nan")]]]))
-    assert sorted(zip(found.prompt, found.contestant, found.value, strict=True)) == [
-        (0, 0, 1.5),
-        (0, 1, 4),
-        (1, 0, 2),
-        (1, 1, 4),
-    ]
 
 
 @given(st.lists(st.integers(1, 5), min_size=18, max_size=18), st.permutations(range(3)))
