@@ -14,8 +14,8 @@ from tests.judging.protocols.infobench import answering, asked, read_rows
 
 pytestmark = pytest.mark.processes
 
-KILLS = 3
-KILLED = 40  # texts of the run that is killed
+KILLS = 5
+KILLED = 60  # texts of the run that is killed
 
 SEED = """
 import json
