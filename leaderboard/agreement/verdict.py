@@ -29,6 +29,7 @@ from leaderboard.pages.wording import (
     whole_percent,
 )
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import METHOD_NAMES
 
 MARGIN: Final = 0.1
 """A judge that is surely less than this below people agrees as well as they do."""
@@ -124,7 +125,8 @@ def verdict(
         for judge in judges
     )
     first, *others = _agreement(judges, people["raters"])
-    return Verdict(paragraph([first]), paragraph([*others, *_order(judges), *_doubt(judges, but=trusted)]))
+    others += [*_order(judges, method), *_doubt(judges, but=trusted)]
+    return Verdict(paragraph([first]), paragraph(others))
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def _letters(row: Content) -> frozenset[str]:
     return frozenset(group.split() if " " in group else group)
 
 
-def _order(judges: Sequence[Judge]) -> Iterator[str]:
+def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
     everybody = [judge for judge, _ in known]
     if both := [(judge.r, order) for judge, order in known if judge.r is not None and order.models > 2]:
@@ -244,7 +246,7 @@ def _order(judges: Sequence[Judge]) -> Iterator[str]:
     if turned := [(judge, order) for judge, order in known if order.reversed]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
-        many = f"{order.reversed:,} of {order.pairs:,} pairs of models"
+        many = f"{order.reversed:,} of {order.pairs:,} pairs of models (ranked by {METHOD_NAMES[method]})"
         yield (
             f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order"
             f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {many}"

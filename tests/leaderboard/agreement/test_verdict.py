@@ -104,7 +104,7 @@ def test_length_is_a_doubt_where_people_like_it_less(people_high, end):
         ),
         (
             (("Z", "a"), ("X", "b"), ("Y", "c")),
-            "Judge A clearly reverses people’s order in 1 of 3 pairs of models.",
+            "Judge A clearly reverses people’s order in 1 of 3 pairs of models (ranked by Bradley-Terry).",
         ),
     ],
 )
