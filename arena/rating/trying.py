@@ -1,5 +1,6 @@
 """A try of rating for everybody: a pair of a closed public study. Nothing is stored."""
 
+import math
 import random
 from dataclasses import dataclass
 from statistics import fmean
@@ -95,4 +96,15 @@ def said(study: Study, pair: Pair, *, swapped: bool) -> list[Said]:
 def _said(who: str, preferences: list[float], points: int) -> Said:
     leaning = fmean(preferences)
     mean = (points + 1 + leaning * (points - 1)) / 2
-    return Said(who, len(preferences), mean, scales.CAPTIONS[points][round(mean) - 1])
+    return Said(who, len(preferences), mean, caption(mean, points))
+
+
+def caption(mean: float, points: int) -> str:
+    """The caption nearest to a mean rating; of two, the one nearer to the middle of the scale.
+
+    So means that mirror each other have captions that do.
+    """
+    exact, middle = round(mean, 9), (points + 1) / 2
+    nearest = math.ceil(exact - 0.5) if exact > middle else math.floor(exact + 0.5)
+    even = exact == middle and points % 2 == 0
+    return "Neither is better" if even else scales.CAPTIONS[points][nearest - 1]

@@ -7,6 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Pair, Study
+from arena.rating.scales import CAPTIONS
+from arena.rating.trying import caption
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +60,31 @@ def test_only_closed_public_studies_lend_pairs(client: Client) -> None:
     Study.objects.filter(pk=private.prompt.study_id).update(visibility="public")
     assert 'href="/try/"' in client.get("/").content.decode()
     assert client.get("/try/").headers["Location"].startswith(f"/try/{private.pk}/")
+
+
+@pytest.mark.parametrize("points", CAPTIONS)
+def test_means_that_mirror_each_other_have_captions_that_do(points: int) -> None:
+    sides = str.maketrans("AB", "BA")
+    for ratings in range(1, 8):
+        for total in range(ratings, ratings * points + 1):
+            mirrored = caption(points + 1 - total / ratings, points)
+            assert caption(total / ratings, points).translate(sides) == mirrored
+    assert [caption(rating, points) for rating in range(1, points + 1)] == [*CAPTIONS[points]]
+
+
+@pytest.mark.parametrize(
+    ("mean", "words"),
+    [
+        (1.49, "A is much better"),
+        (1.5, "A is better"),
+        (4.4, "A is barely better"),
+        (4.5, "Neither is better"),
+        (7.5, "B is better"),
+        (7.51, "B is much better"),
+    ],
+)
+def test_a_half_goes_towards_the_middle(mean: float, words: str) -> None:
+    assert caption(mean, 8) == words
 
 
 @pytest.mark.parametrize("address", [f"{10**30}/ab", "1/aa"])
