@@ -15,10 +15,12 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
 from leaderboard.pages.tabs import TABS, tabs
 from leaderboard.pages.wording import probability
+from leaderboard.texts.presence import said_of_texts
 
 register = template.Library()
 
 register.filter("summary", markdown.summary)
+register.simple_tag(said_of_texts)
 
 _BELONGS: Final = {
     "study-contestant": "study",

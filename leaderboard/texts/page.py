@@ -181,7 +181,9 @@ class TextsPage(Page):
     def rows(self) -> list[ModelRow]:
         if self.content is None:
             return []
-        slugs = dict(self.study.contestants.values_list("name", "slug"))
+        # The page of a model is of its place in the ranking of pairs.
+        ranked = bool(self.snapshot.counts["raters"])
+        slugs = dict(self.study.contestants.values_list("name", "slug")) if ranked else {}
         first, alike = lead(self.content["contestants"], self.ranked_by)
         leading = {first["contestant"], *alike} if first and alike else set()
         measured = list(self.measured())

@@ -48,6 +48,13 @@ def test_a_study_of_checks_alone_opens_here_and_has_no_tabs_of_pairs(client, mad
     assert "See the results" in first
 
 
+def test_models_of_a_study_of_checks_alone_have_no_page(client, made):
+    assert [row.address for row in page_of(client, made.study).rows] == ["", ""]
+    slug = made.models[0].slug
+    said = client.get(f"/studies/{made.study.slug}/contestants/{slug}/").content.decode()
+    assert f'See <a href="/studies/{made.study.slug}/requirements/">Requirements</a>.' in said
+
+
 def test_the_page_says_who_meets_most(client, made):
     page = page_of(client, made.study)
     assert page.verdict[0].startswith("Ada meets the most requirements: 80.0%")

@@ -55,6 +55,17 @@ def test_the_page_says_who_scores_highest(client, study):
     assert "That of a person and the mean of the others is 0." in page.sentences[0][0]
 
 
+def test_models_have_a_page_where_pairs_rank_them(client, study):
+    address = f"/studies/scored/contestants/{study.contestants.get(name='Ada').slug}/"
+    assert [row.address for row in page_of(client, study).rows] == ["", "", ""]
+    said = client.get(address).content.decode()
+    assert 'See <a href="/studies/scored/scores/">Text scores</a>.' in said
+    assert "Nobody has done so yet" not in said
+    refresh(compared(study))
+    assert page_of(client, study).rows[0].address == address
+    assert client.get(address).context["page"].overall
+
+
 def test_a_model_scored_on_easy_prompts_alone_is_not_first(client):
     hard = {"Ada": [1, 5, 5], "Bob": [None, 4, 4]}
     made = scored_study({"judge": hard}, visibility="public", closed_at=timezone.now())
