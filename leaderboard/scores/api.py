@@ -26,7 +26,9 @@ class ScoresOut(Schema):
     simulated: bool
     parameters: dict[str, Any]
     label: str
-    contestants: list[dict[str, Any]] = Field(description="Best first, by the raters asked for.")
+    contestants: list[dict[str, Any]] = Field(
+        description="By the raters asked for, best first by `above_average`: points above the average model."
+    )
     lowest: float = Field(description="Of the scale.")
     highest: float
     level: float

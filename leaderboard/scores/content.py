@@ -114,7 +114,7 @@ class Scored:
         return score_standings(self.by(choice), self.read.names, **self._run)
 
     def contestants(self, choice: Choice) -> list[dict[str, Any]]:
-        """Best first, by what each is above others on the same prompts."""
+        """Best first, by what each is above the average model on the same prompts."""
         scores = self.by(choice)
         place = {name: number for number, name in enumerate(self.read.names)}
         found = []

@@ -100,7 +100,7 @@ class ScoresPage(TextsPage):
     @property
     def columns(self) -> list[tuple[str, str]]:
         found = [
-            ("Above others", "Points above the average model on the same prompts. It orders the rows."),
+            ("Above average", "Points above the average model on the same prompts. It orders the rows."),
             ("SD", "Standard deviation: how far scores lie from their mean."),
             ("Scores", "Scores of its answers, several of one answer if several raters scored it."),
         ]

@@ -100,7 +100,7 @@ def models_table(content: Content, edges: list[float]) -> DataTable:
             "Best possible rank": each["rank_ub"],
             "Group": each["group"],
             **_ends("Mean", each, "mean"),
-            **_ends("Above others", each, "above_average"),
+            **_ends("Above average", each, "above_average"),
             "Standard deviation": each["sd"],
             "Scores": each["n"],
             "Prompts": each["prompts"],
