@@ -58,7 +58,7 @@ def shares(content: Content) -> Figure:
 
 def _told(name: str, own: Content) -> str:
     ends = percent_range(own["low"], own["high"])
-    return f"{full(name)}<br>{percent(own['drfr'])} {ends}<br>{own['met']:,} of {own['questions']:,}"
+    return f"{full(name)}<br>{percent(own['drfr'])} {ends}<br>{own['met']:,} of {own['counted']:,}"
 
 
 def radar(content: Content, kind: str, parts: Sequence[str]) -> Figure:

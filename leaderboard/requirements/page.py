@@ -170,7 +170,7 @@ class RequirementsPage(TextsPage):
     def columns(self) -> list[tuple[str, str]]:
         """Headings and meanings of the cells behind the interval."""
         found = [
-            ("Met of checked", "Requirements met, of all that were checked."),
+            ("Requirements", "Requirements met, of all that count."),
             ("All met", "Share of answers that meet every requirement."),
             ("Mean of answers", "The share of requirements met, averaged over answers."),
         ]
@@ -200,7 +200,7 @@ class RequirementsPage(TextsPage):
                 percent(each["drfr"]),
                 percent_range(each["low"], each["high"]),
                 (
-                    f"{each['met']:,} of {each['questions']:,}",
+                    f"{each['met']:,} of {each['counted']:,}",
                     percent(each["all_met"]),
                     percent(each["macro"]),
                     *([percent(each["coverage"])] if self._has_gaps else []),

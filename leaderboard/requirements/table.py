@@ -51,7 +51,7 @@ def notes(content: Content) -> Iterator[str]:
             low, high = each["drfr_bounds"]
             if high - low >= 0.05:
                 yield (
-                    f"{each['unanswered']:,} of {each['questions']:,} answers about {each['contestant']} are "
+                    f"{each['unanswered']:,} of {each['questions']:,} checks of {each['contestant']} are "
                     f"missing: its share lies between {percent(low)} and {percent(high)}."
                 )
 
@@ -76,6 +76,7 @@ def _cells(own: Content) -> dict[str, Cell]:
         "Met (%): low": percent_cell(own["low"]),
         "Met (%): high": percent_cell(own["high"]),
         "Requirements met": own["met"],
+        "Requirements counted": own["counted"],
         "Requirements checked": own["questions"],
         "No answer": own["unanswered"],
         "Cannot tell": own["unknown"],

@@ -134,12 +134,13 @@ class Rate(Result):
     """``met`` of ``questions`` requirements; ``drfr`` with the ends of its interval.
 
     ``unanswered``: no answer could be read, or the question was never asked; ``unknown``: "cannot tell".
-    ``coverage``: share of questions answered yes or no. ``drfr_bounds``: if all missing answers were no, or
-    yes.
+    ``counted``: of how many the share is. ``coverage``: share of questions answered yes or no.
+    ``drfr_bounds``: if all missing answers were no, or yes.
     """
 
     questions: int
     met: int
+    counted: int
     unanswered: int
     unknown: int
     coverage: float | None
@@ -223,6 +224,7 @@ def _rate(prompt: IntArray, answers: Answers, counted: BoolArray, level: float) 
     return Rate(
         questions=n,
         met=yes,
+        counted=int(counted.sum()),
         unanswered=lost,
         unknown=unsure,
         coverage=(n - lost - unsure) / n if n else None,
