@@ -73,7 +73,7 @@ class AnchoredPage(ComputedPage):
 
     @property
     def verdict(self) -> str:
-        """Who leads, and what the judge is worth."""
+        """What the judge is worth, and who leads."""
         return leader(self.found) if self.found else ""
 
     @property
@@ -88,7 +88,8 @@ class AnchoredPage(ComputedPage):
         yield self.make_panel(
             "anchored",
             "People, the judge, and both",
-            f"Dots are scores by Bradley-Terry, bars {self.level:g}% intervals.",
+            f"Dots are scores by Bradley-Terry, bars {self.level:g}% intervals. Each pair counts once, "
+            "however many people rated it; on the leaderboard each rating counts.",
             anchored_table(content),
             draw=lambda: intervals(order, boards(content)),
             height=step(len(order) * 1.2 + 6),

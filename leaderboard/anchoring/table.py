@@ -12,6 +12,9 @@ ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alo
 
 _DRAWN: Final = {"": "Both", "human": "Only people", "judge": "Only the judge"}
 
+HARDLY: Final = 0.1
+"""A judge that makes people's pairs count like less than this share more hardly helps."""
+
 _MOST_NAMED: Final = 4
 _PLACE: Final = ("rating", "low", "high")
 
@@ -59,7 +62,7 @@ def boards(content: Content) -> list[tuple[str, Content]]:
 
 
 def leader(content: Content) -> str:
-    """Who leads, from whom it cannot be told apart, and what the judge is worth."""
+    """What the judge is worth, who leads, and from whom it cannot be told apart."""
     ranked = sorted(
         (row for row in content["standings"] if row["rating"] is not None and not row["component"]),
         key=lambda row: row["rank"],
@@ -68,11 +71,20 @@ def leader(content: Content) -> str:
         return ""
     first, close = ranked[0], content["beside_the_leader"]
     apart = f", but cannot be told apart from {enumerated(_some(close))}" if close else ""
-    sentences = [f"{first['contestant']} leads{apart}"]
+    leads = f"{first['contestant']} leads{apart}"
+    return paragraph([*_worth(content), leads], content["simulated"])
+
+
+def _worth(content: Content) -> Sequence[str]:
     pairs, worth = content["counts"]["human_pairs"], content["effective_votes"]
-    if worth is not None and worth >= pairs + 1:
-        sentences.append(f"with the judge, the {pairs:,} pairs that people rated count like {worth:,.0f}")
-    return paragraph(sentences, content["simulated"])
+    if worth is None:
+        return ()
+    if worth < pairs + 1:
+        return ("the judge does not help: its ratings make people’s ranking no more certain",)
+    count = f"the {pairs:,} pairs that people rated count like {worth:,.0f}"
+    if worth < (1 + HARDLY) * pairs:
+        return (f"the judge hardly helps: with it, {count}",)
+    return (f"with the judge, {count}",)
 
 
 def _some(names: Sequence[str]) -> Sequence[str]:

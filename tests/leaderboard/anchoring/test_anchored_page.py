@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from leaderboard.anchoring.table import leader
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.reading import printed, records, shown, words
@@ -62,6 +63,27 @@ def test_the_page_is_what_the_command_prints(client, made):
     assert (
         client.get(PAGE + "?raters=judge:robot", headers={"If-None-Match": page["ETag"]}).status_code == 304
     )
+
+
+@pytest.mark.parametrize(
+    ("worth", "words"),
+    [
+        (3000.0, "With the judge, the 2,000 pairs that people rated count like 3,000."),
+        (2200.0, "With the judge, the 2,000 pairs that people rated count like 2,200."),
+        (2199.0, "The judge hardly helps: with it, the 2,000 pairs that people rated count like 2,199."),
+        (2000.4, "The judge does not help: its ratings make people’s ranking no more certain."),
+        (None, ""),
+    ],
+)
+def test_the_first_sentence_says_what_the_judge_is_worth(worth, words):
+    content = {
+        "standings": [{"contestant": "Alpha", "rating": 1000.0, "rank": 1, "component": 0}],
+        "beside_the_leader": ["Beta"],
+        "counts": {"human_pairs": 2000},
+        "effective_votes": worth,
+        "simulated": False,
+    }
+    assert leader(content) == f"{words} Alpha leads, but cannot be told apart from Beta.".strip()
 
 
 def test_other_switches_and_the_api(client, made):
