@@ -36,7 +36,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
-from leaderboard.rater_kinds.flags import Flag, snapshot_flags
+from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
     PEOPLE,
@@ -106,7 +106,7 @@ class View(Reading):
 @dataclass(frozen=True, kw_only=True)
 class AgreementPage(AboutRaters):
     view: View
-    flags: Mapping[str, list[Flag]]
+    flags: Sequence[str]
 
     template: ClassVar[str] = "leaderboard/agreement.html"
     tab: ClassVar[str] = "study-agreement"
@@ -194,7 +194,7 @@ class AgreementPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        found = [flag.sentence for flags in self.flags.values() for flag in flags]
+        found = [*self.flags]
         thin = sorted(
             {
                 name
@@ -356,5 +356,5 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         view=view,
         stored=found.stored,
         pending=found.pending,
-        flags=snapshot_flags(study, snapshot),
+        flags=flag_sentences(study, snapshot),
     )

@@ -23,7 +23,7 @@ from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.shell import Published, is_staff
 from leaderboard.pages.wording import counted
-from leaderboard.rater_kinds.flags import flags_of
+from leaderboard.rater_kinds.flags import flags_of, sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, judges_now, labels
 from leaderboard.raters.panels import boards_panel, correlation_panel, position_panel, ratings_panel
@@ -80,8 +80,7 @@ class JudgesPage(Computed, Page):
         """Flags of the judges, and warnings about the numbers."""
         if self.found is None:
             return []
-        flags = flags_of(self.study, self.found).values()
-        return [*(flag.sentence for own in flags for flag in own), *self.found["warnings"]]
+        return [*sentences(flags_of(self.study, self.found)), *self.found["warnings"]]
 
     @cached_property
     def facts(self) -> dict[str, JudgeFacts]:

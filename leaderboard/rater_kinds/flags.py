@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -21,8 +21,11 @@ FEWEST_ANSWERS: Final = 20
 
 @dataclass(frozen=True)
 class Flag:
+    """``sure``: neither a guess from names nor what may be chance."""
+
     kind: Kind
     sentence: str
+    sure: bool
 
 
 @dataclass(frozen=True)
@@ -47,34 +50,37 @@ def flags(
     if kin.itself:
         found.append(
             Flag(
-                "competes", f"{label} judges its own answers: it is also ranked here as {named(kin.itself)}."
+                "competes",
+                f"{label} judges its own answers: it is also ranked here as {named(kin.itself)}.",
+                sure=True,
             )
         )
     if kin.family:
-        found.append(Flag("family", warning(label, kin.family)))
+        found.append(Flag("family", warning(label, kin.family), sure=False))
     if answers and answers.given >= FEWEST_ANSWERS and answers.share > most_unscored:
         found.append(
             Flag(
                 "unscored",
                 f"{label} gave no rating to {answers.unscored:,} of {answers.given:,} pairs "
                 f"({100 * answers.share:.1f}%). The pairs it rated may be the easier ones.",
+                sure=True,
             )
         )
     if own_family:
-        found.append(Flag("self-preference", preference_sentence(label, own_family)))
+        sentence = preference_sentence(label, own_family)
+        found.append(Flag("self-preference", sentence, sure=not _may_be_chance(own_family)))
     elif kin.everyone:
         untested = f"Too few pairs are rated by others to test whether {label} favours its own family."
-        found.append(Flag("self-preference", untested))
+        found.append(Flag("self-preference", untested, sure=False))
     return found
 
 
 def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
     low, high, apart = measured["low"], measured["high"], measured["difference"]
     between = "" if low is None else f" (interval {_signed(low)} to {_signed(high)})"
-    chance = low is None or low <= 0 <= high
     what = (
         "may be chance"
-        if chance
+        if _may_be_chance(measured)
         else "may be self-preference"
         if apart > 0
         else "is more than chance explains"
@@ -82,8 +88,14 @@ def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
     return (
         f"{label} rates models that may be of its own family ({named(measured['kin'])}) "
         f"{abs(in_points(apart)):.2f} points {'lower' if apart < 0 else 'higher'} than "
-        f"{measured['against']} do{between}, on a scale of 1–8 over {measured['n']:,} pairs. This {what}."
+        f"{measured['against']} do{between}, over {measured['n']:,} pairs, with all ratings put on a "
+        f"scale of 1–8. This {what}."
     )
+
+
+def _may_be_chance(measured: Mapping[str, Any]) -> bool:
+    low, high = measured["low"], measured["high"]
+    return low is None or low <= 0 <= high
 
 
 def _signed(preference: float) -> str:
@@ -128,7 +140,16 @@ def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, 
 
 def flag_sentences(study: Study, snapshot: Snapshot, *chosen: str) -> list[str]:
     """What must be said of the chosen judges, or of all; nothing of people and groups."""
-    return [flag.sentence for flags in snapshot_flags(study, snapshot, *chosen).values() for flag in flags]
+    return sentences(snapshot_flags(study, snapshot, *chosen))
+
+
+def sentences(flags: Mapping[str, Sequence[Flag]]) -> list[str]:
+    """Those of all judges, what is sure first, and of that what was measured."""
+    found = [flag for own in flags.values() for flag in own]
+    return [
+        flag.sentence
+        for flag in sorted(found, key=lambda flag: (not flag.sure, flag.kind != "self-preference"))
+    ]
 
 
 def flags_of(study: Study, content: Mapping[str, Any]) -> dict[str, list[Flag]]:

@@ -124,6 +124,7 @@ class FlagOut(Schema):
         ),
     ]
     sentence: str
+    sure: bool = Field(description="Neither a guess from names nor what may be chance.")
 
 
 class WithoutOut(Schema):

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from arena.models import Comparison, Contestant
 from leaderboard.rater_kinds.families import Kin, Named, kin
-from leaderboard.rater_kinds.flags import Answers, flags
+from leaderboard.rater_kinds.flags import Answers, flags, sentences
 from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.refreshing import services
 from tests import factories
@@ -63,6 +63,18 @@ class TestSentences:
     def test_self_preference(self, difference, low, high, words):
         measured = {**OWN, "difference": difference, "low": low, "high": high}
         assert words in self.said(own_family=measured)["self-preference"]
+
+
+def test_what_is_sure_comes_first_and_of_that_what_was_measured():
+    chance = flags("A", Kin(family=("Acme 7B",)), None, 0.05, {**OWN, "low": -0.1})
+    measured = flags("B", Kin(("Acme 7B",), ("Acme 70B",)), None, 0.05, OWN)
+    said = sentences({"judge:a": chance, "judge:b": measured})
+    assert [each.split()[0] for each in said[:2]] == ["B", "B"]
+    assert said[0].endswith(
+        "over 40 pairs, with all ratings put on a scale of 1–8. This may be self-preference."
+    )
+    assert said[1].startswith("B judges its own answers")
+    assert len(said) == 5
 
 
 pytestmark = pytest.mark.django_db
