@@ -45,7 +45,8 @@ def verdict(content: Content, part: str = "") -> tuple[str, str]:
     first = f"{judges[lead['judge']]['label']} is right in {share}{where}"
     if lead["alike"]:
         first += f", but cannot be told apart from {counted(len(lead['alike']), 'other')}"
-    said = [*_next(lead, judges), *_beside(content, part), *_guessing(content, part)]
+    outdone = [] if part else _outdone(content)
+    said = [*_next(lead, judges), *_beside(content, part), *outdone, *_guessing(content, part)]
     return f"{first}.", " ".join(f"{each}." for each in said)
 
 
@@ -79,6 +80,22 @@ def _beside(content: Content, part: str) -> Iterator[str]:
         yield f"A person is right in {percent(people['accuracy'])}{by}"
     if people.get("agreement") is not None:
         yield f"Two people agree in {percent(people['agreement'])}"
+
+
+def _outdone(content: Content) -> Iterator[str]:
+    """Subsets on which a rule without a judge is right more often than every judge."""
+    rules = [each for each in content["baselines"] if each["baseline"] not in ("random", PEOPLE)]
+    subsets = content["parameters"]["subsets"]
+    for subset in subsets if len(subsets) > 1 else ():
+        by_judges, by_rules = (
+            [(figures_of(each, subset).get("accuracy") or 0.0, each) for each in some]
+            for some in (content["judges"], rules)
+        )
+        best = max((share for share, _ in by_judges), default=0.0)
+        share, rule = max(by_rules, key=lambda one: one[0], default=(0.0, None))
+        if rule is not None and share > best:
+            name = BASELINES[rule["baseline"]].removeprefix("Always ")
+            yield f"On {subset}, always choosing {name} ({percent(share)}) does better than every judge"
 
 
 def _guessing(content: Content, part: str) -> Iterator[str]:

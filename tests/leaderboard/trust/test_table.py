@@ -85,6 +85,16 @@ def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
     assert verdict(content(None))[0].startswith("No judge has rated enough")
 
 
+def test_a_rule_that_does_better_than_every_judge_on_one_subset():
+    judged = content({"judge": "one", "alike": []}, subsets=2)
+    (rule,) = judged["baselines"]
+    _, then = verdict(judged)
+    assert then == ""
+    rule["subsets"]["1"] = part(0.95)
+    _, then = verdict(judged)
+    assert then == "On 1, always choosing the shorter answer (95.0%) does better than every judge."
+
+
 def test_a_part_has_a_leader_of_its_own():
     """A judge whose interval reaches chance is counted, too."""
     first, then = verdict(content({"judge": "one", "alike": []}, subsets=2), "hard")
