@@ -124,6 +124,12 @@ def judge_flags(
     }
 
 
+def kin_sentences(study: Study, judges: Mapping[str, str]) -> list[str]:
+    """Which judges (selectors and labels) rate their own answers, or those of their family."""
+    found = judge_flags(study, judges).values()
+    return [flag.sentence for flags in found for flag in flags if flag.kind in ("competes", "family")]
+
+
 def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, list[Flag]]:
     """Flags of the chosen judges of a snapshot, or of all; fewer for snapshots of old versions."""
     counts = snapshot.counts

@@ -138,9 +138,8 @@ class RequirementsPage(TextsPage):
     def verdict(self) -> tuple[str, str]:
         return table.verdict(self.content) if self.content else ("", "")
 
-    @property
-    def notices(self) -> list[str]:
-        return list(table.notes(self.content)) if self.content else []
+    def notes(self, content: Content) -> Iterator[str]:
+        return table.notes(content)
 
     def words_of(self, switch: Switch, label: str) -> str:
         named = switch.name in ("missing", "contested")

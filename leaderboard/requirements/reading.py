@@ -98,6 +98,10 @@ class Checked:
         own = self.by(choice).answers
         return own if len(np.unique(own.rater)) < 2 else majority(own)
 
+    def most_of_a_model(self, choice: Choice) -> int:
+        """How many requirements the raters of a choice checked of the model with the most."""
+        return int(np.bincount(self.told(choice).contestant).max(initial=0))
+
     def subsets(self) -> list[str]:
         return sorted({each.subset for each in self.asked} - {""})
 

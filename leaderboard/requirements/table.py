@@ -27,7 +27,7 @@ def verdict(content: Content) -> tuple[str, str]:
     ends = percent_range(first["low"], first["high"])
     share = percent(first["drfr"]) + (f" ({ends})" if ends else "")
     many = len(content["contestants"]) > 1
-    of = f"meets the most requirements: {share}" if many else f"meets {share} of its requirements"
+    of = f"meets the most requirements: {share}" if many else f"meets {share} of the requirements"
     said = f"{first['contestant']} {of}."
     return said, " ".join([*alike(others, len(content["contestants"])), *_coverage(content)])
 

@@ -82,9 +82,8 @@ class ScoresPage(TextsPage):
     def verdict(self) -> tuple[str, str]:
         return table.verdict(self.content) if self.content else ("", "")
 
-    @property
-    def notices(self) -> list[str]:
-        return list(table.notes(self.content)) if self.content else []
+    def notes(self, content: Content) -> Iterator[str]:
+        return table.notes(content)
 
     @property
     def caption(self) -> str:

@@ -138,6 +138,11 @@ class TextScores:
     def by(self, choice: Choice) -> TextScores:
         return self._only(np.isin(self.rows["rater"], list(choice.ids)))
 
+    def most_of_a_model(self, choice: Choice) -> int:
+        """How many scores the raters of a choice gave to the model with the most."""
+        own = self.by(choice).rows
+        return int(np.bincount(own["contestant"][~np.isnan(own["value"])]).max(initial=0))
+
     def _only(self, chosen: BoolArray) -> TextScores:
         return replace(self, rows=self.rows[chosen])
 

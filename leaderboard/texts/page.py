@@ -18,10 +18,11 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.switches import Switch
+from leaderboard.rater_kinds.flags import kin_sentences
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.rows import Axis
-from leaderboard.texts.asked import AskedOfTexts, NoOpinionsError
+from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
 from leaderboard.texts.table import lead
 
 
@@ -45,6 +46,10 @@ class Known(Protocol):
     def subsets(self) -> list[str]: ...
 
     def categories(self) -> list[str]: ...
+
+    def about(self, subset: str = "", category: str = "") -> Self: ...
+
+    def most_of_a_model(self, choice: Any) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,17 @@ class TextsPage(Page):
     def measured(self) -> Iterator[Measured]:
         """What the table of models shows; of a page with content."""
 
+    @abstractmethod
+    def notes(self, content: Content) -> Iterator[str]:
+        """What must be said beside the numbers."""
+
+    @property
+    def notices(self) -> list[str]:
+        if self.content is None:
+            return []
+        chosen = {self.asked.raters: self.content["label"]}
+        return [*self.notes(self.content), *kin_sentences(self.study, chosen)]
+
     def answer(self) -> dict[str, Any]:
         """The content as JSON values. Raises NoNumbersError."""
         if self.content is None:
@@ -174,8 +190,18 @@ class TextsPage(Page):
             ("category", "Category", known.categories()),
         ):
             if len(values) > 1:
-                options = [("", "All"), *((value, value) for value in values)]
+                offered = [value for value in values if self._is_offered(name, value)]
+                options = [("", "All"), *((value, value) for value in offered)]
                 yield choices(name, label, options, getattr(asked, name), self.query_with)
+
+    def _is_offered(self, name: str, value: str) -> bool:
+        """Whether a set or category has numbers that the reader may see, or is the one asked for."""
+        asked = self.asked
+        if not asked.sealed or value == getattr(asked, name):
+            return True
+        chosen = next(each for each in self.known.raters if each.selector == asked.raters)
+        part = {"subset": asked.subset, "category": asked.category} | {name: value}
+        return self.known.about(**part).most_of_a_model(chosen) >= FEWEST
 
     @cached_property
     def rows(self) -> list[ModelRow]:

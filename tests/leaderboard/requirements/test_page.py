@@ -145,6 +145,37 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     assert admin_client.get(address).status_code == 200
 
 
+def test_while_people_rate_only_parts_with_numbers_are_offered(client, admin_client):
+    made = Checking(models=["Ada"], visibility="public")
+    made.prompt(*[["Content"]] * 9, category="Arts", subset="easy")
+    made.prompt(["Format"], category="Law", subset="hard")
+    made.prompt(*[["Content"]] * 10, category="Maths", subset="hard")
+    made.rater("p", ["y" * 9], ["y"], ["y" * 10])
+
+    def offered(page):
+        return {switch.name: [option.label for option in switch.options] for switch in page.switches}
+
+    page = page_of(client, made.study)
+    assert offered(page) == {"subset": ["All", "hard"], "category": ["All", "Maths"]}
+    assert page.verdict[0].startswith("Ada meets 100.0% (")
+    assert page.verdict[0].endswith("the requirements.")
+    hidden = page_of(client, made.study, "?category=Law")
+    assert hidden.content is None
+    assert offered(hidden) == {"category": ["All", "Law", "Maths"]}
+    everything = offered(page_of(admin_client, made.study))
+    assert everything == {"subset": ["All", "easy", "hard"], "category": ["All", "Arts", "Law", "Maths"]}
+
+
+def test_a_judge_of_the_family_of_a_model_is_named(client):
+    made = Checking(models=["GPT-4", "Alpaca"], visibility="public", closed_at=timezone.now())
+    made.prompt(["Content"], ["Format"])
+    made.judge("gpt-4-0314", ["yy", "yn"])
+    made.judge("other", ["yy", "yn"])
+    warned = "By its name, gpt-4-0314 may be of the same family as GPT-4. A judge may favour its family."
+    assert page_of(client, made.study, "?raters=judge:gpt-4-0314").notices == [warned]
+    assert page_of(client, made.study, "?raters=judge:other").notices == []
+
+
 def test_an_unknown_text_is_not_found(client, made):
     refresh(made.study)
     unchecked = factories.make_completion(prompt=made.prompts[0][0])

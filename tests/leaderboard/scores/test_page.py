@@ -4,7 +4,7 @@ import io
 import pytest
 from django.utils import timezone
 
-from arena.models import Prompt, Score
+from arena.models import Prompt, Rater, Score
 from leaderboard.refreshing.services import refresh
 from leaderboard.texts.asked import FEWEST
 from tests import factories
@@ -117,6 +117,16 @@ def test_all_raters_have_the_same_bins(client, study):
     assert len(raters[0]["counts"]) == 20
 
 
+def test_a_judge_of_the_family_of_a_model_is_named(client, study):
+    study.contestants.filter(name="Bob").update(name="Zephyr 7B")
+    Rater.objects.filter(slug="judge").update(name="Zephyr")
+    own = page_of(client, study, "?raters=judge:judge").notices
+    assert own[-1] == (
+        "By its name, Zephyr may be of the same family as Zephyr 7B. A judge may favour its family."
+    )
+    assert not any("family" in notice for notice in page_of(client, study).notices)
+
+
 def test_drift_is_of_scores_with_a_date_alone(client, study):
     Score.objects.filter(rater__slug="judge").update(is_dated=False)
     drift = page_of(client, study).panel("drift").table
@@ -137,7 +147,9 @@ def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
     study = scored_study(said, slug="open", visibility="public")
     Score.objects.filter(completion__contestant__name="Cleo", rater__slug="q").delete()
     study.prompts.filter(external_id="p0").update(category="Law")
+    study.prompts.exclude(external_id="p0").update(category="Arts")
     page = page_of(client, study)
+    assert [option.label for option in page.switches[-1].options] == ["All", "Arts"]
     assert [each["contestant"] for each in page.content["contestants"]] == ["Ada", "Bob"]
     assert [each["rater"] for each in page.content["raters"]] == ["people"]
     assert page.content["agreement"] == []
