@@ -383,7 +383,11 @@ class TrustPage(Page):
         cells, base = table.cells(content, self.part), content["matrix"]["base"]
         names, protocols = content["matrix"]["models"], table.protocols(content)
         if len(cells) > 1:
-            stars = " A star marks a difference from the base that is more than noise (p < .05, Holm)."
+            stars = (
+                " A star marks a difference from the base that is more than noise (p < .05), corrected for "
+                "the number of comparisons (Holm). In the table above, which judges cannot be told apart is "
+                "not corrected."
+            )
             yield self.make_panel(
                 "matrix",
                 "Models and protocols",

@@ -99,11 +99,15 @@ def _outdone(content: Content) -> Iterator[str]:
 
 
 def _guessing(content: Content, part: str) -> Iterator[str]:
-    """How many judges may be no better than a random answer."""
-    lows = [figures_of(each, part).get("low") for each in content["judges"]]
-    if poor := sum(low is not None and low <= CHANCE for low in lows):
-        are = "is" if poor == 1 else "are"
-        yield f"{counted(poor, 'judge')} {are} not clearly better than a random answer"
+    """How many judges are clearly worse than a random answer, and how many may be no better."""
+    figures = [figures_of(each, part) for each in content["judges"]]
+    ends = [(own["low"], own["high"]) for own in figures if own.get("low") is not None]
+    worse = sum(high < CHANCE for _, high in ends)
+    unsure = sum(low <= CHANCE <= high for low, high in ends)
+    for judges, how in ((worse, "clearly worse"), (unsure, "not clearly better or worse")):
+        if judges:
+            are = "is" if judges == 1 else "are"
+            yield f"{counted(judges, 'judge')} {are} {how} than a random answer"
 
 
 def _points(share: float | None) -> str:

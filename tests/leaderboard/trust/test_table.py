@@ -101,7 +101,19 @@ def test_a_part_has_a_leader_of_its_own():
     assert first == (
         "Two is right in 70.0% of its ratings (60.0–80.0%) on hard, but cannot be told apart from 1 other."
     )
-    assert then == "1 judge is not clearly better than a random answer."
+    assert then == "1 judge is not clearly better or worse than a random answer."
+
+
+def test_judges_worse_than_a_random_answer_are_counted_apart():
+    judged = content({"judge": "one", "alike": []}, subsets=2)
+    judged["judges"].append(judged["judges"][0] | {"judge": "three", **entry(part(0.2, 0.1, 0.3))})
+    judged["judges"].append(judged["judges"][0] | {"judge": "four", **entry(part(0.4, 0.3, 0.49))})
+    assert verdict(judged)[1] == "2 judges are clearly worse than a random answer."
+    judged["judges"].append(judged["judges"][0] | {"judge": "five", **entry(part(0.5, 0.4, 0.6))})
+    assert verdict(judged)[1] == (
+        "2 judges are clearly worse than a random answer. "
+        "1 judge is not clearly better or worse than a random answer."
+    )
 
 
 def test_the_agreement_of_two_people_is_not_that_of_one_in_both_orders():
