@@ -15,7 +15,7 @@ from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.presentation import METHOD_NAMES, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, ties_phrase
 from leaderboard.snapshots.settings import Scope
 from leaderboard.standings.page import abouts
 from leaderboard.standings.rows import TableQuery
@@ -82,6 +82,13 @@ class Categories(SettingPage):
         said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
         drawn = parameters["resample"].replace("-", " ")
         return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
+
+    @property
+    def caution(self) -> str:
+        """Why intervals may be too narrow; empty where every category has enough prompts or raters."""
+        warnings = (each for name, board in self.boards.items() if name for each in board["warnings"])
+        few = sorted(filter(None, map(few_units, warnings)), key=lambda units: int(units.split()[0]))
+        return f"With as few as {few[0]} in a category, intervals tend to be too narrow." if few else ""
 
     @property
     def verdict(self) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import enumerated
+from leaderboard.pages.wording import counted, enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Row, standing_rows
 
@@ -97,12 +97,14 @@ def _differences(matrix: CategoryMatrix) -> str:
         if category and (name, category) in matrix.standings
     }
     clear = [place for place, way in found.items() if way]
+    if not clear:
+        return "No score in a category clearly differs from the overall score."
+    many = f"No correction is made for {counted(len(found), 'test')}."
     if len(clear) > MOST_NAMED:
-        return f"{len(clear)} of {len(found)} scores in a category clearly differ from the overall score."
+        differ = f"{len(clear):,} of {len(found):,} scores in a category clearly differ"
+        return f"{differ} from the overall score. {many}"
     said = [
         f"{name} is clearly {'better' if found[name, category] > 0 else 'worse'} in {category} than overall"
         for name, category in clear
     ]
-    return (
-        f"{enumerated(said)}." if said else "No score in a category clearly differs from the overall score."
-    )
+    return f"{enumerated(said)}. {many}"

@@ -158,9 +158,15 @@ _FEW: Final = re.compile(
 )
 
 
+def few_units(warning: str) -> str:
+    """The prompts or raters that are too few for intervals, as "3 prompts"; empty for other warnings."""
+    few = _FEW.fullmatch(warning)
+    return few[1] if few else ""
+
+
 def narrow(warning: str) -> bool:
     """Whether the warning says that intervals come from too few prompts or raters."""
-    return _FEW.fullmatch(warning) is not None
+    return bool(few_units(warning))
 
 
 def plain_warning(warning: str) -> tuple[str, bool]:
