@@ -193,6 +193,8 @@ def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, A
                 "Tie %": round(row.tie_percent, 2),
                 f"{other} rating": row.beside,
                 "Provisional": row.provisional,
+                "Win share %": round(row.win_share, 2),
+                "Worst possible rank": row.ranks[1] if row.ranks else None,
             }
             for row in rows
         ),

@@ -116,6 +116,7 @@ def test_games_wins_and_win_rates(client, answers):
             n, won, tied = points(played, row["Contestant"])
             assert row["Games"] == n
             assert (row["Win %"], row["Tie %"]) == pytest.approx((100 * won / n, 100 * tied / n), abs=0.01)
+            assert row["Win share %"] == pytest.approx(100 * (won + tied / 2) / n, abs=0.01)
         for row in table(client, f"tables/win-rates.csv{query}"):
             for other in {row["Contestant"] for row in standings} - {row["Contestant"]}:
                 n, won, tied = points(played, row["Contestant"], other)
