@@ -290,7 +290,10 @@ class AgreementPage(AboutRaters):
                 "Alternative annotator test",
                 "Does the judge agree with the other people about as often as this person does? It may "
                 f"do so less often by at most {tests[0][1]['epsilon']:g}. A judge that wins against half "
-                "of the people passes (Calderon, Reichart and Dror 2025).",
+                "of the people passes (Calderon, Reichart and Dror 2025). The advantage is the share "
+                "of pairs on which it does at least as well, averaged over people. The test looks at "
+                "the pairs of each person alone, the page’s first sentence at all pairs together: the two "
+                "can differ.",
                 stand_in_table(tests),
             )
 
