@@ -25,6 +25,7 @@ from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.rater_kinds.flags import flag_sentences
+from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     PAIR_METHODS,
@@ -263,26 +264,35 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     return HeadToHead.read(study, snapshot, wanted)
 
 
-def _by_rank(study: Study) -> list[str]:
-    """The contestants' names as the usual board ranks them; none without a board."""
+def _usual_board(study: Study) -> tuple[list[str], Content | None]:
+    """The contestants' names as the usual board ranks them, and its matrices; none without a board."""
     snapshot = Snapshot.objects.newest(study)
     setting = parse({}, snapshot.known) if snapshot else None
     if snapshot is None or setting is None:
-        return []
-    return snapshot.slices.all().ranking(setting.raters, setting.ties, setting.method)
+        return [], None
+    place = {"raters": setting.raters, "ties": setting.ties, "category": setting.category}
+    held = snapshot.slices.filter(kind="matrices", **place).first()
+    ranked = snapshot.slices.all().ranking(setting.raters, setting.ties, setting.method)
+    return ranked, held.content if held else None
 
 
 @require_safe
 def choose(request: HttpRequest, slug: str) -> HttpResponse:
-    """The first two of the board, or the two that a form names."""
+    """The two that a form names; else the first of the board and the best that it has met."""
     study = visible(request, slug)
     slugs = dict(Contestant.objects.filter(study=study, retired_at=None).values_list("name", "slug"))
+    if len(slugs) < 2:
+        raise Http404("You need two models to compare.")
     asked = [request.GET.get(side, "") for side in ("first", "second")]
     wanted = [slug for slug in asked if slug in slugs.values()]
-    leaders = [slugs[name] for name in _by_rank(study) if name in slugs]
-    pair = list(dict.fromkeys((*wanted, *leaders, *slugs.values())))[:2]
-    if len(pair) < 2:
-        raise Http404("You need two models to compare.")
+    ranked, matrices = _usual_board(study)
+    leaders = [slugs[name] for name in ranked if name in slugs]
+    first, *others = dict.fromkeys((*wanted, *leaders, *slugs.values()))
+    if len(set(wanted)) < 2:
+        names = {slug: name for name, slug in slugs.items()}
+        met = {each.name for each in opponents(matrices, names[first], float(Setting.level))}
+        others.sort(key=lambda slug: names[slug] not in met)
+    pair = (first, others[0])
     query = request.GET.copy()
     for side in ("first", "second"):
         query.pop(side, None)

@@ -10,6 +10,7 @@ from django.core.management.base import SystemCheckError
 from django.utils import timezone
 
 from leaderboard.management.commands.decide import Command
+from leaderboard.models import Snapshot
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method, rank_ratings
@@ -164,6 +165,27 @@ def test_the_chooser_takes_the_leaders_or_who_is_named(client, made):
     found = client.get(f"/studies/small/compare/?first={slugs['gamma']}&second={slugs['beta']}&margin=5")
     assert found.url == f"/studies/small/compare/{slugs['gamma']}/{slugs['beta']}/?margin=5"
     assert client.get("/studies/nothing/compare/").status_code == 404
+
+
+def test_the_chooser_opens_with_the_best_that_the_first_has_met(client):
+    """Best and good never met. Best won more against middle."""
+    far = HandMade("best", "good", "low", "middle", slug="far", categories=("coding",) * 4)
+    for prompt in range(4):
+        for winner, loser in (("best", "middle"), ("good", "middle"), ("middle", "low"), ("best", "low")):
+            far.rate(winner, loser, 1 if prompt else 8, prompt=prompt)
+        far.rate("best", "middle", 1, prompt=prompt, rater=factories.make_rater(name=f"Ann {prompt}"))
+    services.refresh(far.study)
+    slugs = {name: each.slug for name, each in far.contestants.items()}
+    snapshot = Snapshot.objects.newest(far.study)
+    assert snapshot is not None
+    assert snapshot.slices.all().ranking("people", "on", "elo")[:2] == ["best", "good"]
+    assert (
+        client.get("/studies/far/compare/").url == f"/studies/far/compare/{slugs['best']}/{slugs['middle']}/"
+    )
+    chosen = client.get(f"/studies/far/compare/?first={slugs['good']}").url
+    assert chosen == f"/studies/far/compare/{slugs['good']}/{slugs['middle']}/"
+    both = client.get(f"/studies/far/compare/?first={slugs['best']}&second={slugs['good']}").url
+    assert both == f"/studies/far/compare/{slugs['best']}/{slugs['good']}/"
 
 
 def decide(*arguments):
