@@ -145,12 +145,17 @@ function optionsOf([value, label]) {
   return group;
 }
 
-/* Another kind of rows has other fields; what a column is stays where both have it. */
+/* Another kind of rows has other fields: each column is guessed anew, or stays what no other column is guessed to be. */
 function offerFields({ target }) {
   const columns = document.querySelector(`[data-columns-of="${target.id}"]`);
-  const fields = JSON.parse(document.getElementById("import-fields-by-kind")?.textContent ?? "{}")[target.value];
-  for (const select of (columns && fields && columns.querySelectorAll("select")) || []) {
-    const chosen = select.value;
+  if (!columns) {
+    return;
+  }
+  const ofKind = (id) => JSON.parse(document.getElementById(id).textContent)[target.value];
+  const fields = ofKind("import-fields-by-kind");
+  const guesses = ofKind(columns.dataset.guesses);
+  for (const [number, select] of columns.querySelectorAll("select").entries()) {
+    const chosen = guesses[number] || (guesses.includes(select.value) ? "" : select.value);
     select.replaceChildren(...fields.map(optionsOf));
     select.value = chosen;
     select.selectedIndex = Math.max(select.selectedIndex, 0);

@@ -172,6 +172,24 @@ def test_columns_of_a_foreign_table(
     assert complaints == []
 
 
+def test_columns_are_guessed_anew_for_another_kind_of_rows(
+    page: Page, address: str, worker: Any, complaints: list[str]
+) -> None:
+    page.goto(address)
+    page.get_by_label("Or paste text").fill("prompt,question,labels,farbe\nr1,Is it short?,format,rot\n")
+    page.get_by_role("button", name="Check the files").click()
+    page.get_by_text("How the files are read").wait_for()
+    kind = page.get_by_label("A row is")
+    if not kind.is_visible():
+        page.get_by_text("How the files are read").last.click()
+    kind.select_option("prompts")
+    kind.select_option("questions")
+    chosen = [page.get_by_label(f"What {name} is").input_value() for name in ("prompt", "question", "labels")]
+    assert chosen == ["prompt", "text", "labels"]
+    assert page.get_by_label("What farbe is").input_value() == ""
+    assert complaints == []
+
+
 def test_paste_and_cancel(page: Page, address: str, worker: Any, complaints: list[str]) -> None:
     page.goto(address)
     page.get_by_role("button", name="Check the files").click()

@@ -348,7 +348,7 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("position", Type.INTEGER, "its place among the requirements of the prompt, from 1"),
         Field("text", Type.TEXT, "the requirement, as a question"),
         Field("labels", Type.TEXTS, "kinds of requirement"),
-        Field("required", Type.FLAG, "whether an answer that does not meet it is no good"),
+        Field("required", Type.FLAG, "whether an answer must meet it"),
         Field("proposed_by", Type.TEXT, "the model that wrote it, if no person did"),
     ),
     "completions": (

@@ -394,6 +394,13 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "licence": ("licence", "license"),
     "family": ("family",),
     "size": ("size", "parameters"),
+    "prompt": ("prompt_id", "prompt"),
+    "requirement": ("requirement", "requirements", "criterion", "questions", "question"),
+    "question": ("question", "number", "requirement", "position"),
+    "answer": ("answer", "met", "check"),
+    "score": ("score", "rating", "grade"),
+    "gold": ("gold", "label", "winner", "preference", "better"),
+    "labels": ("labels", "label"),
 }
 """Well-known column names by meaning; the more telling come first."""
 
@@ -402,13 +409,19 @@ _GUESSED: Final = {
         *("first", "second", "first_text", "second_text", "winner", "rater", "rationale", "created_at"),
         *("instruction", "input", "category", "subset"),
     ),
+    Kind.QUESTIONS: (),
     Kind.COMPLETIONS: ("contestant", "text", "instruction", "input", "category", "subset"),
     Kind.PROMPTS: ("instruction", "input", "category", "subset"),
     Kind.CONTESTANTS: ("name", "organisation", "licence", "family", "size"),
 }
-"""Fields looked for, kinds in the order of trying."""
+"""Fields looked for, by default all; kinds in the order of trying."""
 
 _ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
+_OF_KNOWN_PROMPTS: Final = (Kind.QUESTIONS, Kind.SCORES, Kind.ANSWERS)
+_TELLS_REQUIREMENTS: Final = frozenset(("requirement", "requirements", "questions"))
+_TELLS_OPINIONS: Final = frozenset(
+    word for name in ("contestant", "rater", "answer", "text", "score") for word in _WORDS[name]
+)
 _BY_RATER: Final = re.compile(r"(label|preference|vote|verdict|winner|annotator|rater|worker)_?\d+")
 ANONYMOUS: Final = "anonymous"  # rater of a table that names none
 
@@ -446,15 +459,29 @@ _NO_ANSWER: Final = re.compile(
 """Numbers, times, addresses and JSON."""
 
 
-def suggest(columns: Sequence[str], samples: Samples = MappingProxyType({})) -> ColumnMapping | None:
-    """The mapping that the names of the columns and their first values suggest, or None."""
-    return next((mapping for mapping in _readings(columns, samples) if not mapping.faults()), None)
+def suggest(
+    columns: Sequence[str],
+    samples: Samples = MappingProxyType({}),
+    kind: Kind | None = None,
+    ids: Collection[str] = (),
+) -> ColumnMapping | None:
+    """The mapping that the names of the columns and their first values suggest, or None.
+
+    ``kind`` is what the rows are, if somebody said so; ``ids`` are those of the study's prompts.
+    """
+    readings = _readings(columns, samples) if kind is None else _readings_as(kind, columns, samples)
+    found = (_with_ids(mapping, samples, ids) for mapping in readings)
+    return next((mapping for mapping in found if not mapping.faults()), None)
 
 
-def guess(columns: Sequence[str], samples: Samples) -> ColumnMapping:
+def guess(
+    columns: Sequence[str], samples: Samples, kind: Kind | None = None, ids: Collection[str] = ()
+) -> ColumnMapping:
     """What is suggested, or else the best guess, which may lack something."""
-    if found := suggest(columns, samples):
+    if found := suggest(columns, samples, kind, ids):
         return found
+    if kind is not None:
+        return _with_ids(next(_readings_as(kind, columns, samples)), samples, ids)
     texts = _texts_of(columns, samples)
     if len(texts) > 2 and max(map(len, samples[texts[0]])) >= _QUESTION:
         question, first, *further = texts
@@ -468,27 +495,47 @@ def guess(columns: Sequence[str], samples: Samples) -> ColumnMapping:
 
 def _readings(columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:
     """What the columns may mean, by kind; a table with a column per model comes before one of prompts."""
+    plain = {_plain(column) for column in columns}
+    for kind in _GUESSED:
+        # Beside a model or a rater, a requirement is what was checked.
+        if kind is not Kind.QUESTIONS or (plain & _TELLS_REQUIREMENTS and not plain & _TELLS_OPINIONS):
+            yield from _readings_as(kind, columns, samples)
+
+
+def _readings_as(kind: Kind, columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:
+    """What the columns may mean where rows are of this kind."""
     plain = {_plain(column): column for column in reversed(columns)}
-    for kind, names in _GUESSED.items():
-        found: dict[str, str] = {}
-        for name in names:
-            _find(name, name, plain, found)
-        # A prompt's text is the more telling, so a column "prompt" beside no other text is the text.
-        if number := _ID.get(kind):
-            _find("number", number, plain, found)
-        further: list[str] = []
-        constants: dict[str, str] = {}
-        if kind is Kind.COMPARISONS and "rater" not in found:
-            by_rater = [column for column in columns if _BY_RATER.fullmatch(_plain(column))]
-            if "winner" not in found and len(by_rater) > 1:
-                found["winner"], *further = by_rater
-            else:
-                constants["rater"] = ANONYMOUS
-        yield ColumnMapping(kind, found, constants, further=tuple(further))
-        if kind is Kind.COMPLETIONS and "instruction" in found:
-            models = _texts_of([column for column in columns if column not in found.values()], samples)
-            if len(models) > 1 and not found.keys() & {"text", "contestant"}:
-                yield ColumnMapping(kind, {**found, "text": models[0]}, further=tuple(models[1:]))
+    found: dict[str, str] = {}
+    for name in _GUESSED.get(kind) or names(kind):
+        _find("requirement" if (kind, name) == (Kind.QUESTIONS, "text") else name, name, plain, found)
+    # A prompt's text is the more telling, so a column "prompt" beside no other text is the text.
+    if number := _ID.get(kind):
+        _find("number", number, plain, found)
+    further: list[str] = []
+    constants: dict[str, str] = {}
+    if kind is Kind.COMPARISONS and "rater" not in found:
+        by_rater = [column for column in columns if _BY_RATER.fullmatch(_plain(column))]
+        if "winner" not in found and len(by_rater) > 1:
+            found["winner"], *further = by_rater
+        else:
+            constants["rater"] = ANONYMOUS
+    yield ColumnMapping(kind, found, constants, further=tuple(further))
+    if kind is Kind.COMPLETIONS and "instruction" in found:
+        models = _texts_of([column for column in columns if column not in found.values()], samples)
+        if len(models) > 1 and not found.keys() & {"text", "contestant"}:
+            yield ColumnMapping(kind, {**found, "text": models[0]}, further=tuple(models[1:]))
+
+
+def _with_ids(mapping: ColumnMapping, samples: Samples, ids: Collection[str]) -> ColumnMapping:
+    """The mapping, with a column of ids as the prompt's id where its name says that it is the prompt."""
+    column = mapping.columns.get("instruction", "")
+    if mapping.kind not in _OF_KNOWN_PROMPTS or _plain(column) != "prompt" or "prompt" in mapping.columns:
+        return mapping
+    values = samples.get(column, ())
+    if any(" " in value for value in values) and not any(value in ids for value in values):
+        return mapping
+    others = {name: other for name, other in mapping.columns.items() if name != "instruction"}
+    return replace(mapping, columns={**others, "prompt": column})
 
 
 def _texts_of(columns: Sequence[str], samples: Samples) -> list[str]:
@@ -503,7 +550,7 @@ def _texts_of(columns: Sequence[str], samples: Samples) -> list[str]:
 
 
 def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:
-    for word in _WORDS[meaning]:
+    for word in _WORDS.get(meaning, (meaning,)):
         if word in plain and plain[word] not in found.values():
             found[name] = plain[word]
             return

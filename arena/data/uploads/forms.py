@@ -18,7 +18,7 @@ from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import in_words
 from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, Samples, guess, parts_of
 from arena.data.importing.import_report import ImportReport
-from arena.data.uploads.jobs import Upload
+from arena.data.uploads.jobs import Upload, rows_of
 from arena.models import ImportFile
 
 MIB: Final = 1024 * 1024
@@ -158,7 +158,8 @@ class FileForm(forms.Form):
         self.unused = [one for one in report.unused if one.place.file == row.name] if report else []
         self._values = (report.values if report else {}).get(row.name, {})
         self.recognised = bool(row.found_format)
-        guessed = guess(row.columns, self.samples)
+        self._ids: list[str] = look.get("ids", [])
+        guessed = guess(row.columns, self.samples, rows_of(row), self._ids)
         self._mapping = _mapping(row) or guessed
         format_name = row.format_name or ("" if self.recognised or not row.columns else TABLE)
         super().__init__(data, prefix=f"file{row.number}", initial={"format_name": format_name})
@@ -211,6 +212,20 @@ class FileForm(forms.Form):
             if self.recognised
             else ""
         )
+
+    @property
+    def guesses(self) -> dict[str, list[str]]:
+        """What each column may be, by kind of rows, for the page's script."""
+        columns = self.row.columns
+        found = {
+            name: _by_column(guess(columns, self.samples, kind, self._ids), columns)
+            for name, kind in KINDS.items()
+        }
+        return {name: [by.get(column, "") for column in columns] for name, by in found.items()}
+
+    @property
+    def guesses_id(self) -> str:
+        return f"{self.prefix}-guesses"
 
     @property
     def models(self) -> Sequence[str]:
@@ -316,11 +331,7 @@ class FileForm(forms.Form):
             required=False,
             initial=mapping.kind.name.lower(),
         )
-        initial = {
-            part: name for name, column in mapping.columns.items() for part in parts_of(column, columns)
-        }
-        own = mapping.kind is Kind.COMPLETIONS and mapping.spread_columns
-        initial |= dict.fromkeys(mapping.spread_columns, OWN_COLUMN if own else mapping.spread)
+        initial = _by_column(mapping, columns)
         shown = KINDS.get(self["kind"].value(), mapping.kind)
         for number, column in enumerate(columns):
             self.fields[f"column-{number}"] = _FieldOfColumn(
@@ -399,6 +410,13 @@ def _meaning_in_words(meaning: str, mapping: ColumnMapping) -> str:
     return meaning + (
         ", the first is much better" if meaning == "1" else ", the second is much better" * is_last
     )
+
+
+def _by_column(mapping: ColumnMapping, columns: Sequence[str]) -> dict[str, str]:
+    """What each mapped column is."""
+    found = {part: name for name, column in mapping.columns.items() for part in parts_of(column, columns)}
+    own = mapping.kind is Kind.COMPLETIONS and mapping.spread_columns
+    return found | dict.fromkeys(mapping.spread_columns, OWN_COLUMN if own else mapping.spread)
 
 
 def _verdict(mapping: ColumnMapping) -> tuple[str, ...]:

@@ -24,14 +24,18 @@ from django.utils import timezone
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import About, BrokenFileError, InputFile
+from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item, in_words
-from arena.data.formats.table import ColumnMapping, suggest
+from arena.data.formats.table import KINDS, ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
-from arena.models import ImportChunk, ImportFile, ImportJob, Study
+from arena.models import ImportChunk, ImportFile, ImportJob, Prompt, Study
 from arena.process.busy import trouble
 
 # --- The uploaded bytes, in the database, because web and workers may share no other storage.
+
+ROWS: Final = "rows"
+"""Key in a file's mapping: what its rows are, said before anybody saw its columns."""
 
 PIECE: Final = 1024 * 1024  # bytes per row, and the most of a file in memory
 FOLDER_PREFIX: Final = "import-"
@@ -45,12 +49,14 @@ def working_folder() -> Path:
     return folder
 
 
-def store(job: ImportJob, uploads: Iterable[Upload]) -> None:
-    """Store the files in pieces."""
+def store(job: ImportJob, uploads: Iterable[Upload], rows: str = "") -> None:
+    """Store the files in pieces, with the kind of their ``rows`` if it is known."""
     names: set[str] = set()
     for number, upload in enumerate(uploads):
         name = _unused(Path(upload.name or "upload").name, names)
-        row = ImportFile.objects.create(job=job, number=number, name=name)
+        row = ImportFile.objects.create(
+            job=job, number=number, name=name, mapping={ROWS: rows} if rows else None
+        )
         # A statement for each, so that nobody waits long.
         for position, piece in enumerate(upload.chunks(PIECE)):
             ImportChunk.objects.create(file=row, position=position, data=piece)
@@ -193,10 +199,10 @@ def nudge(job: int, state: str) -> None:
 State = ImportJob.State
 
 
-def start(study: Study, user: Any, uploads: Iterable[Upload]) -> ImportJob:
+def start(study: Study, user: Any, uploads: Iterable[Upload], rows: str = "") -> ImportJob:
     """Store the files as a new job and request their check."""
     job = ImportJob.objects.create(study=study, user=user)
-    store(job, uploads)
+    store(job, uploads, rows)
     request_check(job)
     return job
 
@@ -306,14 +312,29 @@ def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sourc
     suggested = False
     for row, file in files:
         source = None if row.format_name else _source(file, sources)
-        if row.format_name or not (
-            mapping := wide_table(source) if source else suggest(_columns(file), _samples(file))
-        ):
+        if row.format_name or not (mapping := wide_table(source) if source else _suggested(row, file)):
             continue
         row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
         row.save(update_fields=["format_name", "mapping"])
         suggested = True
     return sources_of(files) if suggested else sources
+
+
+def rows_of(row: ImportFile) -> Kind | None:
+    """What the rows are, if that was said at the upload."""
+    return KINDS.get((row.mapping or {}).get(ROWS, ""))
+
+
+def _suggested(row: ImportFile, file: InputFile) -> ColumnMapping | None:
+    samples = _samples(file)
+    return suggest(_columns(file), samples, rows_of(row), _ids_in(row, samples))
+
+
+def _ids_in(row: ImportFile, samples: table.Samples) -> list[str]:
+    """The values that are ids of the study's prompts."""
+    values = {value for column in samples.values() for value in column}
+    known = Prompt.objects.filter(study=row.job.study_id, external_id__in=values)
+    return sorted(set(known.values_list("external_id", flat=True)))
 
 
 def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, Any]:
@@ -323,7 +344,8 @@ def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, An
     row.found_kind = source.kind.name.lower() if source else ""
     row.columns = storable(_columns(file))
     row.save(update_fields=["found_format", "found_kind", "columns"])
-    return {"samples": _samples(file), "sheets": file.sheets}
+    samples = _samples(file)
+    return {"samples": samples, "sheets": file.sheets, "ids": _ids_in(row, samples)}
 
 
 def _source(file: InputFile, sources: Sources) -> Source | None:

@@ -17,6 +17,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from arena.data import writing
 from arena.data.formats.records import Problem, in_words
+from arena.data.formats.table import KINDS
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
 from arena.data.uploads.forms import (
@@ -154,7 +155,9 @@ def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:
         form.add_error(None, too_much())
     if not form.is_valid():
         return _upload_page(request, form)
-    return redirect(_job_address(jobs.start(request.study, request.user, form.cleaned_data["uploads"])))
+    rows = request.GET.get(jobs.ROWS, "")
+    rows = rows if rows in KINDS else ""
+    return redirect(_job_address(jobs.start(request.study, request.user, form.cleaned_data["uploads"], rows)))
 
 
 def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse:

@@ -504,6 +504,9 @@ def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> 
             Kind.COMPARISONS,
             "instruction=question first=model_a second=model_b winner=Label_1",
         ),
+        ("prompt requirement labels", Kind.QUESTIONS, "prompt=prompt text=requirement labels=labels"),
+        ("prompt_id Questions", Kind.QUESTIONS, "prompt=prompt_id text=Questions"),
+        ("prompt question", Kind.PROMPTS, "instruction=question id=prompt"),
         ("# Question Topic", Kind.PROMPTS, "id=# instruction=Question category=Topic"),
         ("prompt", Kind.PROMPTS, "instruction=prompt"),
         ("model org license", Kind.CONTESTANTS, "name=model organisation=org licence=license"),
@@ -516,6 +519,48 @@ def test_suggestions(columns: str, kind: Kind, mapping: str) -> None:
     assert found.further == (("Label_2", "label3") if "label3" in columns else ())
     wants_rater = kind is Kind.COMPARISONS and "rater" not in found.columns and not found.further
     assert found.constants == ({"rater": "anonymous"} if wants_rater else {})
+
+
+@pytest.mark.parametrize(
+    ("value", "ids", "field"),
+    [("r1", [], "prompt"), ("Name a river.", [], "instruction"), ("task 1", ["task 1"], "prompt")],
+)
+def test_a_prompt_of_a_requirement_is_an_id_or_a_text(value: str, ids: list[str], field: str) -> None:
+    found = suggest(["prompt", "requirement"], {"prompt": [value], "requirement": ["Is it short?"]}, ids=ids)
+    assert found is not None
+    assert found.columns == {field: "prompt", "text": "requirement"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "mapping"),
+    [
+        (Kind.QUESTIONS, "prompt question", "prompt=prompt text=question"),
+        (
+            Kind.ANSWERS,
+            "prompt model number met",
+            "prompt=prompt contestant=model question=number answer=met",
+        ),
+        (
+            Kind.SCORES,
+            "question model answer score",
+            "instruction=question contestant=model text=answer score=score",
+        ),
+        (Kind.RATERS, "rater kind", "rater=rater"),
+        (
+            Kind.PAIRS,
+            "question text_a text_b label",
+            "instruction=question first_text=text_a second_text=text_b gold=label",
+        ),
+    ],
+)
+def test_columns_are_guessed_for_the_kind_that_somebody_chose(kind: Kind, columns: str, mapping: str) -> None:
+    found = guess(columns.split(), {}, kind)
+    assert (found.kind, found.columns) == (kind, dict(pair.split("=") for pair in mapping.split()))
+
+
+def test_a_requirement_beside_a_model_is_no_table_of_requirements() -> None:
+    found = guess(["prompt", "model", "requirement", "met"], {})
+    assert found.kind is not Kind.QUESTIONS
 
 
 def test_columns_that_tell_nothing() -> None:

@@ -316,6 +316,32 @@ class TestFormat:
         assert page.context["report"].unused == []
         assert page.context["report"].counts["completions"].added == 6
 
+    def test_a_table_of_requirements(self, admin_client: Client, study: Study) -> None:
+        factories.make_prompt(study=study, external_id="river 1")
+        link = f"{reverse('operate-import', args=[study.slug])}?rows=questions"
+        page = admin_client.get(reverse("operate-requirements", args=[study.slug]))
+        assert f'href="{link}"' in html_of(page)
+        for name, head in (("a.csv", "prompt,requirement,labels"), ("b.csv", "prompt,question,labels")):
+            file = SimpleUploadedFile(name, f"{head}\nriver 1,Is {name} short?,format\n".encode())
+            address = admin_client.post(link, {"uploads": [file]}).headers["Location"]
+            jobs.check(ImportJob.objects.latest("pk").pk)
+            page = admin_client.get(address)
+            assert page.context["report"].ok
+            assert page.context["report"].counts["questions"].added == 1
+            assert page.context["report"].counts["prompts"].added == 0
+            (form,) = page.context["forms"]
+            assert form.guesses["questions"] == ["prompt", "text", "labels"]
+
+    def test_a_table_of_requirements_whose_columns_are_unknown(
+        self, admin_client: Client, study: Study
+    ) -> None:
+        link = f"{reverse('operate-import', args=[study.slug])}?rows=questions"
+        file = SimpleUploadedFile("a.csv", b"nummer,anforderung\nr1,Kurz?\n")
+        address = admin_client.post(link, {"uploads": [file]}).headers["Location"]
+        jobs.check(ImportJob.objects.latest("pk").pk)
+        (form,) = admin_client.get(address).context["forms"]
+        assert form["kind"].value() == "questions"
+
     def test_a_table_without_a_word_about_its_columns(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, ("votes.jsonl", '{"id": "p1", "instruction": "One"}\n'))
         html = html_of(self.choose(admin_client, address, file0__format_name="table"))
