@@ -115,7 +115,7 @@ def _people(study: Study) -> Finding:
 def _judges(study: Study) -> Finding:
     if judges := counts.judges_in(study):
         return "done", f"{judges} judge{pluralize(judges)}."
-    return "optional", "Language models can rate the same pairs as people."
+    return "optional", "Language models can rate what people rate."
 
 
 def _publish(study: Study) -> Finding:
@@ -157,9 +157,16 @@ class Place:
     next_address: str
 
 
+PART_OF: Final = {
+    "operate-import-job": "operate-import",
+    "operate-prompt-requirements": "operate-requirements",
+}
+"""The step that a further page belongs to."""
+
+
 def place(study: Study, name: str) -> Place | None:
     """Where in the set-up a page is; None for a page that is no step."""
-    names = steps_of(study)
+    names, name = steps_of(study), PART_OF.get(name, name)
     if name not in names:
         return None
     number = names.index(name) + 1

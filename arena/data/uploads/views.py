@@ -31,7 +31,7 @@ from arena.data.uploads.forms import (
     too_much,
 )
 from arena.data.writing import Table, Type
-from arena.models import ImportJob, Study
+from arena.models import ImportJob, Question, Study
 from arena.people.permissions import OperatorRequest, operator
 
 
@@ -191,6 +191,7 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
         "guessed": any(form.is_guess for form in forms),
         "faulty": any(form.errors for form in forms),
         "fields_by_kind": fields_by_kind(),
+        "lacks_requirements": "check" in job.study.tasks and not _has_requirements(job.study),
         **_running(job),
     }
     if report is None:
@@ -204,6 +205,10 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
         "only_unknown": bool(unknown) and not groups,
         "wait": _wait(job),
     }
+
+
+def _has_requirements(study: Study) -> bool:
+    return Question.objects.filter(prompt__study=study, is_current=True, is_accepted=True).exists()
 
 
 def _running(job: ImportJob) -> dict[str, Any]:

@@ -353,6 +353,20 @@ class TestFormat:
         assert "give it a column" in html
 
 
+def test_an_import_leads_to_the_requirements_of_a_study_that_has_none(
+    admin_client: Client, study: Study
+) -> None:
+    Study.objects.update(tasks=["check"], is_draft=True)
+    address = checked(admin_client, study, PROMPTS)
+    admin_client.post(address, clicked())
+    jobs.apply(ImportJob.objects.get().pk)
+    html = html_of(admin_client.get(address))
+    assert f'href="{reverse("operate-requirements", args=[study.slug])}">Next: requirements<' in html
+    assert "step 3 of 7" in html
+    factories.make_question(prompt=Prompt.objects.get())
+    assert "Next: invite raters" in html_of(admin_client.get(address))
+
+
 @pytest.mark.parametrize(("is_staff", "status"), [(False, 404), (True, 403)])
 def test_others_and_forms_from_elsewhere_change_nothing(study: Study, is_staff: bool, status: int) -> None:
     client = Client(enforce_csrf_checks=is_staff)
