@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Count, Exists, F, IntegerField, Min, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Least
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -149,8 +149,9 @@ WINDOWS: Final = {
     "the last 24 hours": timedelta(hours=24),
     "the last 7 days": timedelta(days=7),
 }
-"""Windows for the present pace: the shortest in which enough, or all, was rated is taken."""
+"""Windows for the present pace: the shortest in which enough was rated is taken."""
 
+SHORTEST: Final = timedelta(minutes=10)
 ENOUGH: Final = 20  # comparisons that make a pace worth telling
 
 
@@ -195,7 +196,10 @@ class Pace:
 
 
 def of(study: Study, left: int, now: datetime | None = None) -> Pace:
-    """How fast people rate here, and what that means for ``left``; imports and checks are not counted."""
+    """How fast people rate here, and what that means for ``left``; imports and checks are not counted.
+
+    Where a window reaches back before the first rating, the time since that rating counts.
+    """
     now = now or timezone.now()
     longest = max(WINDOWS.values())
     rated = Q(
@@ -208,13 +212,27 @@ def of(study: Study, left: int, now: datetime | None = None) -> Pace:
     )
     names = [f"window_{number}" for number in range(len(WINDOWS))]
     found: Counter[str] = Counter()
+    firsts: list[datetime] = []
     for model, counted in ((Comparison, "pk"), (Score, "pk"), (Answer, "assignment")):
         windows = {
             name: Count(counted, distinct=True, filter=Q(created_at__gt=now - window))
             for name, window in zip(names, WINDOWS.values(), strict=True)
         }
-        found.update(model._default_manager.filter(rated).aggregate(**windows))
-    for name, (words, window) in zip(names, WINDOWS.items(), strict=True):
-        if found[name] >= ENOUGH or found[name] == found[names[-1]]:
-            return Pace(found[name], window.total_seconds() / 3600, words, left)
-    raise AssertionError("the longest window holds as many as itself")
+        rows = model._default_manager.filter(rated).aggregate(**windows, first=Min("created_at"))
+        if first := rows.pop("first"):
+            firsts.append(first)
+        found.update(rows)
+    for name, (words, window) in zip(names, WINDOWS.items(), strict=True):  # noqa: B007 - the last stays
+        if found[name] >= ENOUGH:
+            break
+    since = max(now - min(firsts), SHORTEST) if firsts else window
+    if since < window:
+        window, words = since, _the_last(since)
+    return Pace(found[name], window / timedelta(hours=1), words, left)
+
+
+def _the_last(time: timedelta) -> str:
+    minutes = round(time / timedelta(minutes=1))
+    if minutes < 120:
+        return f"the last {minutes} minutes"
+    return f"the last {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"the last {time.days} days"

@@ -61,16 +61,27 @@ def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater
     rate(study, ann, is_current=False)
     # Imports, judges, checks and revised answers have no pace.
     found = counts.of(study, 3)
-    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last hour", "", True)
+    assert (found.comparisons, found.window, found.words, found.is_thin) == (0, "the last 7 days", "", True)
     now = timezone.now()
     rate(study, ann, counts.ENOUGH - 1, created_at=now - timedelta(minutes=30))
-    assert counts.of(study, 3, now).window == "the last hour"  # which holds all
+    found = counts.of(study, 38, now)
+    assert (found.window, found.per_hour, found.words) == ("the last 30 minutes", 38, "about 1 hour")
     rate(study, ann, 5, created_at=now - timedelta(hours=5))
+    found = counts.of(study, 48, now)
+    assert (found.window, found.comparisons, found.per_hour) == ("the last 5 hours", 24, 4.8)
+    rate(study, ann, created_at=now - timedelta(days=3))
     rate(study, ann, 9, created_at=now - timedelta(days=9))
     # By hand: 19 in the last hour are too few; 24 in 24 hours are one an hour, and 48 are two days.
     found = counts.of(study, 48, now)
     assert (found.window, found.comparisons, found.per_hour) == ("the last 24 hours", 24, 1)
     assert found.words == "about 2 days"
+
+
+def test_a_pace_is_that_of_ten_minutes_at_least(study: Study, ann: Rater) -> None:
+    now = timezone.now()
+    rate(study, ann, 10, created_at=now - timedelta(minutes=2))
+    found = counts.of(study, 10, now)
+    assert (found.window, found.per_hour, found.is_thin) == ("the last 10 minutes", pytest.approx(60), True)
 
 
 @pytest.mark.both_databases(False)
