@@ -21,7 +21,7 @@ from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import ConfiguredProtocol
+from judging.protocols.protocol import QUESTIONS, ConfiguredProtocol
 from judging.protocols.replies import Place
 from judging.runs import lifecycle, limiting, spending, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
@@ -239,13 +239,25 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "judging/run.html", context)
 
 
-def _last_calls(run: JudgeRun) -> list[tuple[JudgeCall, str]]:
-    """The last calls, each with what its reply was read as if it is about a single answer."""
-    calls = JudgeCall.objects.select_related("assignment").filter(run=run)[:LAST_CALLS]
+def _last_calls(run: JudgeRun) -> list[tuple[JudgeCall, str, str]]:
+    """The last calls, each with its question and what its reply was read as if it is about one answer."""
+    texts = ("assignment__pair__prompt", "assignment__completion__prompt")
+    calls = JudgeCall.objects.select_related(*texts).filter(run=run)[:LAST_CALLS]
     if run.judge.compares:
-        return [(call, "") for call in calls]
+        return [(call, call.key, "") for call in calls]
     configured = run.judge.configured_protocol
-    return [(call, _read_as(call, configured) if call.has_replied else "") for call in calls]
+    return [
+        (call, _asked_in(call, configured), _read_as(call, configured) if call.has_replied else "")
+        for call in calls
+    ]
+
+
+def _asked_in(call: JudgeCall, configured: ConfiguredProtocol) -> str:
+    """The question's name; one about a single requirement has its number."""
+    before, slash, slot = call.key.rpartition("/")
+    name, _, number = slot.partition(".")
+    by_number = any(step.name == name and step.each == QUESTIONS for step in configured.steps)
+    return f"{before}{slash}requirement {number}" if by_number and number else call.key
 
 
 def _read_as(call: JudgeCall, configured: ConfiguredProtocol) -> str:

@@ -168,8 +168,10 @@ def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Clie
     make_call(run, 1, key="analyse.first", cached_from=asked)
     page = text(staff, f"/judging/runs/{run.pk}/")
     shown = ("analyse.first", "loop-1", "Cost, USD", "0.012500", "expected 3.25")
-    for each in (*shown, f"The reply of call {asked.pk}"):
+    prompt = f'<td class="nowrap">{asked.assignment.pair.prompt.external_id}</td>'
+    for each in (*shown, f"The reply of call {asked.pk}", prompt):
         assert each in page
+    assert asked.assignment.public_id not in page
 
 
 def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Client, run: JudgeRun) -> None:

@@ -302,11 +302,15 @@ def test_the_page_of_a_run_shows_how_each_reply_was_read(
     checking = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
     drain()
     page = staff.get(f"/judging/runs/{checking.pk}/")
-    assert [said for _, said in page.context["calls"]] == ["not rated: unreadable", "not met", "met"]
+    assert [row[1:] for row in page.context["calls"]] == [
+        ("requirement 3", "not rated: unreadable"),
+        ("requirement 2", "not met"),
+        ("requirement 1", "met"),
+    ]
     assert "met 1, not met 1, not rated 1" in page.content.decode()
     model.script = lambda body: Reply("4")
     scoring = start_run(study, make_judge(base_url=model.url, protocol="direct-score"))
     drain()
     page = staff.get(f"/judging/runs/{scoring.pk}/")
-    assert [said for _, said in page.context["calls"]] == ["4"]
+    assert [said for _, _, said in page.context["calls"]] == ["4"]
     assert "mean 4.00" in page.content.decode()
