@@ -27,7 +27,11 @@ from arena.texts.slugs import free_slug
 TAKEN: Final = {"new", "raters", "groups", "keys"}  # addresses of pages about no study
 UNNAMED: Final = "study"
 
-USUAL_GUIDELINES: Final = Path(__file__).with_name("usual_guidelines.md").read_text(encoding="utf-8")
+USUAL_GUIDELINES: Final = {
+    kind: Path(__file__).with_name(f"usual_guidelines_{kind}.md").read_text(encoding="utf-8")
+    for kind in tasks.TASKS
+}
+"""By task."""
 
 ROOM: Final = 10  # characters kept free for a number
 
@@ -373,7 +377,10 @@ def guidelines(request: OperatorRequest) -> HttpResponse:
     if request.method == "POST" and {"usual", "preview"} & request.POST.keys():
         typed = {name: request.POST.get(name, "") for name in GuidelinesForm.Meta.fields}
         if "usual" in request.POST:
-            typed["guidelines"] = USUAL_GUIDELINES
+            chosen = request.POST["usual"]
+            typed["guidelines"] = USUAL_GUIDELINES[
+                chosen if chosen in USUAL_GUIDELINES else request.study.tasks[0]
+            ]
         template = "_guidelines_preview.html" if request.htmx else "guidelines.html"
         form = GuidelinesForm(instance=request.study, initial=typed)
         context = {"form": form, "preview": _html(typed["guidelines"]), "unsaved": True}
@@ -392,7 +399,14 @@ def rating(request: OperatorRequest) -> HttpResponse:
 def publish(request: OperatorRequest) -> HttpResponse:
     address = request.build_absolute_uri(request.study.get_absolute_url())
     missing = [step for step in pages.steps(request.study)[:-1] if step.state == "open"]
-    return _setting(request, PublishForm, "publish.html", address=address, open_steps=missing)
+    context = {"address": address, "open_steps": missing, "misfit": _is_misfit(request.study)}
+    return _setting(request, PublishForm, "publish.html", **context)
+
+
+def _is_misfit(study: Study) -> bool:
+    """Whether the guidelines are the unchanged text for a task that the study does not have."""
+    text = study.guidelines.split()
+    return any(text == usual.split() for kind, usual in USUAL_GUIDELINES.items() if kind not in study.tasks)
 
 
 def _setting(

@@ -165,9 +165,22 @@ def test_the_usual_guidelines_are_a_start_and_store_nothing(operator: Client, st
     Study.objects.update(guidelines="")
     assert "Start from the usual guidelines" in operator.get(page("operate-guidelines")).content.decode()
     shown = operator.post(page("operate-guidelines"), {"usual": "", "consent": "Kept"})
-    assert shown.context["form"].initial == {"guidelines": USUAL_GUIDELINES, "consent": "Kept"}
+    assert shown.context["form"].initial == {"guidelines": USUAL_GUIDELINES["compare"], "consent": "Kept"}
     study.refresh_from_db()
     assert study.guidelines == ""
+    Study.objects.update(tasks=["check"])
+    for chosen, kind in (("", "check"), ("score", "score"), ("other", "check")):
+        shown = operator.post(page("operate-guidelines"), {"usual": chosen})
+        assert shown.context["form"].initial["guidelines"] == USUAL_GUIDELINES[kind]
+
+
+@pytest.mark.parametrize(("kind", "warns"), [("compare", True), ("check", False)])
+def test_publish_warns_of_the_usual_guidelines_for_another_task(
+    operator: Client, study: Study, kind: str, warns: bool
+) -> None:
+    Study.objects.update(tasks=["check"], is_draft=True, guidelines=USUAL_GUIDELINES[kind])
+    html = operator.get(page("operate-publish")).content.decode()
+    assert ("the usual text for another task" in html) == warns
 
 
 def test_publishing_opens_a_draft_for_people_and_the_board_for_all(operator: Client, study: Study) -> None:
