@@ -47,8 +47,8 @@ class DataTable:
 
 
 def percent_cell(share: float | None) -> float | None:
-    """A share in percent with two decimals; None stays."""
-    return None if share is None else round(100 * share, 2)
+    """A share in percent, as exact as shares are stored: a page rounds it once more; None stays."""
+    return None if share is None else round(100 * share, 4)
 
 
 def _safe(cell: Cell) -> Cell:

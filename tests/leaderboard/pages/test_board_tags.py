@@ -1,6 +1,6 @@
 import pytest
 
-from leaderboard.pages.table import Arranged, DataTable
+from leaderboard.pages.table import Arranged, DataTable, percent_cell
 from leaderboard.templatetags.board import cell, decimals, table_rows
 
 
@@ -19,6 +19,11 @@ from leaderboard.templatetags.board import cell, decimals, table_rows
 )
 def test_numbers_are_written_in_one_way(value, written):
     assert cell(value) == written
+
+
+def test_a_share_is_rounded_once():
+    assert cell(percent_cell(0.854475)) == "85.4"
+    assert percent_cell(2 / 3) == 66.6667
 
 
 @pytest.mark.parametrize(

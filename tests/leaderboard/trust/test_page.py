@@ -68,7 +68,7 @@ def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num
 def test_tables_figures_columns_and_parts(client, made):
     rows = records(client, f"{PAGE}tables/judges.csv")
     own = {row["Pairs of"]: row for row in rows if row["Judge"] == "poor"}
-    assert own["tricky"]["Right (%)"] == "66.67"
+    assert own["tricky"]["Right (%)"] == "66.6667"
     assert (own["tricky"]["Replies"], own["All"]["Pairs"]) == ("4", "14")
     (cell,) = [row for row in records(client, f"{PAGE}tables/matrix.csv") if row["Protocol"] == "CoT"]
     assert cell["Base"] == "good"
