@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from leaderboard.pages.figure import (
+    MOST_ON_A_PHONE,
     MOST_SERIES,
     SERIES,
     Figure,
@@ -26,6 +27,7 @@ from leaderboard.pages.figure import (
     series_look,
     title,
     vertical_line,
+    wrapped,
 )
 from leaderboard.pages.wording import number_range, signed
 from leaderboard.scores.table import bins, pairs_of_raters
@@ -148,9 +150,10 @@ def slopes(found: Mapping[str, Sequence[tuple[str, Content]]], axis: str) -> Fig
         shapes=[vertical_line(0)],
         **legend(len(traces)),
     )
-    return {"data": traces, "layout": drawn_on}
+    return {"data": traces, "layout": drawn_on, "narrow": {"xaxis": {"title": title(wrapped(axis))}}}
 
 
-def is_wide(edges: list[float]) -> bool:
-    """Whether a heat map of these scores scrolls on a phone."""
-    return len(edges) > MOST_NUMBERED + 1
+def width(edges: list[float]) -> str:
+    """Of a heat map of these scores, which scrolls on a phone where its cells would be too narrow."""
+    scores = len(edges) - 1
+    return "large" if scores > MOST_NUMBERED else "matrix" if scores > MOST_ON_A_PHONE else ""

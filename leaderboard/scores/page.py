@@ -174,7 +174,7 @@ class ScoresPage(TextsPage):
             lambda: table.models_table(content, edges),
             draw=lambda: figure.by_model(content, edges),
             height=step(models * 2 + 5),
-            width="large" if figure.is_wide(edges) else "",
+            width=figure.width(edges),
         )
         yield from self._of_raters(content)
         if self.beside:

@@ -110,6 +110,14 @@ def test_every_panel_has_its_figure_and_csv(client, study):
     assert page.panel("agreement").figure["layout"]["shapes"][0]["x0"] == page.content["people"]["pearson"]
 
 
+@pytest.mark.parametrize(("highest", "width"), [(5, ""), (10, "matrix"), (20, "large")])
+def test_a_heat_map_of_many_scores_scrolls_on_a_phone(client, highest, width):
+    said = {"p": {"Ada": [1, 2, 3], "Bob": [2, 3, 4]}}
+    made = scored_study(said, visibility="public", closed_at=timezone.now())
+    Score.objects.update(highest=highest)
+    assert page_of(client, made).panel("by-model").width == width
+
+
 def test_all_raters_have_the_same_bins(client, study):
     Score.objects.filter(rater__slug="judge").update(value=2.5)
     raters = page_of(client, study).content["raters"]
