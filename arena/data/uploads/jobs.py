@@ -24,7 +24,7 @@ from django.utils import timezone
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import About, BrokenFileError, InputFile
-from arena.data.formats.reading import Kind
+from arena.data.formats.reading import Kind, unstorable
 from arena.data.formats.records import Item, in_words
 from arena.data.formats.table import KINDS, ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
@@ -332,7 +332,7 @@ def _suggested(row: ImportFile, file: InputFile) -> ColumnMapping | None:
 
 def _ids_in(row: ImportFile, samples: table.Samples) -> list[str]:
     """The values that are ids of the study's prompts."""
-    values = {value for column in samples.values() for value in column}
+    values = {value for column in samples.values() for value in column if not unstorable(value)}
     known = Prompt.objects.filter(study=row.job.study_id, external_id__in=values)
     return sorted(set(known.values_list("external_id", flat=True)))
 

@@ -247,7 +247,7 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hostile_texts_in_the_report_can_be_stored() -> None:
-    line = json.dumps({"pro\x00mpt": "x", "text": "\x00"})
+    line = json.dumps({"pro\x00mpt": "\ud800", "text": "\x00"})
     job = make_checked(("bad\ud800.jsonl".encode("utf-8", "replace").decode(), f"{line}\n"))
     assert state_of(job)[0] == State.CHECKED
     assert "\x00" not in str(job.report)
