@@ -1,19 +1,16 @@
 """Tables, written in pieces as CSV, JSON Lines or Parquet. Pure."""
 
 import csv
-import gzip
 import importlib.util
 import io
 import json
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]  # values by column name; None, or no entry, for no value
@@ -191,22 +188,3 @@ MEDIA_TYPES: Final = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-
-
-def save(path: Path, pieces: Iterable[bytes]) -> int:
-    """Write the file beside ``path`` and rename it; a name ending in ``.gz`` is compressed.
-
-    Returns its size in bytes. Raises OSError; then an existing file is unchanged.
-    """
-    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            if path.name.lower().endswith(".gz"):
-                with gzip.GzipFile(path.name[:-3], "wb", fileobj=file) as packed:
-                    packed.writelines(pieces)
-            else:
-                file.writelines(pieces)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path.stat().st_size

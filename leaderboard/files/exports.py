@@ -12,7 +12,7 @@ from typing import IO, Final
 
 from django.utils import timezone
 
-from arena.data import export, writing
+from arena.data import export, output
 from arena.data.formats.catalogue import RECORD
 from arena.data.formats.records import TABLES
 from arena.data.writing import WRITERS, Row
@@ -127,7 +127,7 @@ def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) 
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, content in files:
-        writing.save(folder / name, content)
+        output.save(folder / name, content)
         written.append(folder / name)
     recorded = (f"{RECORD}/{name}.{form}" for name in (STANDINGS.name, tags.TABLE.name))
     for name in (*(f"{what}.{form}" for what in TABLES), *recorded):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.data import output
 from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.measuring import NothingInCommonError
 from leaderboard.stats import StatsError
@@ -60,6 +61,6 @@ def _selector(name: str) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text + "\n", encoding="utf-8")
+        output.save(path, [f"{text}\n".encode()])
     except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+        raise CommandError(output.refusal(path, error)) from error

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.data import output
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.making import make
 from leaderboard.terminal.options import study_named
@@ -23,17 +24,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study, out = study_named(options["study"]), Path(options["out"])
-        part = out.with_name(f".{out.name[:200]}.part")
         try:
-            with part.open("w+b") as file:
+            with output.opened(out) as file:
                 snapshot = make(study, file, with_texts=options["with_texts"])
-            part.replace(out)
         except BundleError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
-            raise CommandError(f"{out} cannot be written ({error.strerror or error}).") from error
-        finally:
-            part.unlink(missing_ok=True)
-        size = out.stat().st_size / 1e6
-        self.stdout.write(f"{out}: {size:.1f} MB, data of watermark {snapshot.watermark}.")
-        self.stdout.write(f"To compute it again: python manage.py recompute {out}")
+            raise CommandError(output.refusal(out, error)) from error
+        if not output.streams(out):
+            size = out.stat().st_size / 1e6
+            self.stdout.write(f"{out}: {size:.1f} MB, data of watermark {snapshot.watermark}.")
+            self.stdout.write(f"To compute it again: python manage.py recompute {out}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.data import writing
+from arena.data import output
 from arena.data.writing import WRITERS
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
@@ -72,8 +72,7 @@ class Command(BaseCommand):
         except selection.ExportError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
-            where = options["out"] or "standard output"
-            raise CommandError(f"{where} cannot be written ({error.strerror or error}).") from error
+            raise CommandError(output.refusal(Path(options["out"] or "standard output"), error)) from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
 
@@ -85,8 +84,8 @@ class Command(BaseCommand):
         )
         for reason, number in sorted((+found.left_out).items()):
             self.stderr.write(f"Left out: {number:,} {reason}.")
-        if out:
-            writing.save(Path(out).with_name(f"{Path(out).name}.note.json"), [found.note()])
+        if out and not output.streams(Path(out)):
+            output.save(Path(out).with_name(f"{Path(out).name}.note.json"), [found.note()])
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
@@ -109,9 +108,7 @@ class Command(BaseCommand):
             return
         if form == "parquet" and out.lower().endswith(".gz"):
             raise CommandError("Parquet is already compressed. Name a file that does not end in .gz.")
-        if Path(out).is_dir():
-            raise CommandError(f"{out} is a folder. Name a file.")
-        writing.save(Path(out), pieces)
+        output.save(Path(out), pieces)
 
     def _print(self, pieces: Iterator[bytes], form: str) -> None:
         if form == "parquet" and self.stdout.isatty():

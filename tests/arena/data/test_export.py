@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.data import export, writing
+from arena.data import export, output
 from arena.data.formats.records import TABLES
 from arena.data.importing.imports import import_files
 from arena.data.writing import WRITERS
@@ -35,7 +35,7 @@ def copied(study: Study, folder: Path, form: str) -> Study:
     """The study after a way through files, as a new one."""
     for what in TABLES:
         if export.count(study, what):
-            writing.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
+            output.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
     slug = f"{study.slug}-{form}"
     report = import_files(slug, [folder])
     assert [str(problem) for problem in report.errors] == []

@@ -1,7 +1,6 @@
 """Writing tables: what is written reads back as what it was, and spreadsheets run nothing."""
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data import writing
+from arena.data import output
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import TABLES, CompletionRecord
 from arena.data.writing import WRITERS, Row, Table, Type
@@ -93,7 +92,7 @@ def test_parquet_has_the_same_types_however_many_rows(rows: list[Row], tmp_path:
     from pyarrow import parquet
 
     path = tmp_path / "typed.parquet"
-    writing.save(path, WRITERS["parquet"](TYPED, rows))
+    output.save(path, WRITERS["parquet"](TYPED, rows))
     types = {field.name: str(field.type) for field in parquet.read_schema(path)}
     assert types == {
         "text": "string",
@@ -139,7 +138,7 @@ def read_back(folder: Path, form: str, texts: list[str]) -> list[str]:
     """Texts after a way through a file of completions."""
     path = folder / f"completions.{form}"
     rows = [{"prompt": "p", "contestant": f"c{place}", "text": text} for place, text in enumerate(texts)]
-    writing.save(path, WRITERS[form](TABLES["completions"], rows))
+    output.save(path, WRITERS[form](TABLES["completions"], rows))
     records = list(gather([path]).items())
     assert all(isinstance(record, CompletionRecord) for record in records), records
     return [record.turns[0] for record in records if isinstance(record, CompletionRecord)]
@@ -161,26 +160,3 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 )
 def test_any_text_comes_back(form: str, texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     assert read_back(tmp_path_factory.mktemp("any"), form, texts) == texts
-
-
-class TestSaving:
-    def test_a_name_ending_in_gz_is_compressed(self, tmp_path: Path) -> None:
-        size = writing.save(tmp_path / "a.csv.gz", [b"one", b"two"])
-        assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == b"onetwo"
-        assert size == (tmp_path / "a.csv.gz").stat().st_size
-
-    def test_an_existing_file_is_replaced_as_a_whole_or_not_at_all(self, tmp_path: Path) -> None:
-        def broken() -> Iterator[bytes]:
-            yield b"half"
-            raise RuntimeError("database gone")
-
-        path = tmp_path / "a.csv"
-        path.write_text("old and longer")
-        with pytest.raises(RuntimeError, match="database gone"):
-            writing.save(path, broken())
-        assert path.read_text() == "old and longer"
-        writing.save(path, [b"new"])
-        assert path.read_text() == "new"
-        assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-        with pytest.raises(FileNotFoundError):
-            writing.save(tmp_path / "none" / "a.csv", [])

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -313,6 +314,8 @@ class TestCommands:
     def test_what_cannot_be_written_or_read_is_said(self, made, tmp_path):
         with pytest.raises(CommandError, match="cannot be written"):
             call_command("bundle", "made", out=str(tmp_path / "none" / "made.zip"))
+        call_command("bundle", "made", out="/dev/null")
+        assert Path("/dev/null").is_char_device()
         with pytest.raises(CommandError, match="This is not a bundle"):
             call_command("recompute", str(tmp_path / "none.zip"))
         assert Snapshot.objects.exists()

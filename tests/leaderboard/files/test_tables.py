@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from arena.data import writing
+from arena.data import output, writing
 from arena.data.importing.imports import import_files
 from arena.demo.load import load_demo, open_demo
 from arena.models import Pair, Rater, Study
@@ -229,7 +229,7 @@ class TestCommand:
         missing = tmp_path / "none" / "p.jsonl"
         assert (
             refusal(run, *prompts, str(missing))
-            == f"{missing} cannot be written (No such file or directory)."
+            == f"{missing} cannot be written: there is no folder {missing.parent}."
         )
         assert refusal(run, *prompts, str(tmp_path)) == f"{tmp_path} is a folder. Name a file."
         file = tmp_path / "file"
@@ -237,12 +237,22 @@ class TestCommand:
         answer = refusal(run, "small", "--what", "all", "--out", str(file))
         assert answer == f"{file} cannot be written (Not a directory)."
 
+    @pytest.mark.parametrize("what", ["prompts", "preferences"])
+    def test_a_device_stays_a_device_and_nothing_stands_beside_it(self, made, tmp_path, what):
+        link = tmp_path / "link"
+        link.symlink_to("/dev/null")
+        run("small", "--what", what, "--out", str(link))
+        assert link.is_symlink()
+        assert Path("/dev/null").is_char_device()
+        assert [path.name for path in tmp_path.iterdir()] == ["link"]
+        assert not Path("/dev/null.note.json").exists()
+
     def test_a_folder_without_permission(self, made, tmp_path, monkeypatch):
-        def deny(path, mode):  # a folder's mode does not stop root, who runs this too
+        def deny(path):  # a folder's mode does not stop root, who runs this too
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
         out = tmp_path / "p.jsonl"
-        monkeypatch.setattr(Path, "open", deny)
+        monkeypatch.setattr(output, "_beside", deny)
         answer = refusal(run, "small", "--what", "prompts", "--out", str(out))
         assert answer == f"{out} cannot be written (Permission denied)."
 

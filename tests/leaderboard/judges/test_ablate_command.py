@@ -92,7 +92,7 @@ class TestJson:
         path = tmp_path / "found.json"
         assert ablate(study.slug, "--judges", "calm,leaning,people", "--json", path) == ""
         assert json.loads(path.read_text()) == found
-        with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
+        with pytest.raises(CommandError, match=r"cannot be written: there is no folder .*/no"):
             ablate(study.slug, "--judges", "calm,leaning", "--json", tmp_path / "no" / "found.json")
 
 

@@ -1,0 +1,110 @@
+"""The file a command writes: complete under its name, or not there at all. Pure."""
+
+import gzip
+import io
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+_LINKS: Final = 40  # as many as Linux follows
+
+
+def streams(path: Path) -> bool:
+    """If ``path`` is a device, a pipe or an open descriptor: nothing can stand beside it or be read back."""
+    place = _place(path)
+    return isinstance(place, int) or _is_stream(place)
+
+
+def _is_stream(place: Path) -> bool:
+    return place.exists() and not place.is_file() and not place.is_dir()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of ``path`` when the block ends well.
+
+    Until then it stands beside it as ``NAME.XXXXXXXX.part``, which only a killed process leaves behind. A
+    symbolic link stays, and what it points to is replaced. An existing file keeps its mode and, where
+    possible, its owner. Devices, pipes and descriptors (``/dev/stdout``) are written straight. Raises
+    OSError, which ``refusal`` puts in words; then an existing file is unchanged.
+    """
+    place = _place(path)
+    if isinstance(place, int) or _is_stream(place):
+        with io.BufferedWriter(_Stream(os.dup(place) if isinstance(place, int) else place, "wb")) as file:
+            yield file
+    else:
+        with _beside(place) as file:
+            yield file
+
+
+class _Stream(io.FileIO):
+    """What zip archives take for a pipe: a device says that it can seek, and stays where it is."""
+
+    def seek(self, *_: int) -> int:
+        raise io.UnsupportedOperation("seek")
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation("tell")
+
+
+@contextmanager
+def _beside(place: Path) -> Iterator[IO[bytes]]:
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder")
+    old = place.stat() if place.exists() else None
+    if old is not None and not os.access(place, os.W_OK):
+        raise PermissionError(f"{place} is read-only")
+    part = place.with_name(f"{place.name[:200]}.{secrets.token_hex(4)}.part")
+    # What replaces a private file is never readable by others on its way.
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            if old is not None:
+                with suppress(PermissionError):
+                    os.fchown(descriptor, old.st_uid, old.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+            os.fsync(descriptor)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def save(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write the pieces; a name ending in ``.gz`` is compressed. Raises OSError, as ``opened`` does."""
+    with opened(path) as file:
+        if path.name.lower().endswith(".gz"):
+            with gzip.GzipFile(path.name[:-3], "wb", fileobj=file) as packed:
+                packed.writelines(pieces)
+        else:
+            file.writelines(pieces)
+
+
+def refusal(path: Path, error: OSError) -> str:
+    """Why ``path`` was not written, in one sentence."""
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a folder. Name a file."
+    if isinstance(error, FileNotFoundError):
+        return f"{path} cannot be written: there is no folder {path.parent}."
+    return f"{path} cannot be written ({error.strerror or error})."
+
+
+def _place(path: Path) -> Path | int:
+    """Where ``path`` leads: a path that is no link, or one of this process's descriptors.
+
+    Opening ``/dev/stdout`` anew would cut off a file that the shell appends to, so it is told apart.
+    """
+    for _ in range(_LINKS):
+        folder = path.parent.resolve()
+        if path.name.isdigit() and folder in (Path("/dev/fd"), Path(f"/proc/{os.getpid()}/fd")):
+            return int(path.name)
+        path = folder / path.name
+        if not path.is_symlink():
+            return path
+        path = folder / path.readlink()
+    raise OSError("too many symbolic links")
