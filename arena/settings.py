@@ -109,15 +109,15 @@ DATABASES["default"]["OPTIONS"] = (
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
     if DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    # One connection for every thread of the web, for the sweeper, and for those of the worker that write at
-    # the same moment: while they wait for a model they hold none.
+    # One connection for every thread of the web, for the sweeper, for statistics and imports, and for
+    # those of judging that write at the same moment: while they wait for a model they hold none.
     # While PostgreSQL is away a request waits 10 s, not the pool's usual 30. A lost connection is given up
     # after 5 s and made anew when somebody asks: by itself the pool would try ever more seldom.
     else {
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": {
             "min_size": 1,
-            "max_size": WEB_THREADS + min(WORKER_CONCURRENCY, 16) + 4,
+            "max_size": WEB_THREADS + min(WORKER_CONCURRENCY, 16) + 8,
             "timeout": 10,
             "reconnect_timeout": 5,
         },
@@ -147,9 +147,18 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 2
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for as long as it takes
 # WORKER_CONCURRENCY calls are in flight; further threads claim what comes next, commit and submit.
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + max(2, WORKER_CONCURRENCY)
-CELERY_WORKER_POOL = "threads"  # tasks wait for replies and for the database
+# Slots of a worker by queue: tasks of one never wait for those of another.
+QUEUES = {"judging": CELERY_WORKER_CONCURRENCY, "statistics": 2, "imports": 2}
+CELERY_TASK_ROUTES = {
+    "judging.*": {"queue": "judging"},
+    "leaderboard.*": {"queue": "statistics"},
+    "arena.*": {"queue": "imports"},
+}
+# How long a worker that is told to stop waits for calls in flight, which would be paid twice otherwise.
+WORKER_STOP_SECONDS = env.float("WORKER_STOP_SECONDS", 150.0, validate=validate.Range(min=0))
 # What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
 CACHES = {"default": cache_for(CELERY_BROKER_URL)}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)

@@ -1,65 +1,136 @@
-"""The Celery worker as a thread of the web process, for a broker in memory."""
+"""The worker: takes tasks of queues, each with slots of its own, so that none of them waits for another's.
+
+With a broker in memory it is part of the web process, else `manage.py worker`.
+"""
 
 import logging
+import os
+import signal
+import socket
 import threading
+from collections.abc import Iterable
 
-from celery import signals
+from celery import Celery, signals
 from celery.worker import WorkController, state
 from django.conf import settings
 from django.db import close_old_connections
 
 from arena.celery import app
+from arena.process.environment import spare_what_stays
 from arena.process.sweep import Sweeper, run_logged
 
 logger = logging.getLogger(__name__)
-_started: list["EmbeddedWorker"] = []  # of this process
+_started: list["Worker"] = []  # of this process
 
 
 def embedded_worker_alive() -> bool:
     return any(worker.is_alive() for worker in _started)
 
 
-class EmbeddedWorker:
-    """Runs tasks in settings.CELERY_WORKER_CONCURRENCY threads, and the sweep beside them."""
+class Worker:
+    """Tasks of the queues in threads, and the sweep beside them."""
+
+    def __init__(self, queues: Iterable[str]) -> None:
+        self._lanes = [_Lane(queue) for queue in queues]
+        self._sweeper = Sweeper()
+
+    def start(self) -> None:
+        """Take tasks from now on."""
+        state.should_stop = None
+        for each in (signals.task_prerun, signals.task_postrun):
+            each.connect(_close_old_connections)
+        app.loader.import_default_modules()
+        for lane in self._lanes:
+            lane.start()
+        self._sweeper.start()
+        _started.append(self)
+
+    def stop(self, timeout: float) -> None:
+        """Take no more tasks, and wait so many seconds for those at work."""
+        for lane in self._lanes:
+            lane.stopping.set()
+        state.should_stop = 0
+        self._sweeper.stop(min(timeout, 1))
+        for lane in self._lanes:
+            lane.thread.join(timeout)
+
+    def is_alive(self) -> bool:
+        return self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
+
+
+class EmbeddedWorker(Worker):
+    """The worker of the web process: for all queues, and the only one."""
 
     def __init__(self) -> None:
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
-        self._sweeper = Sweeper()
+        super().__init__(settings.QUEUES)
 
     def start(self) -> None:
         """Settle what an earlier process left behind, then take tasks."""
         for path in settings.EMBEDDED_START:
             run_logged(path)
         close_old_connections()
-        for signal in (signals.task_prerun, signals.task_postrun):
-            signal.connect(_close_old_connections)
-        self._thread.start()
-        self._sweeper.start()
-        _started.append(self)
+        super().start()
 
-    def stop(self, timeout: float) -> None:
-        self._stopping.set()
-        state.should_stop = 0
-        self._sweeper.stop(timeout)
-        self._thread.join(timeout)
 
-    def is_alive(self) -> bool:
-        return self._thread.is_alive() and self._sweeper.is_alive()
+class _Lane:
+    """One queue with its slots. Begins again when Celery gives up, as it may do when Redis goes away."""
+
+    def __init__(self, queue: str) -> None:
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, name=f"worker-{queue}", daemon=True)
+        self._queue = queue
+        # An app for each, because an app knows only one set of queues to take from.
+        self._app = Celery("arena", set_as_current=False, fixups=[])
+        self._app.config_from_object("django.conf:settings", namespace="CELERY")
+
+    def start(self) -> None:
+        self.thread.start()
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
-            WorkController(
-                app=app,
-                hostname="embedded@localhost",
-                pool_cls="threads",
-                concurrency=settings.CELERY_WORKER_CONCURRENCY,
-                without_heartbeat=True,
-                without_mingle=True,
-                without_gossip=True,
-            ).start()
-            if not self._stopping.wait(1):
-                logger.error("The embedded worker ended unexpectedly; starting a new one")
+        while not self.stopping.is_set():
+            try:
+                self._take_tasks()
+            except Exception:
+                logger.exception("The worker of the queue %s failed", self._queue)
+            if not self.stopping.wait(1):
+                logger.error("The worker of the queue %s ended unexpectedly; starting a new one", self._queue)
+
+    def _take_tasks(self) -> None:
+        WorkController(
+            app=self._app,
+            hostname=worker_name(self._queue),
+            queues=[self._queue],
+            pool_cls="threads",
+            concurrency=settings.QUEUES[self._queue],
+            use_eventloop=False,  # there is one for each process, and lanes would share it
+            without_heartbeat=True,
+            without_mingle=True,
+            without_gossip=True,
+        ).start()
+
+
+def worker_name(queue: str) -> str:
+    """What the worker of a queue in this process is called; health asks for all that begin with the queue."""
+    return f"{queue}@{socket.gethostname()}-{os.getpid()}"
+
+
+def work(queues: Iterable[str]) -> None:
+    """Take tasks until SIGTERM or SIGINT; then end what is begun. A second one ends the process at once."""
+    asked = threading.Event()
+
+    def stop(*_: object) -> None:
+        if asked.is_set():
+            os._exit(1)
+        asked.set()
+
+    worker = Worker(queues)
+    worker.start()
+    spare_what_stays()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    asked.wait()
+    worker.stop(settings.WORKER_STOP_SECONDS)
+    os._exit(0)  # threads that still wait for a model are cut off; their calls are asked again
 
 
 def _close_old_connections(**_: object) -> None:

@@ -158,7 +158,7 @@ class LoadedArena(Arena):
         super().start()
         if "BROKER_URL" in self.environment:
             self._worker = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", "arena", "worker", "-l", "WARNING"],
+                [sys.executable, "manage.py", "worker"],
                 cwd=ROOT,
                 env=self.environment,
                 start_new_session=True,

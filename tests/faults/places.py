@@ -13,7 +13,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -209,7 +208,7 @@ class Embedded(Place):
 
 
 class Production(Place):
-    """gunicorn, two Celery workers, PostgreSQL and Redis."""
+    """gunicorn, two workers, PostgreSQL and Redis."""
 
     name = "production"
     WORKERS = 2
@@ -227,7 +226,6 @@ class Production(Place):
         }
         super().__init__(folder, port, {**needed, **environment})
         self._workers: list[subprocess.Popen[bytes]] = []
-        self._numbers = count(1)
 
     def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
         self._manage("collectstatic", "--verbosity=0", "--no-input")
@@ -256,8 +254,7 @@ class Production(Place):
             return connection.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        name = f"worker-{next(self._numbers)}@%h"
-        return self._spawn("workers", "-m", "celery", "-A", "arena", "worker", "-n", name, "-l", "WARNING")
+        return self._spawn("workers", "manage.py", "worker")
 
 
 @contextmanager

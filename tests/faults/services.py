@@ -70,7 +70,8 @@ class Redis:
     def flush(self) -> int:
         """Forget everything; how many messages were waiting or in the hands of workers."""
         client = redis.Redis(unix_socket_path=str(self._socket))
-        messages = int(client.llen("celery")) + int(client.hlen("unacked"))
+        waiting = sum(int(client.llen(queue)) for queue in client.scan_iter(_type="list"))
+        messages = waiting + int(client.hlen("unacked"))
         client.flushall()
         return messages
 
