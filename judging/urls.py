@@ -1,5 +1,6 @@
 from django.urls import path
 
+from judging.judges import rights
 from judging.judges import views as judges_views
 from judging.panels import views as panels_views
 from judging.proposing import views as proposing_views
@@ -12,6 +13,8 @@ urlpatterns = [
     path("judges/try/", views.try_judge, name="judge_try"),
     path("judges/<slug:slug>/try/", views.try_judge, name="judge_edit_try"),
     path("judges/protocol/", judges_views.about_protocol, name="judge_protocol"),
+    path("rights/", rights.rights, name="judge_rights"),
+    path("rights/<int:account>/", rights.change_right, name="judge_right"),
     path("panels/new/", panels_views.panel_form, name="panel_new"),
     path("panels/<slug:slug>/edit/", panels_views.panel_form, name="panel_edit"),
     path("proposals/<slug:slug>/", proposing_views.proposals, name="judge_proposals"),

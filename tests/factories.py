@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.core.files.base import ContentFile
 
 from arena.data.uploads import jobs
@@ -69,10 +70,15 @@ def make_pair(**overrides: Any) -> Pair:
 
 
 def make_user(**overrides: Any) -> Any:
+    """An account; one of staff may start paid runs, unless ``paid_runs=False``."""
     number = next(_numbers)
-    return get_user_model().objects.create_user(
+    paid_runs = overrides.pop("paid_runs", overrides.get("is_staff", False))
+    user = get_user_model().objects.create_user(
         **{"username": f"user-{number}", "password": "pw", **overrides}
     )
+    if paid_runs:
+        user.user_permissions.add(Permission.objects.get(codename="start_paid_run"))
+    return user
 
 
 def make_rater(**overrides: Any) -> Rater:

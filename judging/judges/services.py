@@ -178,7 +178,7 @@ def enter_price(judge: Judge, prices: Prices | None) -> None:
         return
     if prices is None:
         Price.objects.filter(model=judge.model, base_url=place).delete()
-    elif known is None or Prices(known.prompt, known.completion, known.currency) != prices:
+    elif known is None or known.prices != prices:
         Price.objects.update_or_create(model=judge.model, base_url=place, defaults=vars(prices))
 
 

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.json_input import JSONInput
 from arena.models import Study
-from arena.people.permissions import staff_only
+from arena.people.permissions import Visitor, staff_only
 from judging.endpoints.costs import Prices
+from judging.judges.rights import check_may_change_what_is_asked
 from judging.judges.services import (
     SETTINGS,
     JudgeError,
@@ -262,11 +263,15 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             wording=kept | self.cleaned_data["wording_files"],
         )
 
-    def store(self) -> Judge | None:
+    def store(self, by: Visitor) -> Judge | None:
         """The stored judge; None, with an error of the form, if that cannot be."""
         given = self.cleaned_data
         try:
             with transaction.atomic():
+                wanted = self.wanted()
+                known = price_of(wanted.model, wanted.base_url)
+                if self.instance.pk or (known and known.prices != self.prices):
+                    check_may_change_what_is_asked(by)
                 stored = self._stored(given["slug"], given["name"])
                 enter_price(stored, self.prices)
                 return stored
@@ -300,7 +305,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         initial=_like(request.GET.get("like")),
         task=_task(request),
     )
-    if request.method == "POST" and form.is_valid() and (stored := form.store()):
+    if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
         messages.success(request, f"Saved the judge {stored.name}.")
         if why := missing_key(stored):
             messages.warning(request, why)

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from arena.models import Assignment, Rater, Study
 from arena.rating import scales
+from judging.endpoints.costs import Prices
 from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
@@ -29,6 +30,10 @@ class Price(models.Model):
 
     def __str__(self) -> str:
         return self.model
+
+    @property
+    def prices(self) -> Prices:
+        return Prices(self.prompt, self.completion, self.currency)
 
 
 _configured_protocols: dict[tuple[object, ...], ConfiguredProtocol] = {}

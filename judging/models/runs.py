@@ -83,6 +83,7 @@ class JudgeRun(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        permissions = [("start_paid_run", "Can have models asked, which costs money")]
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "judge"],

@@ -24,6 +24,7 @@ from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, Request, RetryPolicy, attempt, refusal
 from judging.endpoints.costs import Load, Range, Total
 from judging.endpoints.limits import StartingCall
+from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
 from judging.proposing import wording
@@ -63,9 +64,10 @@ def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
     return costs.total([Load(Range(count, count), prompt_tokens, reply_tokens, prices)])
 
 
-def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor) -> int:
+def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | None) -> int:
     """Ask the judge's model about prompts; how many. A batch is asked once. Raises JudgeError."""
     _check(judge)
+    check_may_ask(judge, by)
     rows = [
         ProposalCall(prompt=prompt, judge=judge, batch=batch, model=judge.model, created_by=by)
         for prompt in prompts

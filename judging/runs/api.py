@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
 from django.http import HttpRequest
@@ -9,8 +10,10 @@ from ninja import Field, Router, Schema, Status
 from arena.api.auth import caller_of, require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from arena.models import Study
+from arena.people.permissions import Visitor
 from arena.rating import plans
 from judging.endpoints.costs import Range
+from judging.judges.rights import NotAllowedError
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs import lifecycle, spending
@@ -216,11 +219,16 @@ def _run(run_id: int) -> JudgeRun:
     return run
 
 
+def _account(request: HttpRequest) -> Visitor | None:
+    """Whose token it is; None for a command on the arena's own machine."""
+    rater = caller_of(request).rater
+    return rater.user if rater else None
+
+
 @router.post("/", response={201: JudgeRunOut, **REFUSALS}, summary="Start a judge run")
 def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Start asking. 409 if this judge cannot rate this study now; the message says why."""
     require_operator(request)
-    rater = caller_of(request).rater
     try:
         study, judge = _named(given)
         run = lifecycle.start_run(
@@ -232,10 +240,12 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
             kind=given.kind,
             controls=given.controls,
             budget=given.budget,
-            created_by=rater.user if rater else None,
+            created_by=_account(request),
         )
     except _MissingError as error:
         return error.reply
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error)))
     except JudgeError as error:
         return Status(409, ErrorOut(detail=str(error), field="judge"))
     return Status(201, JudgeRunOut.of(run))
@@ -273,7 +283,8 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
     """A paused run stays paused until you resume it. 409 if the budget cannot be kept; the message says "
     "why."""
-    return _changed(request, run_id, lambda run: spending.change_budget(run, given.budget), "")
+    change = partial(spending.change_budget, budget=given.budget, by=_account(request))
+    return _changed(request, run_id, change, "")
 
 
 @router.post("/{int:run_id}/pause/", response=OF_RUN, summary="Pause a judge run")
@@ -285,7 +296,8 @@ def pause_run(request: HttpRequest, run_id: int) -> Status[object]:
 @router.post("/{int:run_id}/resume/", response=OF_RUN, summary="Resume a judge run")
 def resume_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Continue where it stopped. 409 if it is not paused, or the judge cannot be asked now."""
-    return _changed(request, run_id, lifecycle.resume_run, "Run {} is not paused.")
+    resume = partial(lifecycle.resume_run, by=_account(request))
+    return _changed(request, run_id, resume, "Run {} is not paused.")
 
 
 @router.post("/{int:run_id}/cancel/", response=OF_RUN, summary="Cancel a judge run")
@@ -304,6 +316,8 @@ def _changed(
             return Status(200, JudgeRunOut.of(_run(run_id)))
     except _MissingError as error:
         return error.reply
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error)))
     except JudgeError as error:
         return Status(409, ErrorOut(detail=str(error), field="run_id"))
     return Status(409, ErrorOut(detail=refusal.format(run_id), field="run_id"))

@@ -4,7 +4,7 @@ import os
 import time
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -12,9 +12,11 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment, Rater, Study
+from arena.people.permissions import Visitor
 from arena.rating import planning, plans, text_planning
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.simulated import Simulation
+from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
@@ -122,9 +124,13 @@ def start_run(
     kind: str = JudgeRun.Kind.ALL,
     controls: bool = False,
     budget: Decimal | None = None,
-    created_by: Any = None,
+    created_by: Visitor | None = None,
 ) -> JudgeRun:
-    """A new run, asked by the arena's workers or (``remote``) by workers elsewhere; raises JudgeError."""
+    """A new run, asked by the arena's workers or (``remote``) by workers elsewhere; raises JudgeError.
+
+    created_by: the account that starts it, which needs the right to; None for a command on this machine.
+    """
+    check_may_ask(judge, created_by)
     check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
@@ -368,8 +374,9 @@ def pause_run(run: JudgeRun, why: str = "") -> bool:
     return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why[:LONGEST_ERROR]))
 
 
-def resume_run(run: JudgeRun) -> bool:
+def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
     """Continue a paused run; False if it is not paused. Raises JudgeError if the judge cannot be asked."""
+    check_may_ask(run.judge, by)
     check_usable(run.judge, run.study, remote=run.remote)
     with transaction.atomic():
         paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)

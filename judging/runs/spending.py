@@ -15,8 +15,10 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Round
 
+from arena.people.permissions import Visitor
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
+from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, Price
 from judging.runs.asking import Endpoint, endpoints
@@ -33,7 +35,7 @@ def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
         known.get((endpoint.model, endpoint.base_url.rstrip("/"))) or known.get((endpoint.model, ""))
         for endpoint in asked
     )
-    return [Prices(row.prompt, row.completion, row.currency) if row else None for row in found]
+    return [row.prices if row else None for row in found]
 
 
 def check_budget(judge: Judge, budget: Decimal) -> str:
@@ -201,12 +203,17 @@ def _has_calls_without_bound(run: JudgeRun) -> bool:
 
 
 @transaction.atomic
-def change_budget(run: JudgeRun, budget: Decimal | None) -> JudgeRun:
-    """Change the budget of a run that has not ended; a paused run stays paused. Raises JudgeError."""
+def change_budget(run: JudgeRun, budget: Decimal | None, by: Visitor | None = None) -> JudgeRun:
+    """Change the budget of a run that has not ended; a paused run stays paused. Raises JudgeError.
+
+    Everybody may lower it, or give one to a run that has none.
+    """
     locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
     current = locked.select_related("judge__rater", "study").get(pk=run.pk)
     if not current.is_active:
         raise JudgeError(f"Run {run.pk} has ended, so its budget cannot change.")
+    if budget is None or (current.budget is not None and budget > current.budget):
+        check_may_ask(current.judge, by)
     if budget is not None:
         currency = check_budget(current.judge, budget)
         if current.currency not in ("", currency):

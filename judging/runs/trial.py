@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from arena.people.permissions import Visitor
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
 from judging.endpoints.costs import Prices, reply_tokens
+from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, check
 from judging.models import Judge
 from judging.protocols import conversation
@@ -52,9 +54,10 @@ class Trial:
     cost: Decimal | None = None
 
 
-def try_out(judge: Judge, prices: Prices | None) -> Trial:
+def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
     """Ask once, which costs one call. Raises JudgeError for settings that no judge can have."""
     check(judge)
+    check_may_ask(judge, by)
     if judge.is_simulated:
         raise JudgeError("A simulated judge asks no model, so there is nothing to test.")
     configured = judge.configured_protocol

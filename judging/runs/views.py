@@ -1,5 +1,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from time import time
 from typing import Any, Final
 
@@ -14,9 +15,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Answer, Assignment, Score, Study
-from arena.people.permissions import staff_only
+from arena.people.permissions import Visitor, staff_only
 from arena.rating import planning, plans, scales
 from judging.endpoints.costs import in_words
+from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel
@@ -152,22 +154,22 @@ def try_judge(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Test the judge that the form describes, stored or not; the form stays as it was filled in."""
     form = JudgeForm(request.POST, request.FILES, instance=get_judge(slug) if slug else None)
     form.fields["name"].required = False
-    context = _tried(form, str(request.user.pk)) if form.is_valid() else {"errors": form.errors.items()}
+    context = _tried(form, request.user) if form.is_valid() else {"errors": form.errors.items()}
     if request.headers.get("HX-Request"):
         return render(request, "judging/_trial.html", {**context, "form": form})
     return show_form(request, form, **context)
 
 
-def _tried(form: JudgeForm, who: str) -> dict[str, object]:
+def _tried(form: JudgeForm, by: Visitor) -> dict[str, object]:
     wanted = form.wanted()
     if problem := missing_key(wanted):  # nobody is asked, so the next test need not wait
         return {"problem": problem}
-    trial, wait = limiting.start_trial(who)
+    trial, wait = limiting.start_trial(str(by.pk))
     if wait:
         return {"problem": f"Wait {max(1, round(wait))} s before you test again."}
     try:
         return {
-            "trial": try_out(wanted, form.prices),
+            "trial": try_out(wanted, form.prices, by),
             "currency": form.cleaned_data["currency"] or "USD",
         }
     except JudgeError as error:
@@ -200,13 +202,13 @@ def preview_run(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
         try:
-            context |= _estimated(form.cleaned_data)
+            context |= _estimated(form.cleaned_data, request.user)
         except JudgeError as error:
             context["error"] = str(error)
     return render(request, "judging/_preview.html", context)
 
 
-def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
+def _estimated(chosen: dict[str, Any], by: Visitor) -> dict[str, Any]:
     """Raises JudgeError."""
     study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
     if budget is not None:
@@ -219,6 +221,7 @@ def _estimated(chosen: dict[str, Any]) -> dict[str, Any]:
     amount = None if budget is None else str(budget)
     return {
         "judge": judge,
+        "may_start": judge.is_simulated or may_ask_models(by),
         "rows": summary.estimated(said, amount),
         "notes": summary.notes(said),
         "unpriced": judge.model in said["unpriced"] and not judge.is_simulated,
@@ -231,6 +234,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run(run_id)
     context = _watched(run) | {
         "calls": _last_calls(run),
+        "may_start": run.judge.is_simulated or may_ask_models(request.user),
         "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
         "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
@@ -363,7 +367,8 @@ def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_POST
 @staff_only
 def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    return _change(request, _run(run_id), lifecycle.resume_run, "Run resumed.", "The run was not paused.")
+    resume = partial(lifecycle.resume_run, by=request.user)
+    return _change(request, _run(run_id), resume, "Run resumed.", "The run was not paused.")
 
 
 @require_POST
@@ -374,7 +379,8 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
         return redirect("judge_run", run.pk)
     budget = form.cleaned_data["budget"]
-    return _change(request, run, lambda run: spending.change_budget(run, budget), "Budget changed.")
+    change = partial(spending.change_budget, budget=budget, by=request.user)
+    return _change(request, run, change, "Budget changed.")
 
 
 def _change(
