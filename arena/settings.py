@@ -43,6 +43,8 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", []) or local_hosts(HOST)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 # Where judges and commands reach the arena, themselves clients of its API.
 ARENA_URL = (env.str("ARENA_URL", "") or local_url(HOST, PORT)).rstrip("/")
+# How many proxies in front add the address they were called from to X-Forwarded-For.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 1 if PRODUCTION else 0, validate=validate.Range(min=0))
 WEB_WORKERS = env.int("WEB_WORKERS", 1, validate=ONE_OR_MORE)
 WEB_THREADS = env.int("WEB_THREADS", 8, validate=ONE_OR_MORE)
 
@@ -211,7 +213,12 @@ AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "arena.people.locking_out.Handler"
+AXES_USERNAME_CALLABLE = "arena.people.locking_out.counted_for"
+AXES_LOCKOUT_PARAMETERS = "arena.people.locking_out.counted_by"
+AXES_CLIENT_IP_CALLABLE = "arena.process.addresses.client_address"
+AXES_ENABLE_ACCESS_FAILURE_LOG = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 
 # --- Pages -------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

@@ -8,12 +8,13 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.auth.views import LoginView, redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from arena.people.locking_out import remember_browser
 from arena.people.permissions import is_staff
 
 WRONG: Final = "Name or password is wrong."
@@ -32,6 +33,11 @@ class SignIn(LoginView):
 
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        remember_browser(self.request, response, form.get_user().get_username())
+        return response
 
     def get_default_redirect_url(self) -> str:
         return reverse("operate") if is_staff(self.request.user) else super().get_default_redirect_url()

@@ -176,9 +176,9 @@ def _without(value: Any, pattern: re.Pattern[str]) -> Any:
 
 def _forget_account(user: Any, names: list[str]) -> None:
     _end_sessions(user)
-    tried = Q(username__iexact=user.get_username())
-    for name in names:
-        tried |= Q(username__iexact=name)
+    tried = Q()
+    for name in (user.get_username(), *names):
+        tried |= Q(username__iexact=name) | Q(username__istartswith=f"{name} (browser ")
     for model in ("AccessAttempt", "AccessLog", "AccessFailureLog"):
         apps.get_model("axes", model).objects.filter(tried).delete()
     get_user_model().objects.filter(pk=user.pk).delete()

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods
 
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.people.accounts import JoinForm
+from arena.people.locking_out import remember_browser
 from arena.people.permissions import Visitor, may_sign_up
 from arena.rating import training
 from arena.texts.markdown import summary
@@ -273,7 +274,10 @@ def _open(
                 login(request, user, backend="django.contrib.auth.backends.ModelBackend")
         except JoiningError as error:
             return _closed_door(request, str(error), GONE)
-        return redirect(_inside(study, _membership(user, study)))
+        response = redirect(_inside(study, _membership(user, study)))
+        if form is not None:
+            remember_browser(request, response, user.get_username())
+        return response
     context = {
         "study": study,
         "about": summary(study.description),
