@@ -182,12 +182,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
             | Q(Exists(Answer.objects.filter(**own)))
         )
 
-    def imbalance(self) -> int:
-        """Times shown straight minus times swapped."""
-        swapped = Count("pk", filter=Q(swapped=True))
-        counts = self.aggregate(straight=Count("pk", filter=Q(swapped=False)), swapped=swapped)
-        return int(counts["straight"]) - int(counts["swapped"])
-
     def for_page(self) -> AssignmentQuerySet:
         return self.select_related("study", "pair__prompt", "pair__first", "pair__second")
 

@@ -16,6 +16,7 @@ from arena.rating import training
 from arena.rating.offering import lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
+from arena.rating.pairing import choose_order
 from arena.rating.recording import finish, own_assignment
 
 HAND_OVER = timedelta(seconds=1)
@@ -246,7 +247,7 @@ def _new_adjudication(study: Study, rater: Rater, pair: Pair) -> Assignment:
         *Comparison.objects.current().filter(rater=rater, pair=pair).values_list("repeat", "swapped"),
     ]
     seed = new_seed()
-    swapped = not earlier[-1][1] if earlier else bool(seed & 1)
+    swapped = not earlier[-1][1] if earlier else choose_order(seed)
     return Assignment.objects.create(
         study=study,
         rater=rater,

@@ -215,16 +215,12 @@ TRIES = 3
 
 @dataclass
 class History:
-    """What a rater was offered in a study; ``done``: answered or skipped.
-
-    imbalance: times shown straight minus times swapped.
-    """
+    """What a rater was offered in a study; ``done``: answered or skipped."""
 
     pairs: list[PairKey] = field(default_factory=list)
     done: list[PairKey] = field(default_factory=list)
     answered: int = 0
     skipped: int = 0
-    imbalance: int = 0
     lost: dict[tuple[PairKey, int], int] = field(default_factory=dict)
     """Ids of expired assignments, by pair and number of the repeat."""
 
@@ -284,7 +280,7 @@ def offer_pair(study: Study, rater: Rater, now: datetime, on_screen: int | None 
 
 def history_of(study: Study, rater: Rater, on_screen: int | None = None) -> History:
     """What a rater was offered and did not lose by an expired lease, with what came by import."""
-    columns = ("pk", "pair", "pair__first", "pair__second", "swapped", "repeat", "purpose", "state")
+    columns = ("pk", "pair", "pair__first", "pair__second", "repeat", "purpose", "state")
     offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
     rows = offered.values_list(*columns)
     if rater.study_id is not None:  # who came with an import has comparisons without an assignment
@@ -293,7 +289,7 @@ def history_of(study: Study, rater: Rater, on_screen: int | None = None) -> Hist
             imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
         )
     history = History()
-    for pk, pair, first, second, swapped, repeat, purpose, state in rows:
+    for pk, pair, first, second, repeat, purpose, state in rows:
         if state == Assignment.State.EXPIRED and pair != on_screen:
             history.lost[(first, second), repeat] = pk
         else:
@@ -303,7 +299,6 @@ def history_of(study: Study, rater: Rater, on_screen: int | None = None) -> Hist
             if purpose != Purpose.ADJUDICATION:
                 history.answered += state == Assignment.State.SUBMITTED
                 history.skipped += state == Assignment.State.SKIPPED
-            history.imbalance += -1 if swapped else 1
     return history
 
 
@@ -408,8 +403,7 @@ def _lease(
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    known = _locked_pair(chosen.texts)
-    pair = known or _made_pair(study, chosen.texts)
+    pair = _locked_pair(chosen.texts) or _made_pair(study, chosen.texts)
     if pair is None:
         return None
     load = pair.people_ratings + chosen.claims
@@ -428,7 +422,7 @@ def _lease(
         study=study,
         rater=rater,
         pair=pair,
-        swapped=_order(known, chosen, draw, history),
+        swapped=pairing.choose_order(draw.seed) if chosen.swapped is None else chosen.swapped,
         repeat=chosen.repeat,
         purpose=chosen.purpose,
         is_random=is_random,
@@ -452,12 +446,3 @@ def _made_pair(study: Study, texts: PairKey) -> Pair | None:
     pair = Pair(prompt_id=prompts[0], first_id=texts[0], second_id=texts[1])
     Pair.objects.bulk_create([pair], ignore_conflicts=True)
     return _locked_pair(texts)
-
-
-def _order(known: Pair | None, chosen: _Chosen, draw: _Draw, history: History) -> bool:
-    """Whether to show the second text first. known: the pair, if it was shown before."""
-    if chosen.swapped is not None:
-        return chosen.swapped
-    shown = Assignment.objects.filter(kind=Assignment.Kind.COMPARE, pair=known).exclude(state="expired")
-    imbalance = shown.imbalance() if known else 0
-    return pairing.choose_order(draw.seed, pair_imbalance=imbalance, rater_imbalance=history.imbalance)

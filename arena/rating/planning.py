@@ -183,16 +183,10 @@ def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
 
 
 class _Showings:
-    """What is left to plan of each pair, with orders in balance."""
+    """What is left to plan of each pair."""
 
     def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
         self._known, self._repeats, self._wanted = known, repeats, wanted
-        self._imbalance = sum(  # straight minus swapped, kept up to date below
-            -1 if swapped else 1
-            for offers in known.values()
-            for orders in offers.values()
-            for swapped in orders
-        )
 
     def asks(self, candidate: _Candidate) -> bool:
         return not candidate.identical or self._wanted.controls
@@ -223,7 +217,7 @@ class _Showings:
             elif first_order is not None:
                 order = first_order != bool(repeat % 2)
             else:
-                order = choose_order(seed, pair_imbalance=0, rater_imbalance=self._imbalance)
+                order = choose_order(seed)
             if first_order is None:
                 first_order = order != bool(repeat % 2)
             for swapped in (order, not order) if self._wanted.both_orders else (order,):
@@ -231,8 +225,6 @@ class _Showings:
                 if state in states:
                     yield Showing(swapped, repeat, seed, assignment)
                     seed = new_seed()
-                    if assignment is None:
-                        self._imbalance += -1 if swapped else 1
 
 
 def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from arena.rating.pairing import STRATEGIES, choose_order
 from arena.rating.possible_pairs import (
@@ -192,31 +191,40 @@ def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:
 
 # --- presentation order -------------------------------------------------------------------------------------
 
-
-def test_the_order_depends_on_the_seed_alone_and_favours_no_place() -> None:
-    orders = [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(400)]
-    assert orders == [choose_order(seed, pair_imbalance=0, rater_imbalance=0) for seed in range(400)]
-    low, high = binom.ppf([0.0005, 0.9995], 400, 0.5)
-    assert low <= sum(orders) <= high
+DRAWS = 100_000
+CHANCE = 4 * 0.5 / DRAWS**0.5  # four standard errors of a share of so many fair throws
 
 
-@pytest.mark.parametrize("imbalance", [1, 5, -1, -5])
-def test_the_rarer_order_of_a_pair_is_taken(imbalance: int) -> None:
-    for seed in range(20):
-        assert choose_order(seed, pair_imbalance=imbalance, rater_imbalance=0) == (imbalance > 0)
+def orders() -> list[bool]:
+    return [choose_order(seed) for seed in range(DRAWS)]
 
 
-@pytest.mark.parametrize("first_seed", [0, 10_000, 20_000])
-def test_the_orders_of_one_rater_stay_balanced_and_unpredictable(first_seed: int) -> None:
-    imbalance, worst, repeated = 0, 0, 0
-    last = None
-    for seed in range(first_seed, first_seed + 2000):
-        swapped = choose_order(seed, pair_imbalance=0, rater_imbalance=imbalance)
-        imbalance += -1 if swapped else 1
-        worst = max(worst, abs(imbalance))
-        repeated += swapped == last
-        last = swapped
-    # A fair coin strays about 45 (one standard deviation) from balance in 2000 throws.
-    assert worst <= 15
-    # Strict alternation would never repeat an order, a fair coin in half of the throws.
-    assert 500 < repeated < 1000
+def test_who_knows_all_own_past_orders_guesses_the_next_no_better_than_chance() -> None:
+    told = orders()
+    guesses: dict[str, list[bool]] = {"rarer so far": [], "other than last": []}
+    balance = 0
+    for number, swapped in enumerate(told):
+        guesses["rarer so far"].append(balance > 0)
+        guesses["other than last"].append(not told[number - 1])
+        balance += -1 if swapped else 1
+    for length in range(1, 9):  # what followed most often after the last few orders
+        after: dict[tuple[bool, ...], int] = {}
+        guesses[f"usual after {length}"] = mine = []
+        for number, swapped in enumerate(told):
+            seen = tuple(told[max(0, number - length) : number])
+            mine.append(after.get(seen, 0) > 0)
+            after[seen] = after.get(seen, 0) + (1 if swapped else -1)
+    for how, mine in guesses.items():
+        right = sum(guess == swapped for guess, swapped in zip(mine, told, strict=True)) / DRAWS
+        assert abs(right - 0.5) < CHANCE, how
+
+
+def test_the_order_depends_on_the_seed_alone_and_not_on_what_else_the_seed_draws() -> None:
+    assert orders() == orders()
+    for share in (
+        0.05,
+        0.5,
+        0.95,
+    ):  # a hidden repeat or check is drawn where the first number is below the share
+        chosen = [swapped for seed, swapped in enumerate(orders()) if random.Random(seed).random() < share]
+        assert abs(sum(chosen) / len(chosen) - 0.5) < 4 * 0.5 / len(chosen) ** 0.5
