@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arena.process.compressing.CompressingMiddleware",
+    "leaderboard.pages.kept.KeptPagesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -234,6 +235,8 @@ FOOTER_LINKS = {
     )
     if address
 }
+# Pages for everybody that each process keeps as they were sent.
+PAGE_CACHE_MB = env.int("PAGE_CACHE_MB", 32, validate=validate.Range(min=0))
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]

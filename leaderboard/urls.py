@@ -18,20 +18,18 @@ from leaderboard.files import views as files_views
 from leaderboard.head_to_head import page as head_to_head_page
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
-from leaderboard.pages.shell import Published, published, routes
+from leaderboard.pages.shell import published, routes
 from leaderboard.planning import page as planning_page
-from leaderboard.rater_kinds.page import judges_now
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
 from leaderboard.releases import changes_page
 from leaderboard.releases import page as releases_page
-from leaderboard.releases.page import releases_now
 from leaderboard.results import page as results_page
 from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
-from leaderboard.texts.presence import texts_now
+from leaderboard.texts.presence import TEXTS_NOW
 from leaderboard.trust import page as trust_page
-from leaderboard.trust.tags import tags_now
+from leaderboard.trust.tags import TAGS_NOW
 
 
 def on_request(module: str, name: str) -> Callable[..., Any]:
@@ -43,14 +41,6 @@ def on_request(module: str, name: str) -> Callable[..., Any]:
     return view
 
 
-def runs_and_tags_now(now: Published) -> Any:
-    return judges_page.runs_now(now), tags_now(now)
-
-
-def releases_and_texts_now(now: Published) -> Any:
-    return releases_now(now), texts_now(now)
-
-
 RELEASE = "studies/<slug:slug>/releases/<int:number>"
 
 WRONG = "studies/<slug:slug>/trust/wrong"
@@ -59,22 +49,22 @@ REQUIREMENTS = "studies/<slug:slug>/requirements"
 urlpatterns = [
     path("", first_page.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings_page.read, releases_and_texts_now),
+    *routes("studies/<slug:slug>/", "study", standings_page.read, *TEXTS_NOW),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
-    *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read, judges_now),
-    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read, judges_now),
+    *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read),
+    *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read),
     *routes("studies/<slug:slug>/judges/", "study-judges", judges_page.read, judges_page.runs_now),
-    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read, judges_now),
-    *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read, judges_now),
-    *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, runs_and_tags_now),
-    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read"), texts_now),
+    *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read),
+    *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read),
+    *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, judges_page.runs_now, *TAGS_NOW),
+    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read"), *TEXTS_NOW),
     *routes(
         f"{REQUIREMENTS}/texts/<int:text>/",
         "study-requirement-text",
         on_request("requirements.text_page", "read"),
-        texts_now,
+        *TEXTS_NOW,
     ),
-    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read"), texts_now),
+    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read"), *TEXTS_NOW),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),
@@ -83,42 +73,39 @@ urlpatterns = [
         "study-head-to-head",
         head_to_head_page.read,
     ),
-    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons_page.read, judges_now),
+    *routes("studies/<slug:slug>/comparisons/", "study-comparisons", comparisons_page.read),
     *routes(
         "studies/<slug:slug>/comparisons/<int:pair>/",
         "study-comparison",
         comparisons_page.read_one,
-        judges_now,
     ),
-    *routes(f"{WRONG}/", "study-wrong", on_request("trust.wrong_page", "read"), tags_now),
+    *routes(f"{WRONG}/", "study-wrong", on_request("trust.wrong_page", "read"), *TAGS_NOW),
     path(
         f"{WRONG}/pairs.<slug:form>",
-        published(on_request("trust.wrong_page", "file"), tags_now),
+        published(on_request("trust.wrong_page", "file"), *TAGS_NOW),
         name="study-wrong-file",
     ),
-    *routes(f"{WRONG}/<int:pair>/", "study-instance", on_request("trust.instance_page", "read"), tags_now),
+    *routes(f"{WRONG}/<int:pair>/", "study-instance", on_request("trust.instance_page", "read"), *TAGS_NOW),
     path(
         f"{WRONG}/<int:pair>/replies/<int:comparison>/",
         published(on_request("trust.instance_page", "reply")),
         name="study-instance-reply",
     ),
-    *routes(
-        "studies/<slug:slug>/trust/two/", "study-two-judges", on_request("trust.two_page", "read"), judges_now
-    ),
-    *routes("studies/<slug:slug>/anchored/", "study-anchored", anchoring_page.read, judges_now),
+    *routes("studies/<slug:slug>/trust/two/", "study-two-judges", on_request("trust.two_page", "read")),
+    *routes("studies/<slug:slug>/anchored/", "study-anchored", anchoring_page.read),
     *routes("studies/<slug:slug>/plan/", "study-plan", planning_page.read),
     *routes("studies/<slug:slug>/data/", "study-data", data_page.read),
-    *routes("studies/<slug:slug>/results/", "study-results", results_page.read, releases_now),
+    *routes("studies/<slug:slug>/results/", "study-results", results_page.read),
     path("studies/<slug:slug>/results/bundle.zip", results_page.bundle, name="study-bundle"),
     path("studies/<slug:slug>/results/<slug:what>.<slug:form>", results_page.votes, name="study-votes"),
     path(
         "studies/<slug:slug>/leaderboard.<slug:form>", results_page.leaderboard, name="study-leaderboard-file"
     ),
     path("studies/<slug:slug>/releases/", releases_page.listed, name="study-releases"),
-    *routes(f"{RELEASE}/", "study-release", releases_page.read, releases_now),
+    *routes(f"{RELEASE}/", "study-release", releases_page.read),
     path(f"{RELEASE}/bundle.zip", releases_page.bundle, name="study-release-bundle"),
     path(f"{RELEASE}/citation.<slug:form>", releases_page.citation, name="study-release-citation"),
-    *routes(f"{RELEASE}/changes/<int:other>/", "study-release-changes", changes_page.read, releases_now),
+    *routes(f"{RELEASE}/changes/<int:other>/", "study-release-changes", changes_page.read),
     path("studies/<slug:slug>/status/", home.status, name="study-status"),
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from django.db.models import OuterRef
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -20,12 +21,13 @@ from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.marks import digests
 from leaderboard.pages.page import NoNumbersError, Page, Panel
-from leaderboard.pages.shell import Published, is_staff
+from leaderboard.pages.shell import is_staff
 from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.flags import flags_of, sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
-from leaderboard.rater_kinds.page import check_raters, ending, judges_now, labels
+from leaderboard.rater_kinds.page import check_raters, ending, labels
 from leaderboard.raters.panels import boards_panel, correlation_panel, position_panel, ratings_panel
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
@@ -221,7 +223,6 @@ def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def runs_now(now: Published) -> Any:
-    """The judges and the progress of their runs, on which costs depend."""
-    runs = JudgeRun.objects.filter(study=now.study).order_by("pk")
-    return judges_now(now), list(runs.values_list("pk", "state", "spent"))
+def runs_now() -> Any:
+    """The progress of the judges' runs, on which costs depend."""
+    return digests(JudgeRun.objects.filter(study=OuterRef("pk")), "pk", "state", "spent")

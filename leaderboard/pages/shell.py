@@ -16,9 +16,11 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import condition, require_safe
 
 from arena.models import Study
-from arena.people.permissions import viewable
+from arena.people.permissions import Visitor, viewable
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
+from leaderboard.pages.kept import MARKS
+from leaderboard.pages.marks import Beyond, Mark, Marks
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.settings import UnknownSettingError
@@ -35,7 +37,11 @@ View = Callable[..., HttpResponse]
 
 @dataclass(frozen=True)
 class Published:
-    """A study with its newest snapshot; ``behind`` counts comparisons added since."""
+    """A study with its newest snapshot; ``behind`` counts comparisons added since.
+
+    -1 says that something else changed. Readers who are not signed in are told that alone: their page is the
+    same until the next snapshot.
+    """
 
     study: Study
     snapshot: Snapshot | None
@@ -43,25 +49,26 @@ class Published:
     refresh: Refresh | None
 
     @classmethod
-    def of(cls, study: Study) -> "Published":
+    def of(cls, study: Study, user: Visitor) -> "Published":
         snapshot = Snapshot.objects.newest(study)
         if snapshot is None:
             return cls(study, None, 0, Refresh.objects.filter(study=study).first())
+        if not user.is_authenticated:
+            return cls(study, snapshot, -(study.revision != snapshot.revision), None)
         return cls(study, snapshot, freshness.behind(study, snapshot), None)
 
 
-Beyond = Callable[[Published], Any]
-"""What a page shows beside study and snapshot; its repr goes into the ETag."""
+def routes(address: str, name: str, read: Reader, *beyond: Beyond) -> list[URLPattern]:
+    """A page, its state, and its panels as table, CSV and Plotly's JSON.
 
-
-def routes(address: str, name: str, read: Reader, beyond: Beyond | None = None) -> list[URLPattern]:
-    """A page, its state, and its panels as table, CSV and Plotly's JSON."""
+    ``beyond`` is what the page shows besides what the marks of all pages tell.
+    """
 
     def shown(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> View:
-        return published(_panel_view(read, answer), beyond)
+        return published(_panel_view(read, answer), *beyond)
 
     return [
-        path(address, published(_page(read), beyond), name=name),
+        path(address, published(_page(read), *beyond), name=name),
         path(f"{address}computing/", published(_computing(read)), name=f"{name}-computing"),
         path(f"{address}tables/<slug:panel>.csv", shown(_csv), name=f"{name}-csv"),
         path(f"{address}tables/<slug:panel>/", shown(_table), name=f"{name}-table"),
@@ -186,36 +193,37 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return JsonResponse(panel.figure)
 
 
-def published(view: View, beyond: Beyond | None = None) -> View:
-    """A view for those who may see the study; 304 where the browser has it."""
+def published(view: View, *beyond: Beyond) -> View:
+    """A view for those who may see the study; 304 where the browser has it, kept for everybody."""
+    marks = Marks(*beyond)
 
     def etag(request: HttpRequest, now: Published, **place: Any) -> str:
-        return _etag(request, now, beyond and beyond(now))
+        return _etag(request, marks.of(now.study.slug), now.behind)
 
     conditional = condition(etag_func=etag)(view)
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
-        response: HttpResponse = conditional(request, now=Published.of(visible(request, slug)), **place)
+        now = Published.of(visible(request, slug), request.user)
+        response: HttpResponse = conditional(request, now=now, **place)
         if "no-store" in response.get("Cache-Control", ""):
             del response["ETag"]  # what it stands for is still to come
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Cookie", "HX-Request"])
         return response
 
-    return require_safe(checked)
+    shown = require_safe(checked)
+    MARKS[shown] = marks.for_everybody
+    return shown
 
 
-def _etag(request: HttpRequest, now: Published, more: Any) -> str:
+def _etag(request: HttpRequest, mark: Mark | None, behind: int) -> str:
     asker = (
         getattr(request.user, "pk", None),
         request.COOKIES.get(settings.CSRF_COOKIE_NAME),
         request.COOKIES.get("messages"),
         request.headers.get("HX-Request"),
     )
-    fields = {name: value for name, value in vars(now.study).items() if not name.startswith("_")}
-    snapshot = now.snapshot and now.snapshot.pk
-    failed = now.refresh and now.refresh.error
-    facts = (_build(), request.get_full_path(), asker, fields, snapshot, now.behind, failed, more)
+    facts = (_build(), request.get_full_path(), asker, mark, behind)
     return '"' + hashlib.sha256(repr(facts).encode()).hexdigest()[:32] + '"'
 
 

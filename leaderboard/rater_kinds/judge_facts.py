@@ -16,12 +16,6 @@ from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import About, Protocol, UnknownProtocolError
 
-SHOWN: Final = (
-    *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
-    *("parameters", "wording", "samples", "temperature", "max_tokens", "options"),
-)
-"""The columns of a judge that pages show something of."""
-
 PUBLIC_OPTIONS: Final = (
     *("top_p", "top_k", "min_p", "typical_p", "seed", "n", "stop", "frequency_penalty", "presence_penalty"),
     *("repetition_penalty", "reasoning_effort", "verbosity", "max_completion_tokens"),
@@ -181,14 +175,6 @@ def _in_words(value: Any) -> str:
 def wording_hash(judge: Judge) -> str:
     """The hash, in hex, of the wording of the judge's first run, or of how it would ask now."""
     return judge.prompt_hash or judge.current_prompt_hash()
-
-
-def as_they_are(selectors: Iterable[str]) -> list[tuple[Any, ...]]:
-    """What pages show of judges, to know whether it has changed."""
-    slugs = _slugs(selectors)
-    imported = Rater.objects.filter(slug__in=slugs, kind="judge").exclude(facts={}).order_by("pk")
-    told = list(imported.values_list("slug", "facts"))
-    return told + list(Judge.objects.filter(rater__slug__in=slugs).order_by("pk").values_list(*SHOWN))
 
 
 def _sampling(judge: Judge) -> tuple[tuple[str, str], ...]:

@@ -10,9 +10,7 @@ from leaderboard.agreement.table import ALL_CATEGORIES
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import Page
-from leaderboard.pages.shell import Published
 from leaderboard.pages.switches import Option, Switch
-from leaderboard.rater_kinds.judge_facts import as_they_are
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import (
     DECLARED,
@@ -71,11 +69,6 @@ def listed(snapshot: Snapshot, *also: str) -> list[dict[str, Any]]:
 
 def labels(snapshot: Snapshot) -> dict[str, str]:
     return {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
-
-
-def judges_now(now: Published) -> Any:
-    """What pages show of judges beside any snapshot: an edit shows at once."""
-    return as_they_are(labels(now.snapshot)) if now.snapshot else None
 
 
 USUAL_LEVEL: Final = Setting("").level

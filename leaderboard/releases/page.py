@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any, ClassVar, Final
 
-from django.db.models import Prefetch, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -26,12 +25,6 @@ from leaderboard.standings.table import raters_table, standing_rows, standings_t
 
 CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
 """Content types by the ending of the file."""
-
-
-def releases_now(now: Published) -> list[tuple[Any, ...]]:
-    """The study's releases, read with it, and what may change of them."""
-    prefetch_related_objects([now.study], Prefetch("releases", Release.objects.listed()))
-    return [(release.pk, release.corrected_at) for release in now.study.releases.all()]
 
 
 def numbered(study: Study, number: int) -> Release:
@@ -99,11 +92,15 @@ class ReleasePage(Page):
     @property
     def others(self) -> list[Release]:
         """The study's other releases, the newest first."""
-        return [each for each in self.study.releases.all() if each.number != self.release.number]
+        return [each for each in self._all if each.number != self.release.number]
 
     @property
     def newest(self) -> Release:
-        return self.study.releases.all()[0]
+        return self._all[0]
+
+    @cached_property
+    def _all(self) -> list[Release]:
+        return list(Release.objects.listed().filter(study=self.study))
 
     @property
     def provenance(self) -> list[Part]:
@@ -184,7 +181,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 
 def _listed(request: HttpRequest, now: Published) -> HttpResponse:
-    releases = list(now.study.releases.all())
+    releases = list(Release.objects.listed().filter(study=now.study))
     given = (ratings_given(release.snapshot.counts) for release in releases)
     rows = zip_longest(releases, map(authors_of, releases), releases[1:], given)
     context = {"study": now.study, "releases": list(rows)}
@@ -214,6 +211,6 @@ def _bundle(request: HttpRequest, now: Published, number: int) -> HttpResponse:
     return response
 
 
-listed = published(_listed, releases_now)
-citation = published(_citation, releases_now)
-bundle = published(_bundle, releases_now)
+listed = published(_listed)
+citation = published(_citation)
+bundle = published(_bundle)

@@ -24,7 +24,7 @@ from leaderboard.files.bundle import cache
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Release, Snapshot, SnapshotSlice
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
 from leaderboard.pages.tabs import TABS
@@ -109,7 +109,7 @@ class ResultsPage(Page):
     @cached_property
     def citation(self) -> Citation:
         """Its authors are those of the newest release."""
-        newest = next(iter(self.study.releases.all()), None)
+        newest = Release.objects.listed().filter(study=self.study).first()
         return Citation(
             name=self.study.name,
             slug=self.study.slug,

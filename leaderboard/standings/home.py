@@ -6,19 +6,22 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import Exists, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_cookie
 
 from arena.models import Answer, Contestant, Membership, Role, Score, Study
 from arena.people.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
+from leaderboard.pages.kept import MARKS
+from leaderboard.pages.marks import MarksOfAll
 from leaderboard.pages.tabs import landing
 from leaderboard.pages.wording import counted, percent
 from leaderboard.snapshots.canonical import Content
@@ -27,6 +30,7 @@ from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.rows import Axis
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
+from leaderboard.texts.presence import TEXTS_NOW
 from leaderboard.trust.page import TrustPage
 
 LEADERS: Final = 3
@@ -84,6 +88,7 @@ class Entry:
 
 @require_safe
 @cache_control(private=True, no_cache=True)
+@vary_on_cookie
 def home(request: HttpRequest) -> HttpResponse:
     found = cards(viewable(request.user))
     opened = {
@@ -116,6 +121,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "may_try": trying.pairs().exists(),
     }
     return render(request, "leaderboard/home.html", shown)
+
+
+MARKS[home] = MarksOfAll(*TEXTS_NOW, lambda: Exists(trying.pairs())).for_everybody
 
 
 def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:

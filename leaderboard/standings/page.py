@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard.agreement.trust import of_snapshot
@@ -27,7 +26,7 @@ from leaderboard.pages.page import (
     step,
 )
 from leaderboard.pages.setting_page import SettingPage
-from leaderboard.pages.shell import not_ready, visible
+from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.tabs import landing
@@ -778,10 +777,10 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     return replace(board, asked=TableQuery.of(request.GET))
 
 
-@require_safe
-def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
+@published
+def standings_json(request: HttpRequest, now: Published) -> HttpResponse:
     try:
-        return JsonResponse(Board.newest(visible(request, slug), request.GET).standings())
+        return JsonResponse(Board.newest(now.study, request.GET).standings())
     except NotReadyError as error:
         return not_ready(error)
     except (UnknownSettingError, NoNumbersError) as error:

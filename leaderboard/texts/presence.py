@@ -1,11 +1,11 @@
 """Whether a study has opinions about single answers, and which; loads nothing that computes."""
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from django.db.models import Count, Exists, Max, OuterRef, Subquery
+from django.db.models import Exists
 
 from arena.models import Answer, Score, Study
-from leaderboard.pages.shell import Published
+from leaderboard.pages.marks import newest
 
 
 class Said(NamedTuple):
@@ -20,12 +20,13 @@ def said_of_texts(study: Study) -> Said:
     return Said(*Study.objects.filter(pk=study.pk).values_list(*there).get())
 
 
-def texts_now(now: Published) -> Any:
-    """What pages show of them beside any snapshot, since they count at once; in one query."""
-    marks = [_mark(kind, figure) for kind in (Answer, Score) for figure in (Count, Max)]
-    return Study.objects.filter(pk=now.study.pk).values_list(*marks).get()
+def newest_check() -> Any:
+    """What pages show of checks beside any snapshot, since they count at once."""
+    return newest(Answer)
 
 
-def _mark(kind: type[Answer] | type[Score], figure: type[Count] | type[Max]) -> Subquery:
-    own = kind.objects.filter(study=OuterRef("pk")).order_by().values("study")
-    return Subquery(own.annotate(mark=figure("pk")).values("mark"))
+def newest_score() -> Any:
+    return newest(Score)
+
+
+TEXTS_NOW: Final = (newest_check, newest_score)

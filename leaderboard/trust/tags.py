@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.data.export import pair_sides
 from arena.data.writing import Row, Table, Type
 from arena.models import Pair, Rater, Study
 from leaderboard.models import ErrorTags, InstanceTag
-from leaderboard.pages.shell import Published
+from leaderboard.pages.marks import digests, newest
 
 USUAL: Final = ("surface", "overlooked context", "counting", "wrong fact", "other")
 MOST: Final = 20
@@ -98,10 +98,16 @@ def rows(study: Study) -> Iterator[Row]:
         yield {"judge": slug, **sides.get(pair, {}), "tag": name, "created_at": at}
 
 
-def tags_now(now: Published) -> Any:
+def tags_now() -> Any:
     """What pages show of tags beside any snapshot."""
-    state = _of(now.study).aggregate(n=Count("pk"), last=Max("created_at"))
-    return state["n"], state["last"], offered(now.study)
+    return digests(InstanceTag.objects.filter(pair__prompt__study=OuterRef("pk")), "pk", "created_at")
+
+
+def tags_offered() -> Any:
+    return newest(ErrorTags, "names")
+
+
+TAGS_NOW: Final = (tags_now, tags_offered)
 
 
 def _of(study: Study) -> QuerySet[InstanceTag]:
