@@ -115,6 +115,10 @@ class AgreementPage(AboutRaters):
     def kinds(self) -> list[tuple[str, str]]:
         return [(entry["selector"], entry["label"]) for entry in listed(self.snapshot)]
 
+    @property
+    def has_people(self) -> bool:
+        return any(one == PEOPLE for one, _ in self.kinds)
+
     @cached_property
     def judges(self) -> list[tuple[str, Content]]:
         """Label and correlations of each judge that has some with people."""
