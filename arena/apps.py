@@ -10,5 +10,8 @@ class ArenaConfig(AppConfig):
 
     def ready(self) -> None:
         from arena.models import invariants
+        from arena.monitoring import errors, logs
 
         invariants.connect()
+        logs.connect()
+        errors.report_errors()

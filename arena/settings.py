@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "leaderboard",
 ]
 MIDDLEWARE = [
+    "arena.monitoring.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -269,18 +270,34 @@ SESSION_COOKIE_HTTPONLY = True
 if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
-    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, without a proxy
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked from inside, without a proxy
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 3600)
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 
+# --- Monitoring --------------------------------------------------------------------------------------------
+# Who has this token may read /metrics; without one, only this machine.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+# Functions that read metrics from the database, named as strings like sweeps.
+METRICS = [
+    "arena.monitoring.recorded.metrics",
+    "judging.runs.metrics.metrics",
+    "leaderboard.refreshing.metrics.metrics",
+]
+# Where several web processes count together; prometheus_client reads the variable when it is imported.
+METRICS_DIR = (
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(VAR_DIR / f"metrics-{PORT}"))
+    if WEB_WORKERS > 1
+    else ""
+)
+SENTRY_DSN = env.str("SENTRY_DSN", "")
 LOG_LEVEL = env.str(
     "LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 )
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {"lines": {"()": "arena.monitoring.logs.formatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # What goes right is not worth a line for every task; failures are logged as errors.
     "loggers": {
@@ -290,5 +307,7 @@ LOGGING = {
         "celery.worker.consumer.connection": {"level": "WARNING" if EMBEDDED_WORKER else "INFO"},
         "kombu.connection": {"level": "ERROR"},
         "httpx2": {"level": "WARNING"},
+        "openai": {"level": "INFO"},  # below it logs what a model is sent
+        "arena.monitoring.requests": {"level": "INFO" if PRODUCTION else "WARNING"},
     },
 }

@@ -3,12 +3,15 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from arena.monitoring.health import healthz, readyz
+from arena.monitoring.metrics import metrics
 from arena.people import anonymising
 from arena.people.accounts import admin_sign_in
-from arena.process.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("", include("leaderboard.urls")),
     path("", include("arena.rating.urls")),
     path("account/remove-details/", anonymising.remove_own_details, name="own-details"),

@@ -2,7 +2,9 @@
 
 import fcntl
 import hashlib
+import logging
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -13,6 +15,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
 
 from arena.process.environment import local_url, spare_what_stays
 
@@ -22,6 +25,14 @@ KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 
 class ServerError(Exception):
     """The server cannot start; the message is one sentence."""
+
+
+class ServerLogger(Logger):  # type: ignore[misc]
+    """Leaves what gunicorn says to the logging of the arena."""
+
+    def setup(self, cfg: Any) -> None:
+        self.error_log.propagate = True
+        self.error_log.setLevel(logging.WARNING)
 
 
 class ArenaServer(BaseApplication):  # type: ignore[misc]
@@ -38,7 +49,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": STOP_SECONDS,
             "keepalive": KEEP_ALIVE_SECONDS,
             "timeout": 120,
-            "loglevel": "warning",
+            "logger_class": ServerLogger,
             "control_socket_disable": True,
             "when_ready": _when_ready,
             "post_fork": _post_fork,
@@ -62,6 +73,8 @@ def serve() -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
     _require_free_port()
     lock = _only_server() if settings.EMBEDDED_WORKER else None
+    if settings.METRICS_DIR:
+        shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
     try:
         ArenaServer().run()
     finally:

@@ -1,7 +1,9 @@
-"""Environment variables with keys. Pure."""
+"""Environment variables with keys."""
 
 import re
 from collections.abc import Mapping
+
+from arena.monitoring.redacting import keep_secret
 
 NOT_FOR_JUDGES = frozenset(
     {"SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL", "PGPASSWORD", "ARENA_TOKEN"}
@@ -40,6 +42,7 @@ def read_key(name: str, environment: Mapping[str, str]) -> str:
     key = environment.get(name, "")
     if key:
         check_sendable(name, key)
+        keep_secret(key)
     return key
 
 

@@ -9,6 +9,7 @@ import secrets
 import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from functools import cache, partial
 from typing import Final, NamedTuple
 
@@ -89,7 +90,8 @@ class _Turn:
         if len(self._calls) == 1:
             yield [self._ask(*self._calls[0])]
             return
-        asking = {self._process.threads.submit(self._ask, call, asked) for call, asked in self._calls}
+        submit = self._process.threads.submit  # with the ids that lines of the log carry
+        asking = {submit(copy_context().run, self._ask, call, asked) for call, asked in self._calls}
         while asking:
             done, asking = wait(asking, return_when=FIRST_COMPLETED)
             yield [future.result() for future in done]

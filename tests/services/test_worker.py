@@ -17,7 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from arena.models import Assignment
-from arena.process import health
+from arena.monitoring import health
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
@@ -67,7 +67,7 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 
 def test_messages_sweeps_and_pings_reach_it(worker: subprocess.Popen[bytes]) -> None:
-    eventually(health._worker_answers)
+    eventually(lambda: all(health._ask_workers().queues.values()))
 
     lapsed = make_assignment(leased_until=timezone.now() - timedelta(minutes=1))
     eventually(lambda: Assignment.objects.get(pk=lapsed.pk).state == Assignment.State.EXPIRED)
