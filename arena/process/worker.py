@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterable
 
 from celery import Celery, signals
@@ -46,13 +47,14 @@ class Worker:
         _started.append(self)
 
     def stop(self, timeout: float) -> None:
-        """Take no more tasks, and wait so many seconds for those at work."""
+        """Take no more tasks, and wait so many seconds in all for those at work."""
+        until = time.monotonic() + timeout
         for lane in self._lanes:
             lane.stopping.set()
         state.should_stop = 0
-        self._sweeper.stop(min(timeout, 1))
+        self._sweeper.stop(min(timeout / 2, 1))
         for lane in self._lanes:
-            lane.thread.join(timeout)
+            lane.thread.join(max(until - time.monotonic(), 0))
 
     def is_alive(self) -> bool:
         return self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
