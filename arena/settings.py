@@ -14,6 +14,7 @@ from arena.process.environment import (
     local_url,
     parse_database_url,
     require_in_production,
+    words,
 )
 
 # Read when NumPy is loaded: its own threads get in the way of those of the server and the worker. With three
@@ -194,6 +195,10 @@ JUDGE_QUEUE_AHEAD = env.int("JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE)
 JUDGE_LEASE_SECONDS = env.float("JUDGE_LEASE_SECONDS", 300.0, validate=MORE_THAN_NONE)
 # A judge that leaves a greater share of its answers without a rating is flagged wherever one can choose it.
 JUDGE_UNSCORED_SHARE = env.float("JUDGE_UNSCORED_SHARE", 0.05, validate=validate.Range(min=0, max=1))
+# Variables with keys of judges, as names or patterns; their values are sent to endpoints.
+JUDGE_KEYS = words(env.list("JUDGE_KEYS", [])) or ["*_API_KEY"]
+# Hosts, or beginnings of addresses, that judges may ask; none: any, but in production only public ones.
+JUDGE_ENDPOINTS = words(env.list("JUDGE_ENDPOINTS", []))
 # Of a judge worker on another machine: the token of its judge, made by the arena.
 ARENA_TOKEN = env.str("ARENA_TOKEN", "")
 
@@ -311,3 +316,6 @@ LOGGING = {
         "arena.monitoring.requests": {"level": "INFO" if PRODUCTION else "WARNING"},
     },
 }
+
+# Every variable that is a setting. None of them holds a key of a judge.
+OWN_VARIABLES = frozenset(env.dump())

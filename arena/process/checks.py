@@ -23,6 +23,24 @@ def check_arena_url(**_: Any) -> list[CheckMessage]:
     ]
 
 
+@register()
+def check_judge_endpoints(**_: Any) -> list[CheckMessage]:
+    hint = "Name hosts, such as llm.example.org, or addresses, such as https://llm.example.org/v1."
+    return [
+        Error(f'JUDGE_ENDPOINTS holds "{each}", which is no host.', hint=hint, id="arena.E006")
+        for each in settings.JUDGE_ENDPOINTS
+        if not _names_a_host(each)
+    ]
+
+
+def _names_a_host(entry: str) -> bool:
+    try:
+        url = urlsplit(entry if "://" in entry else f"https://{entry}")
+        return url.scheme in {"http", "https"} and bool(url.hostname) and (url.port or 1) > 0
+    except ValueError:
+        return False
+
+
 SHORTEST_KEY = 32
 
 

@@ -109,6 +109,11 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def words(given: list[str]) -> list[str]:
+    """The entries of a list without blanks around them."""
+    return [each.strip() for each in given if each.strip()]
+
+
 def local_secret_key(var_dir: Path) -> str:
     """The secret key of a local arena, made once and readable by its owner alone."""
     path = var_dir / "secret_key"

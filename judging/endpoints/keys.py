@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from django.conf import settings
 
 from arena.monitoring.redacting import keep_secret
 
 NOT_FOR_JUDGES = frozenset(
     {"SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL", "PGPASSWORD", "ARENA_TOKEN"}
 )
-"""A judge's endpoint must never be sent the value of one of them."""
+"""A judge's endpoint must never be sent the value of one of them, nor of a variable that is a setting."""
 
 
 SENDABLE = re.compile(r"[!-~]+")
@@ -24,9 +27,15 @@ class KeyVariableError(Exception):
 
 
 def check_key_variable(name: str) -> None:
-    if name.upper() in NOT_FOR_JUDGES:
+    """Raise KeyVariableError for a variable whose value no endpoint may be sent."""
+    if name.upper() in NOT_FOR_JUDGES | settings.OWN_VARIABLES:
         raise KeyVariableError(
             f"The variable {name} holds a secret of the arena itself and cannot be a judge's key."
+        )
+    if name and not any(fnmatchcase(name, allowed) for allowed in settings.JUDGE_KEYS):
+        raise KeyVariableError(
+            f"Keys of judges are in variables like {', '.join(settings.JUDGE_KEYS)}, not in {name}. The "
+            "setting JUDGE_KEYS names more."
         )
 
 

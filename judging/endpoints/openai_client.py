@@ -5,7 +5,6 @@ since they cost as much as all the rest and check nothing (decision 17).
 """
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -17,6 +16,7 @@ import httpx2
 from judging.endpoints.client import REDIRECTS, NoReplyError, Reply, Request, storable
 from judging.endpoints.keys import NO_KEY
 from judging.endpoints.logprobs import field_of, tokens_of
+from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -26,31 +26,33 @@ LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest
 LONGEST_PACKED_BODY = LONGEST_BODY // 64  # the same for a compressed body, which grows up to a thousand times
 
 
+SENT_HEADERS = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
+)
+"""Headers of a request, beside the key. The library would add others from the environment."""
+
+
 class BodyTooLongError(Exception):
     """The endpoint sent more than a reply can have."""
 
 
 def bound(response: httpx2.Response) -> None:
-    """An httpx response hook that ends a body that gets too long or takes too long."""
-    # The timeout of a request counts between two pieces of the body; here it is that of the whole body.
+    """An httpx response hook that ends a body that gets too long."""
     limit = LONGEST_PACKED_BODY if "content-encoding" in response.headers else LONGEST_BODY
-    seconds = response.request.extensions.get("timeout", {}).get("read")
     assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 - of a client that is not async
-    response.stream = _BoundedStream(response.stream, limit, seconds)
+    response.stream = _BoundedStream(response.stream, limit)
 
 
 class _BoundedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, limit: int, seconds: float | None) -> None:
-        self._stream, self._limit, self._seconds = stream, limit, seconds
+    def __init__(self, stream: httpx2.SyncByteStream, limit: int) -> None:
+        self._stream, self._limit = stream, limit
 
     def __iter__(self) -> Iterator[bytes]:
-        started, size = time.monotonic(), 0
+        size = 0
         for piece in self._stream:
             size += len(piece)
             if size > self._limit:
                 raise BodyTooLongError(f"the reply is longer than {self._limit:,} bytes")
-            if self._seconds is not None and time.monotonic() - started > self._seconds:
-                raise httpx2.ReadTimeout("the body took too long")
             yield piece
 
     def close(self) -> None:
@@ -71,6 +73,8 @@ LONGEST_ERROR = 500  # characters of an error message that are kept
 
 
 class OpenAIClient:
+    """Raises RefusedAddressError for an address that judges may not ask."""
+
     def __init__(self, base_url: str, api_key: str) -> None:
         self._api_key = api_key
         self._client = connect(base_url, api_key)
@@ -79,12 +83,13 @@ class OpenAIClient:
         import openai  # takes over a second, and only workers ask
 
         try:
-            completion = self._client.post(
-                "/chat/completions",
-                body=body_of(request),
-                cast_to=object,
-                options={"timeout": request.timeout},
-            )
+            with within(request.timeout):
+                completion = self._client.post(
+                    "/chat/completions",
+                    body=body_of(request),
+                    cast_to=object,
+                    options={"timeout": request.timeout},
+                )
         except openai.APITimeoutError as error:
             kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
@@ -93,6 +98,8 @@ class OpenAIClient:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise NoReplyError(_kind(cause), self._clean(cause)) from error
+        except RefusedAddressError as error:
+            raise NoReplyError("configuration", str(error), retryable=False) from error
         except BodyTooLongError as error:
             raise NoReplyError("malformed", str(error)) from error
         except httpx2.HTTPError as error:
@@ -165,16 +172,25 @@ _connecting = Lock()
 
 
 def connect(base_url: str, api_key: str) -> "OpenAI":
-    """One client per endpoint and key in this process, so that connections are reused."""
+    """One client per endpoint and key in this process, so that connections are reused.
+
+    Raises RefusedAddressError.
+    """
+    check_address(base_url)
     with _connecting:
         return _connected(base_url, api_key)
 
 
 @lru_cache(maxsize=32)
 def _connected(base_url: str, api_key: str) -> "OpenAI":
-    from openai import DefaultHttpxClient, OpenAI  # see ask
+    from openai import OpenAI  # see ask
 
-    http = DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [bound]})
+    def only_ours(sent: httpx2.Request) -> None:
+        for name in sent.headers.keys() - SENT_HEADERS:
+            del sent.headers[name]
+        sent.headers["Authorization"] = f"Bearer {api_key}"
+
+    http = http_client(base_url, event_hooks={"request": [only_ours], "response": [bound]})
     return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)
 
 

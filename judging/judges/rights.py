@@ -45,6 +45,16 @@ def check_may_change_what_is_asked(by: Visitor | None) -> None:
         raise NotAllowedError(f"A run is going on, so judges and prices stay as they are. {WHOM_TO_ASK}")
 
 
+def check_may_bind(wanted: Judge, by: Visitor | None) -> None:
+    """Raise NotAllowedError if an account that may not spend would send a key where no judge sends it yet."""
+    if may_ask_models(by) or not wanted.api_key_env:
+        return
+    place = wanted.base_url.rstrip("/")
+    known = Judge.objects.filter(api_key_env=wanted.api_key_env, base_url__in=[place, f"{place}/"])
+    if not known.exists():
+        raise NotAllowedError(f"No judge sends {wanted.api_key_env} to {place} yet. {WHOM_TO_ASK}")
+
+
 def set_right(account: User, by: Visitor, *, given: bool) -> bool:
     """Give a staff account the right to start paid runs, or take it away; False if nothing changes.
 

@@ -10,6 +10,7 @@ from arena.models import Rater
 from arena.texts.slugs import free_slug
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
+from judging.endpoints.reaching import RefusedAddressError, check_address
 from judging.endpoints.simulated import Simulation
 from judging.models import Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS, UNUSED
@@ -194,3 +195,7 @@ def check_url(url: str) -> None:
         raise JudgeError("Enter an address like https://api.example.com/v1.")
     if "@" in parts.netloc:
         raise JudgeError("Leave the user name and password out of the address. Use a key variable.")
+    try:
+        check_address(url)
+    except RefusedAddressError as error:
+        raise JudgeError(str(error)) from error

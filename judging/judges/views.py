@@ -18,7 +18,7 @@ from arena.data.json_input import JSONInput
 from arena.models import Study
 from arena.people.permissions import Visitor, staff_only
 from judging.endpoints.costs import Prices
-from judging.judges.rights import check_may_change_what_is_asked
+from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
 from judging.judges.services import (
     SETTINGS,
     JudgeError,
@@ -272,6 +272,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
                 known = price_of(wanted.model, wanted.base_url)
                 if self.instance.pk or (known and known.prices != self.prices):
                     check_may_change_what_is_asked(by)
+                check_may_bind(wanted, by)
                 stored = self._stored(given["slug"], given["name"])
                 enter_price(stored, self.prices)
                 return stored

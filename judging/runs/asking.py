@@ -12,6 +12,7 @@ from judging.endpoints import costs
 from judging.endpoints.client import Client, NoReplyError, Reply, Request, attempt
 from judging.endpoints.keys import KeyVariableError, read_key, unset_key
 from judging.endpoints.openai_client import OpenAIClient
+from judging.endpoints.reaching import RefusedAddressError
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.services import JudgeError
 from judging.models import Judge
@@ -169,14 +170,17 @@ def _client(work: Work, asked: PreparedCall) -> Client:
 
 
 def client_of(endpoint: Endpoint) -> Client:
-    """Raises NoReplyError if there is no key that can be sent."""
+    """Raises NoReplyError if there is no key that can be sent, or the address may not be asked."""
     try:
         key = read_key(endpoint.api_key_env, os.environ)
     except KeyVariableError as error:
         raise NoReplyError("configuration", str(error), retryable=False) from error
     if not key:
         raise NoReplyError("configuration", unset_key(endpoint.api_key_env), retryable=False)
-    return OpenAIClient(endpoint.base_url, key)
+    try:
+        return OpenAIClient(endpoint.base_url, key)
+    except RefusedAddressError as error:
+        raise NoReplyError("configuration", str(error), retryable=False) from error
 
 
 def _simulated(work: Work, question: Question) -> Client:

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from judging.endpoints.keys import KeyVariableError, check_sendable
 from judging.endpoints.openai_client import OpenAIClient
+from judging.endpoints.reaching import RefusedAddressError
 from judging.worker.arena import Arena, JudgeInfo, WorkerError, check_wording, key_of
 from judging.worker.arena_client import ArenaClient
 from judging.worker.journal import Journal, JournalError
@@ -46,7 +47,7 @@ class Command(BaseCommand):
         try:
             with closing(Journal(settings.VAR_DIR / "judge_worker" / options["judge"])) as journal:
                 self._run(arena, journal, options)
-        except (WorkerError, JournalError) as error:
+        except (WorkerError, JournalError, RefusedAddressError) as error:
             raise CommandError(printable(str(error))) from error
         except KeyboardInterrupt:
             self._tell("Stopped. The next start delivers the replies.")

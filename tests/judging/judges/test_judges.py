@@ -46,6 +46,16 @@ def test_a_judge_is_a_rater_of_its_own_kind() -> None:
         ({"timeout": -1}, "timeout"),
         ({"api_key_env": "SECRET_KEY"}, "SECRET_KEY holds a secret of the arena itself"),
         ({"api_key_env": "Database_Url"}, "Database_Url holds a secret of the arena itself"),
+        ({"api_key_env": "ARENA_ENV"}, "ARENA_ENV holds a secret of the arena itself"),
+        (
+            {"api_key_env": "AWS_SECRET_ACCESS_KEY"},
+            r"like \*_API_KEY, not in AWS_SECRET_ACCESS_KEY. The setting",
+        ),
+        (
+            {"base_url": "http://169.254.169.254/v1"},
+            "169.254.169.254 is an address of the machine's own network",
+        ),
+        ({"base_url": "http://x.example/v1/%2e%2e/admin"}, "Leave . and .. out of the address"),
         ({"slug": "Not A Slug"}, "slug"),
         ({"provider": "simulated", "simulation": {"strengths": {"a": "x"}}}, "a must be a number"),
     ],
@@ -127,15 +137,15 @@ def test_a_key_that_cannot_be_sent_is_stored_nowhere(
     arena: Any, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     """The client would quote the header it cannot send, with the key."""
-    judge = make_judge(base_url=model.url, api_key_env="FAR_KEY")
-    monkeypatch.setenv("FAR_KEY", "sk-far")
+    judge = make_judge(base_url=model.url, api_key_env="FAR_API_KEY")
+    monkeypatch.setenv("FAR_API_KEY", "sk-far")
     run = start_run(make_small_study(prompts=1, contestants=2), judge)
-    monkeypatch.setenv("FAR_KEY", key)
-    with pytest.raises(JudgeError, match="The value of FAR_KEY cannot be sent") as refused:
+    monkeypatch.setenv("FAR_API_KEY", key)
+    with pytest.raises(JudgeError, match="The value of FAR_API_KEY cannot be sent") as refused:
         start_run(make_small_study(), judge)
     assert key not in str(refused.value)
     drain()
     call = JudgeCall.objects.get(run=run)
     assert (call.error_kind, JudgeRun.objects.get().state, model.requests) == ("configuration", "paused", [])
-    assert call.error.startswith("The value of FAR_KEY cannot be sent")
+    assert call.error.startswith("The value of FAR_API_KEY cannot be sent")
     assert key not in call.error

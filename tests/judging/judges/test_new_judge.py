@@ -31,11 +31,11 @@ def messages_of(reply: Any) -> str:
 def test_four_fields_make_a_judge_and_its_set_up_goes_on(staff: Client, filled: dict[str, Any]) -> None:
     study = make_study()
     make_judge(slug="loop-8b")
-    reply = staff.post(f"{NEW}?study={study.slug}", filled | {"api_key_env": "NOT_SET_HERE"}, follow=True)
+    reply = staff.post(f"{NEW}?study={study.slug}", filled | {"api_key_env": "NOT_SET_API_KEY"}, follow=True)
     judge = Judge.objects.get(rater__name="Loop 8B")
     assert (judge.slug, judge.protocol, judge.points) == ("loop-8b-2", "likert", 8)
     assert reply.redirect_chain[0][0] == f"/judging/runs/new/?study={study.slug}&judge={judge.pk}"
-    assert "The environment variable NOT_SET_HERE is not set where the arena runs." in messages_of(reply)
+    assert "The environment variable NOT_SET_API_KEY is not set where the arena runs." in messages_of(reply)
     assert "key missing" in staff.get("/judging/").content.decode()
 
 
@@ -92,9 +92,9 @@ def test_the_task_comes_first_and_decides_the_protocols(staff: Client, model: Ch
 def test_a_test_shows_one_reply_and_how_it_was_read(
     staff: Client, filled: dict[str, Any], model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOOP_KEY", "sk-very-secret")
+    monkeypatch.setenv("LOOP_API_KEY", "sk-very-secret")
     model.script = lambda body: Answer("2\n<b>A</b> is right, sk-very-secret.", tokens=(1000, 500))
-    prices = {"prompt_price": "2", "reply_price": "8", "api_key_env": "LOOP_KEY", "name": ""}
+    prices = {"prompt_price": "2", "reply_price": "8", "api_key_env": "LOOP_API_KEY", "name": ""}
     reply = staff.post(TRY, filled | prices)
     page = strip_tags(reply.content.decode())
     assert "Read as 2 of 8: A is better." in page
@@ -125,7 +125,7 @@ def test_a_test_shows_one_reply_and_how_it_was_read(
         (Answer(), {"base_url": "http://127.0.0.1:9/v1"}, "The endpoint cannot be reached."),
         (Answer(), {"base_url": "ftp://x"}, "Enter an address like"),
         (Answer(), {"model": ""}, "Model: This field is required."),
-        (Answer(), {"api_key_env": "NOT_SET_HERE"}, "NOT_SET_HERE is not set"),
+        (Answer(), {"api_key_env": "NOT_SET_API_KEY"}, "NOT_SET_API_KEY is not set"),
         (Answer(), {"api_key_env": "SECRET_KEY"}, "a secret of the arena"),
     ],
 )
@@ -146,7 +146,7 @@ def test_tests_are_limited(staff: Client, filled: dict[str, Any], model: ChatSer
     for _ in range(3):
         page = staff.post(TRY, filled).content.decode()
     assert "before you test again" in page
-    assert "is not set" in staff.post(TRY, filled | {"api_key_env": "NOT_SET_HERE"}).content.decode()
+    assert "is not set" in staff.post(TRY, filled | {"api_key_env": "NOT_SET_API_KEY"}).content.decode()
     assert len(model.requests) == 1
 
 

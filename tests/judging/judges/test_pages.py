@@ -19,7 +19,7 @@ FORM = {
     "provider": "openai",
     "model": "loop-1",
     "base_url": "http://127.0.0.1:9/v1",
-    "api_key_env": "LOOP_KEY",
+    "api_key_env": "LOOP_API_KEY",
     "protocol": "likert",
     "form": "likert",
     "points": "8",
@@ -51,7 +51,12 @@ def test_configuring_a_judge(staff: Client) -> None:
     assert "No judge yet" in staff.get("/judging/").content.decode()
     assert staff.post("/judging/judges/new/", FORM).status_code == 302
     judge = Judge.objects.get()
-    assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == ("loop", "Loop", 512, "LOOP_KEY")
+    assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == (
+        "loop",
+        "Loop",
+        512,
+        "LOOP_API_KEY",
+    )
     page = staff.get("/judging/").content.decode()
     assert "Loop" in page
     changed = {**FORM, "name": "Loopy", "slug": "ignored", "timeout": "10"}
@@ -164,7 +169,7 @@ def test_the_only_judge_is_chosen_and_a_closed_study_cannot_be(staff: Client) ->
 
 
 def test_a_run_for_judge_workers_elsewhere(staff: Client, messages: deque[Any]) -> None:
-    study, judge = make_small_study(), make_judge(api_key_env="ONLY_SET_ON_THE_OTHER_MACHINE")
+    study, judge = make_small_study(), make_judge(api_key_env="ONLY_ELSEWHERE_API_KEY")
     chosen = {"study": study.slug, "judge": str(judge.pk)}
     here = staff.get("/judging/runs/preview/", {**chosen, "remote": ""}).content.decode()
     assert "is not set where the arena runs" in here

@@ -120,9 +120,9 @@ def test_pages_say_why_and_keep_what_is_allowed(careful: Client, run: JudgeRun) 
 
 def test_an_active_run_keeps_its_judges_and_prices(careful: Client, staff: Client, run: JudgeRun) -> None:
     """Another address, key or price would undo what somebody else decided to spend."""
-    slug = run.judge.slug
-    changed = {**FORM, "slug": slug, "base_url": "http://127.0.0.1:7/v1"}
-    new = {**FORM, "slug": "new", "model": run.judge.model, "base_url": run.judge.base_url}
+    slug, form = run.judge.slug, {**FORM, "api_key_env": ""}
+    changed = {**form, "slug": slug, "base_url": "http://127.0.0.1:7/v1"}
+    new = {**form, "slug": "new", "model": run.judge.model, "base_url": run.judge.base_url}
     Price.objects.create(model=run.judge.model, base_url=run.judge.base_url, prompt=1, completion=1)
     cheap = {"prompt_price": "0.01", "reply_price": "0.01", "currency": "USD"}
     careful.force_login(make_user(is_staff=True, paid_runs=False))
@@ -131,9 +131,32 @@ def test_an_active_run_keeps_its_judges_and_prices(careful: Client, staff: Clien
         assert refused.status_code == 422
         assert "A run is going on" in refused.content.decode()
     assert (Judge.objects.get().base_url, Price.objects.get().prompt) == (run.judge.base_url, 1)
-    assert careful.post("/judging/judges/new/", {**FORM, "slug": "other"}).status_code == 302
+    assert careful.post("/judging/judges/new/", {**form, "slug": "other"}).status_code == 302
     lifecycle.cancel_run(run)
     assert careful.post(f"/judging/judges/{slug}/edit/", changed).status_code == 302
+
+
+def test_who_may_not_spend_sends_no_key_to_another_place(careful: Client, staff: Client) -> None:
+    known = make_judge(base_url="http://127.0.0.1:7/v1", api_key_env="LOOP_API_KEY")
+    careful.force_login(make_user(is_staff=True, paid_runs=False))
+    edit, new = f"/judging/judges/{known.slug}/edit/", "/judging/judges/new/"
+    for address, sent in (
+        (edit, {"base_url": "http://127.0.0.1:8/v1"}),
+        (edit, {"api_key_env": "OTHER_API_KEY", "base_url": known.base_url}),
+        (new, {"slug": "new", "base_url": "http://127.0.0.1:8/v1"}),
+    ):
+        refused = careful.post(address, {**FORM, **sent})
+        assert refused.status_code == 422
+        assert " yet. " + REFUSED in refused.content.decode()
+    known.refresh_from_db()
+    assert (known.base_url, known.api_key_env, Judge.objects.count()) == (
+        "http://127.0.0.1:7/v1",
+        "LOOP_API_KEY",
+        1,
+    )
+    assert careful.post(new, {**FORM, "slug": "new", "base_url": f"{known.base_url}/"}).status_code == 302
+    careful.force_login(make_user(is_staff=True))
+    assert careful.post(edit, {**FORM, "base_url": "http://127.0.0.1:8/v1"}).status_code == 302
 
 
 def test_superusers_give_and_take_the_right(client: Client, without: User) -> None:

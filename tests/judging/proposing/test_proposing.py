@@ -169,9 +169,9 @@ def test_who_may_ask_and_what_is_refused(
     other = make.make_small_study(prompts=1, contestants=1)
     sent = confirmation(client, judge) | {"prompts": str(other.prompts.get().pk)}
     client.post(PAGE, sent)
-    Judge.objects.update(api_key_env="NO_SUCH_KEY_HERE")
+    Judge.objects.update(api_key_env="NO_SUCH_API_KEY")
     shown = client.get(PAGE, {"judge": judge.pk, "number": "2"})
-    assert "NO_SUCH_KEY_HERE is not set" in shown.content.decode()
+    assert "NO_SUCH_API_KEY is not set" in shown.content.decode()
     Judge.objects.update(active=False)
     refused = client.post(PAGE, sent | {"prompts": str(study.prompts.first().pk)}, follow=True)  # type: ignore[union-attr]
     assert "is inactive" in refused.content.decode()

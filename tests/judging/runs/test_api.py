@@ -86,7 +86,7 @@ def test_bad_requests_are_explained(
     ("judge", "study", "sentence"),
     [
         ({"active": False}, {}, "is inactive"),
-        ({"api_key_env": "UNSET_KEY_VARIABLE"}, {}, "The environment variable UNSET_KEY_VARIABLE"),
+        ({"api_key_env": "UNSET_API_KEY"}, {}, "The environment variable UNSET_API_KEY"),
         ({"provider": "simulated", "base_url": ""}, {}, "may only rate simulated studies"),
         ({"provider": "simulated", "base_url": ""}, {"simulated": True}, "has no strength for"),
     ],

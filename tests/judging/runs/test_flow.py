@@ -113,12 +113,12 @@ def test_an_error_about_one_request_fails_at_once(arena: Any, model: ChatServer,
 def test_an_endpoint_that_refuses_the_judge_pauses_the_run_and_nothing_is_lost(
     status: int, words: str, arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOOPBACK_KEY", "sk-very-secret")
+    monkeypatch.setenv("LOOPBACK_API_KEY", "sk-very-secret")
     good = Answer()
     bad = Answer(status=status, raw=b'{"error": {"message": "Bad key sk-very-secret, sk-very-se"}}')
     model.script = lambda body: good if len(model.requests) == 1 else bad
     study = make_small_study(prompts=4, contestants=2)
-    run, progress = run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_KEY"), drain, study)
+    run, progress = run_judge(make_judge(base_url=model.url, api_key_env="LOOPBACK_API_KEY"), drain, study)
     headers = {name.lower(): value for name, value in model.headers[0].items()}
     assert headers["authorization"] == "Bearer sk-very-secret"
     assert (run.state, progress.done, progress.failed, progress.waiting) == ("paused", 1, 0, 3)

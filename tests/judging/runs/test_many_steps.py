@@ -205,10 +205,10 @@ def test_all_calls_of_a_process_that_died_are_abandoned_together(
 def test_what_another_model_writes_is_asked_of_that_model(
     arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("STRONG_KEY", "sk-strong")
+    monkeypatch.setenv("STRONG_API_KEY", "sk-strong")
     with ChatServer(scripted()) as strong:
         make_judge(
-            slug="strong", model="strong-1", base_url=strong.url, api_key_env="STRONG_KEY", max_tokens=77
+            slug="strong", model="strong-1", base_url=strong.url, api_key_env="STRONG_API_KEY", max_tokens=77
         )
         run = planned("strong-reference", model, parameters={"author": "judge:strong"})
         drain()

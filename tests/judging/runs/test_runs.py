@@ -183,14 +183,14 @@ def test_identical_pairs_are_counted_and_asked_as_controls_alone(
 def test_whoever_writes_for_a_judge_must_be_there_before_anything_is_asked(
     study: Study, model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_judge(slug="strong", model="strong-1", base_url=model.url, api_key_env="STRONG_KEY")
+    make_judge(slug="strong", model="strong-1", base_url=model.url, api_key_env="STRONG_API_KEY")
     one, lonely = (
         make_judge(base_url=model.url, protocol="strong-reference", parameters={"author": author})
         for author in ("judge:strong", "judge:nobody")
     )
-    with pytest.raises(JudgeError, match=r"STRONG_KEY, .* to ask strong-1, is not set"):
+    with pytest.raises(JudgeError, match=r"STRONG_API_KEY, .* to ask strong-1, is not set"):
         start_run(study, one)
     with pytest.raises(JudgeError, match="which does not exist"):
         start_run(study, lonely)
-    monkeypatch.setenv("STRONG_KEY", "secret")
+    monkeypatch.setenv("STRONG_API_KEY", "secret")
     assert start_run(study, one).state == "queued"

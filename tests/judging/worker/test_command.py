@@ -83,7 +83,7 @@ def test_a_token_that_cannot_be_sent_is_not_shown(end: str, settings: Any) -> No
 
 @pytest.fixture
 def judge(arena: Any, model: ChatServer, settings: Any, tmp_path: Path) -> Judge:
-    judge = make_judge(slug="far", name="Far", model="far-1", base_url=model.url, api_key_env="FAR_KEY")
+    judge = make_judge(slug="far", name="Far", model="far-1", base_url=model.url, api_key_env="FAR_API_KEY")
     run = start_run(make_small_study(prompts=1), judge, remote=True)
     plan_run(run.pk)
     settings.ARENA_TOKEN = issue_token(judge.rater)
@@ -94,10 +94,10 @@ def judge(arena: Any, model: ChatServer, settings: Any, tmp_path: Path) -> Judge
 def test_it_says_what_it_asks_and_what_came_of_it(
     arena: Any, judge: Judge, model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-mine")
-    said = run("--drain", "--key-variable", "MY_KEY", url=f"{arena.url}/")
+    monkeypatch.setenv("MY_API_KEY", "sk-mine")
+    said = run("--drain", "--key-variable", "MY_API_KEY", url=f"{arena.url}/")
     assert said.splitlines()[0] == (
-        f"Far asks far-1 at {model.url} with the key in MY_KEY, 4 at a time, for {arena.url}/."
+        f"Far asks far-1 at {model.url} with the key in MY_API_KEY, 4 at a time, for {arena.url}/."
     )
     assert said.splitlines()[-1] == "Done: 3 scored."
     assert "sk-mine" not in said
@@ -109,7 +109,7 @@ def test_it_says_what_it_asks_and_what_came_of_it(
 def test_it_repeats_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error(
     arena: Any, judge: Judge, model: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setenv("FAR_KEY", "sk-wrong-key")
+    monkeypatch.setenv("FAR_API_KEY", "sk-wrong-key")
     model.script = lambda body: Answer(status=401, raw=b'{"error": {"message": "No key sk-wrong-key"}}')
     monkeypatch.setattr(judge_worker.Command, "_tell", lambda self, line: print(line))
     with pytest.raises(SystemExit, match="1"):
@@ -121,7 +121,9 @@ def test_it_repeats_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error
 
 
 def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, settings: Any) -> None:
-    with pytest.raises(CommandError, match="FAR_KEY, which holds the key of Far, is not set on this machine"):
+    with pytest.raises(
+        CommandError, match="FAR_API_KEY, which holds the key of Far, is not set on this machine"
+    ):
         run("--drain", url=arena.url)
     with pytest.raises(CommandError, match='This token belongs to no judge "near"'):
         run("--drain", judge="near", url=arena.url)
@@ -132,7 +134,7 @@ def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, 
 
 
 def test_another_version_refuses(arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAR_KEY", "sk")
+    monkeypatch.setenv("FAR_API_KEY", "sk")
     monkeypatch.setattr(Judge, "current_prompt_hash", lambda judge: "0" * 64)
     with pytest.raises(CommandError, match="The arena words protocol likert differently from this worker"):
         run("--drain", url=arena.url)
@@ -161,7 +163,7 @@ def test_it_needs_no_database_and_ends_at_sigterm(
         "VAR_DIR": str(tmp_path / "elsewhere"),
         "DATABASE_URL": "postgresql://nobody:nothing@127.0.0.1:9/nowhere",
         "ARENA_TOKEN": settings.ARENA_TOKEN,
-        "FAR_KEY": "sk-far",
+        "FAR_API_KEY": "sk-far",
     }
     journal = tmp_path / "elsewhere" / "judge_worker" / "far"
     command = [sys.executable, "manage.py", "judge_worker", "--judge", "far", "--arena-url", arena.url]

@@ -12,7 +12,19 @@ from judging.worker.arena import JudgeInfo, Task, WorkerError, check_wording, ke
 
 HASH = ConfiguredProtocol(PROTOCOLS["likert"], answer_scale("likert", 8)).prompt_hash
 JUDGE = JudgeInfo(
-    "far", "Far", "far-1", "https://api.example.com/v1", "FAR_KEY", "likert", HASH, "likert", 8, {}, {}, 1, 6
+    "far",
+    "Far",
+    "far-1",
+    "https://api.example.com/v1",
+    "FAR_API_KEY",
+    "likert",
+    HASH,
+    "likert",
+    8,
+    {},
+    {},
+    1,
+    6,
 )
 
 INFINITE = float("inf")
@@ -76,16 +88,18 @@ def test_an_odd_judge_is_refused_and_only_the_very_wording_will_do() -> None:
 
 
 def test_the_key_comes_from_a_variable_and_is_not_shown() -> None:
-    environment = {"FAR_KEY": "a", "OTHER_KEY": "b", "SECRET_KEY": "c", "ARENA_TOKEN": "d"}
-    assert key_of(JUDGE, environment) == ("FAR_KEY", "a")
-    assert key_of(JUDGE, environment, "OTHER_KEY") == ("OTHER_KEY", "b")
+    environment = {"FAR_API_KEY": "a", "OTHER_API_KEY": "b", "SECRET_KEY": "c", "ARENA_TOKEN": "d"}
+    assert key_of(JUDGE, environment) == ("FAR_API_KEY", "a")
+    assert key_of(JUDGE, environment, "OTHER_API_KEY") == ("OTHER_API_KEY", "b")
     assert key_of(replace(JUDGE, key_variable=""), environment) == ("", "none")
-    with pytest.raises(WorkerError, match=r"FAR_KEY, which holds the key of Far, is not set on this machine"):
+    with pytest.raises(
+        WorkerError, match=r"FAR_API_KEY, which holds the key of Far, is not set on this machine"
+    ):
         key_of(JUDGE, {})
     with pytest.raises(
-        WorkerError, match="The value of FAR_KEY cannot be sent: it holds a line break"
+        WorkerError, match="The value of FAR_API_KEY cannot be sent: it holds a line break"
     ) as odd:
-        key_of(JUDGE, {"FAR_KEY": "sk-far\n"})
+        key_of(JUDGE, {"FAR_API_KEY": "sk-far\n"})
     assert "sk-far" not in str(odd.value)
 
 
@@ -93,4 +107,4 @@ def test_the_key_comes_from_a_variable_and_is_not_shown() -> None:
 def test_our_own_secrets_are_sent_to_no_endpoint(variable: str) -> None:
     for judge, override in ((replace(JUDGE, key_variable=variable), ""), (JUDGE, variable)):
         with pytest.raises(WorkerError, match=f"{variable} holds a secret of the arena itself"):
-            key_of(judge, {variable: "x", "FAR_KEY": "y"}, override)
+            key_of(judge, {variable: "x", "FAR_API_KEY": "y"}, override)

@@ -183,14 +183,14 @@ def test_a_judge_shows_how_it_was_asked_and_nothing_that_tells_where(client, mad
     options = {"top_p": 0.9, "user": "secret-account"}
     judge = factories.make_judge(
         slug="asked", name="Asked", model="heron-70b", base_url="http://10.0.0.9:9/v1",
-        api_key_env="VERY_SECRET_KEY", options=options,
+        api_key_env="VERY_SECRET_API_KEY", options=options,
     )  # fmt: skip
     made.rate("alpha", "beta", 6, rater=judge.rater)
     services.refresh(made.study)
     page = text(client.get("/studies/small/raters/judge:asked/"))
     assert "heron-70b" in page
     assert "<dt>top_p</dt><dd>0.9</dd>" in page
-    for secret in ("10.0.0.9", "VERY_SECRET_KEY", "secret-account"):
+    for secret in ("10.0.0.9", "VERY_SECRET_API_KEY", "secret-account"):
         assert secret not in page
 
 
