@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
 from django.http import HttpRequest
 
@@ -195,6 +196,10 @@ class AnswerAdmin(TextOpinionAdmin):
     ]
     list_select_related = ["study", "rater", "completion", "question"]
 
+
+# Providers come from settings; nothing of what they say is kept.
+for model in (SocialApp, SocialToken):
+    admin.site.unregister(model)
 
 admin.site.site_header = "Likert Arena"
 admin.site.site_title = "Likert Arena"

@@ -12,6 +12,8 @@ from arena.process.environment import (
     local_hosts,
     local_secret_key,
     local_url,
+    mail_server,
+    openid_providers,
     parse_database_url,
     require_in_production,
     words,
@@ -59,6 +61,11 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "axes",
     "csp",
     "django_htmx",
@@ -79,6 +86,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "arena.people.second_factor.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -213,7 +222,7 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
-LOGIN_URL = "login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 AXES_VERBOSE = False
@@ -226,6 +235,46 @@ AXES_LOCKOUT_PARAMETERS = "arena.people.locking_out.counted_by"
 AXES_CLIENT_IP_CALLABLE = "arena.process.addresses.client_address"
 AXES_ENABLE_ACCESS_FAILURE_LOG = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+
+# --- Signing in --------------------------------------------------------------------------------------------
+REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", False)
+OIDC_PROVIDERS = openid_providers(lambda name: env.str(name, ""))
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": OIDC_PROVIDERS}}
+SOCIALACCOUNT_ADAPTER = "arena.people.openid.OpenIDAdapter"
+ACCOUNT_ADAPTER = "arena.people.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # nobody needs an address; one that is entered is confirmed
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_FORMS = {
+    "login": "arena.people.accounts.SignInForm",
+    "change_password": "arena.people.accounts.ChangePasswordForm",
+    "reset_password": "arena.people.accounts.ResetPasswordForm",
+    "reset_password_from_key": "arena.people.accounts.ResetPasswordKeyForm",
+    "add_email": "arena.people.accounts.AddEmailForm",
+    "reauthenticate": "arena.people.accounts.ReauthenticateForm",
+}
+# Codes of the second factor. Passwords are limited by AXES_HANDLER, which knows browsers.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key"}
+MFA_ADAPTER = "arena.people.second_factor.SecondFactorAdapter"
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "arena.people.second_factor.AuthenticateForm",
+    "reauthenticate": "arena.people.second_factor.ReauthenticateForm",
+    "activate_totp": "arena.people.second_factor.ActivateForm",
+}
+
+# --- Mail --------------------------------------------------------------------------------------------------
+EMAIL_URL = env.str("EMAIL_URL", "")
+SENDS_MAIL = bool(EMAIL_URL)
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_USE_TLS, EMAIL_USE_SSL = mail_server(
+    EMAIL_URL
+)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", "") or EMAIL_HOST_USER or "arena@localhost"
 
 # --- Pages -------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

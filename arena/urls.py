@@ -5,7 +5,6 @@ from django.urls import include, path
 
 from arena.monitoring.health import healthz, readyz
 from arena.monitoring.metrics import metrics
-from arena.people import anonymising
 from arena.people.accounts import admin_sign_in
 
 urlpatterns = [
@@ -14,7 +13,7 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("", include("leaderboard.urls")),
     path("", include("arena.rating.urls")),
-    path("account/remove-details/", anonymising.remove_own_details, name="own-details"),
+    path("account/", include("arena.people.urls")),
     path("operate/", include("arena.studies.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),

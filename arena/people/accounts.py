@@ -1,46 +1,157 @@
-"""Signing in and making an account."""
+"""Signing in with a password, changing and resetting it, and making an account."""
 
+import logging
+from collections.abc import Callable
+from functools import wraps
+from smtplib import SMTPException
 from typing import Any, Final
 
-from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm
+from allauth.account import forms as allauth_forms
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.utils import is_mfa_enabled
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.contrib.auth.views import LoginView, redirect_to_login
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.people.locking_out import remember_browser
-from arena.people.permissions import is_staff
+from arena.people.permissions import is_staff, signed_in
+from arena.process.addresses import client_address
+
+log = logging.getLogger(__name__)
 
 WRONG: Final = "Name or password is wrong."
 
+SAID: Final = {
+    "account/messages/password_changed.txt": "Password changed. You are signed out everywhere else.",
+    "account/messages/password_set.txt": "Password set.",
+    "account/messages/email_confirmation_sent.txt": "We have sent a link to this address.",
+    "account/messages/email_confirmed.txt": "Address confirmed.",
+    "account/messages/email_deleted.txt": "Address removed.",
+    "mfa/messages/totp_activated.txt": "Second factor set up. Keep the recovery codes in a safe place.",
+    "mfa/messages/totp_deactivated.txt": "Second factor removed.",
+    "mfa/messages/recovery_codes_generated.txt": "",
+}
+"""Our words for the library's messages; it says nothing else."""
 
-class SignInForm(AuthenticationForm):
-    error_messages = {"invalid_login": WRONG, "inactive": WRONG}
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """What the library does here otherwise than by itself."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": WRONG,
+        "incorrect_password": "This is not your password.",
+        "enter_current_password": "This is not your password.",
+        "incorrect_code": "This code is wrong. Codes change every 30 seconds.",
+        "too_many_login_attempts": "Too many wrong codes. Try again in 5 minutes.",
+        "rate_limited": "Too many wrong codes. Try again in 5 minutes.",
+    }
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Passwords are limited by locking_out, which never keeps out whom it should not."""
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request)
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Staff accounts begin with what they operate."""
+        return reverse("operate" if is_staff(request.user) else "home")
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        remember_browser(request, response, user.get_username())
+        return response
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        message_context: dict[str, Any] | None = None,
+        extra_tags: str = "",
+        message: str | None = None,
+    ) -> None:
+        if words := message or SAID.get(message_template or "", ""):
+            messages.add_message(request, level, words, extra_tags=extra_tags)
+
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        """Who signs in elsewhere gets no password here, which would outlive the account there."""
+        if user.has_usable_password():
+            super().send_password_reset_mail(user, email, context)
+        else:
+            self.send_mail("account/email/unknown_account", email, {"signup_url": reverse("rate")})
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """The page says the same whether the mail could be sent or not; the log says why not."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except (OSError, SMTPException):
+            log.exception("A mail about an account could not be sent. Look at EMAIL_URL.")
+
+    def format_email_subject(self, subject: str) -> str:
+        return subject
+
+
+class Labelled(forms.Form):
+    """A form of the library with our labels."""
+
+    labels: dict[str, str] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].label = "Name"
+        for name, field in self.fields.items():
+            field.label = self.labels.get(name, field.label)
+            field.help_text = ""
+            field.widget.attrs.pop("placeholder", None)
 
 
-class SignIn(LoginView):
-    """Staff accounts begin with what they operate."""
+class SignInForm(Labelled, allauth_forms.LoginForm):  # type: ignore[misc]
+    labels = {"login": "Name"}
 
-    authentication_form = SignInForm
-    redirect_authenticated_user = True
+    def add_prefix(self, field_name: str) -> str:
+        """What browsers keep passwords for."""
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        response = super().form_valid(form)
-        remember_browser(self.request, response, form.get_user().get_username())
-        return response
 
-    def get_default_redirect_url(self) -> str:
-        return reverse("operate") if is_staff(self.request.user) else super().get_default_redirect_url()
+class ChangePasswordForm(Labelled, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+    labels = {
+        "oldpassword": "Current password",
+        "password1": "New password",
+        "password2": "Repeat the new password",
+    }
+
+
+class SetPasswordForm(Labelled, allauth_forms.SetPasswordForm):  # type: ignore[misc]
+    labels = {"password1": "New password", "password2": "Repeat the new password"}
+
+
+class ResetPasswordKeyForm(Labelled, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    labels = SetPasswordForm.labels
+
+
+class ResetPasswordForm(Labelled, allauth_forms.ResetPasswordForm):  # type: ignore[misc]
+    labels = {"email": "Email address"}
+
+
+class AddEmailForm(Labelled, allauth_forms.AddEmailForm):  # type: ignore[misc]
+    labels = {"email": "Email address"}
+
+
+class ReauthenticateForm(Labelled, allauth_forms.ReauthenticateForm):  # type: ignore[misc]
+    labels = {"password": "Your password"}
 
 
 class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
@@ -66,6 +177,24 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
         if User.objects.filter(username__iexact=name).exists():
             raise ValidationError("This name is taken. Choose another one.")
         return name
+
+
+def where_mail_is_set_up(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.SENDS_MAIL:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
+@require_safe
+@signed_in
+def account(request: HttpRequest) -> HttpResponse:
+    """What people can change about their account."""
+    context = {"sends_mail": settings.SENDS_MAIL, "has_second_factor": is_mfa_enabled(request.user)}
+    return render(request, "account/account.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -212,12 +212,17 @@ class OwnDetailsForm(forms.Form):
     def __init__(self, user: Visitor, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.user = user
+        if not user.has_usable_password():  # who signs in elsewhere
+            self.fields["password"] = forms.CharField(label="Your name here, to confirm")
 
     def clean_password(self) -> str:
-        password = str(self.cleaned_data["password"])
-        if not self.user.check_password(password):
+        given = str(self.cleaned_data["password"])
+        if not self.user.has_usable_password():
+            if given != self.user.get_username():
+                raise forms.ValidationError("This is not your name here. Nothing was changed.")
+        elif not self.user.check_password(given):
             raise forms.ValidationError("This is not your password. Nothing was changed.")
-        return password
+        return given
 
 
 @never_cache

@@ -5,10 +5,12 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from django.conf import settings
@@ -77,6 +79,67 @@ def parse_database_url(url: str) -> dict[str, Any]:
             "DATABASE_URL must be sqlite:///path or postgresql://user:password@host:port/name."
         )
     return parsed
+
+
+def mail_server(url: str) -> tuple[str, int, str, str, bool, bool]:
+    """Host, port, user, password, STARTTLS and TLS of EMAIL_URL.
+
+    Raises ImproperEnvironment, without the URL.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit("wrong:"), None
+    usual = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+    if url and (parts.scheme not in usual or not parts.hostname):
+        # The URL may hold a password, so the sentence shows the form and not the value.
+        raise ImproperEnvironment(
+            "EMAIL_URL must be smtp+tls://user:password@host:587, smtps://user:password@host:465 or "
+            "smtp://host:25."
+        )
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    place = parts.hostname or "localhost", port or usual.get(parts.scheme, 25)
+    return *place, user, password, parts.scheme == "smtp+tls", parts.scheme == "smtps"
+
+
+OIDC_SETTINGS: Final = (
+    *("server", "client_id", "client_secret", "name", "allowed_domains", "link_by_email", "staff_group"),
+    *("groups_claim", "scopes"),
+)
+
+
+def openid_providers(read: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The providers of OIDC_SERVER, OIDC_2_SERVER and so on, as the library reads them."""
+    found: list[dict[str, Any]] = []
+    for number in count(1):
+        prefix = "OIDC" if number == 1 else f"OIDC_{number}"
+        given = {name: read(f"{prefix}_{name.upper()}").strip() for name in OIDC_SETTINGS}
+        if not given["server"]:
+            return found
+        if not given["client_id"] or not given["server"].startswith(("https://", "http://")):
+            raise ImproperEnvironment(
+                f"{prefix}_SERVER must be the address of an OpenID Connect provider, with {prefix}_CLIENT_ID."
+            )
+        if given["link_by_email"].lower() not in ("", "true", "false"):
+            raise ImproperEnvironment(f"{prefix}_LINK_BY_EMAIL must be true or false.")
+        found.append(
+            {
+                "provider_id": prefix.lower(),
+                "name": given["name"] or "single sign-on",
+                "client_id": given["client_id"],
+                "secret": given["client_secret"],
+                "settings": {
+                    "server_url": given["server"].rstrip("/"),
+                    "email_authentication": given["link_by_email"].lower() == "true",
+                    "domains": [each.strip().lower() for each in given["allowed_domains"].split(",") if each],
+                    "staff_group": given["staff_group"],
+                    "groups_claim": given["groups_claim"] or "groups",
+                    "scope": given["scopes"].split() or ["openid", "profile", "email"],
+                },
+            }
+        )
+    raise AssertionError("counting ends")
 
 
 def cache_for(broker_url: str) -> dict[str, Any]:

@@ -1,15 +1,9 @@
-from django.contrib.auth import views as auth
 from django.urls import path
 
 from arena.people import joining
-from arena.people.accounts import SignIn
 from arena.rating import pages, training_pages, trying
 
 urlpatterns = [
-    path("account/sign-in/", SignIn.as_view(), name="login"),
-    path("account/sign-out/", auth.LogoutView.as_view(), name="logout"),
-    path("account/password/", auth.PasswordChangeView.as_view(), name="password_change"),
-    path("account/password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("join/<str:token>/", joining.join, name="join"),
     path("studies/<slug:slug>/sign-up/", joining.sign_up, name="sign-up"),
     path("account/token/", pages.token, name="token"),

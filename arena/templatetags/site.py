@@ -18,6 +18,11 @@ def footer_links() -> dict[str, str]:
 
 
 @register.simple_tag
+def sends_mail() -> bool:
+    return bool(settings.SENDS_MAIL)
+
+
+@register.simple_tag
 def may_operate(user: permissions.Visitor) -> bool:
     return permissions.is_staff(user) or permissions.operable(user).exists()
 

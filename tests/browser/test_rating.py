@@ -742,14 +742,14 @@ def test_the_pages_around_it_are_accessible(visitor: Visitor) -> None:
         ("rate", ()),
         ("own-details", ()),
         ("guidelines", (visitor.study.slug,)),
-        ("password_change", ()),
-        ("password_change_done", ()),
+        ("account_change_password", ()),
+        ("account", ()),
     ):
         visitor.visit(name, *arguments)
         check_accessible(visitor.page)
     visitor.page.context.clear_cookies()
     Study.objects.update(sign_up_open=True)
-    for name, arguments in (("login", ()), ("sign-up", (visitor.study.slug,))):
+    for name, arguments in (("account_login", ()), ("sign-up", (visitor.study.slug,))):
         visitor.visit(name, *arguments)
         check_accessible(visitor.page)
     assert not [line for line in visitor.complaints if re.search("Content.Security|refused", line, re.I)]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_failed_sign_in_says_what_is_wrong_in_one_sentence(client: Client) -> None:
     make.make_user(username="ada")
-    page = client.post(reverse("login"), {"username": "ada", "password": "no"}).content.decode()
+    page = client.post(reverse("account_login"), {"username": "ada", "password": "no"}).content.decode()
     assert "Name or password is wrong." in page
     assert "case-sensitive" not in page
 
@@ -45,4 +45,4 @@ def test_staff_begin_with_what_they_operate(client: Client) -> None:
         user.set_password("seven-rivers-9")
         user.save()
         sent = {"username": user.get_username(), "password": "seven-rivers-9"}
-        assert Client().post(reverse("login"), sent)["Location"] == place
+        assert Client().post(reverse("account_login"), sent)["Location"] == place

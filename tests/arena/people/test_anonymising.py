@@ -67,8 +67,8 @@ def rater(study: Study) -> Rater:
     make.make_import_job(("zebulon.jsonl", "{}"), study=study)
     ImportJob.objects.update(report={"notes": ["rater zebulon is new"], "records": 1})
     client = Client()
-    client.post(reverse("login"), {"username": "zebulon", "password": "wrong"})
-    client.post(reverse("login"), {"username": "zebulon", "password": NAMES["password"]})
+    client.post(reverse("account_login"), {"username": "zebulon", "password": "wrong"})
+    client.post(reverse("account_login"), {"username": "zebulon", "password": NAMES["password"]})
     assert "_auth_user_id" in client.session
     return rater
 
@@ -102,7 +102,7 @@ def test_the_account_is_gone_with_its_sessions_and_keys(rater: Rater) -> None:
     assert client.get(reverse("own-details")).status_code == 302
     assert not type(user).objects.filter(pk=user.pk).exists()
     assert not ApiToken.objects.exists()
-    again = client.post(reverse("login"), {"username": "zebulon", "password": NAMES["password"]})
+    again = client.post(reverse("account_login"), {"username": "zebulon", "password": NAMES["password"]})
     assert again.status_code == 200
     assert "_auth_user_id" not in client.session
 

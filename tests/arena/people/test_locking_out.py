@@ -33,7 +33,7 @@ def sign_in(client: Client, address: str, password: str = "wrong", name: str = "
     """The status: 302 signed in, 200 wrong, 429 locked out. Spoofed entries stand left of the true one."""
     headers = {"x-forwarded-for": f"6.6.6.6, {address}"}
     return client.post(
-        reverse("login"), {"username": name, "password": password}, headers=headers
+        reverse("account_login"), {"username": name, "password": password}, headers=headers
     ).status_code
 
 

@@ -35,7 +35,7 @@ def test_a_file_is_compressed_while_it_is_written(db, asking):
     assert gzip.decompress(b"".join(sent.streaming_content)).count(b"\n") == 7
 
 
-@pytest.mark.parametrize("name", ["operate", "operate-keys", "admin:index", "password_change"])
+@pytest.mark.parametrize("name", ["operate", "operate-keys", "admin:index", "account_change_password"])
 def test_pages_with_secrets_are_not_compressed(admin_client, name):
     page = admin_client.get(reverse(name), headers={"Accept-Encoding": "gzip"})
     assert page.status_code == 200

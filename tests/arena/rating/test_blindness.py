@@ -92,7 +92,7 @@ def visits(client: Client, study: Study, rater: Rater) -> Iterator[tuple[str, Ht
     given = {"token": token, "slug": study.slug, "number": 1, "attempt": 1, "pair": 1, "order": "ab"}
     for pattern in urlpatterns:
         assert pattern.name is not None
-        if pattern.name == "logout":
+        if pattern.name == "account_logout":
             continue
         address = reverse(pattern.name, kwargs={name: given[name] for name in pattern.pattern.converters})
         asked = {"assignment": _held(rater), "after": _held(rater)}

@@ -430,9 +430,9 @@ def test_a_lost_session_leads_through_sign_in_back_to_the_pair(study: Study, rat
     client = Client()
     address = reverse("rate-study", args=[study.slug])
     plain = client.post(reverse("skip", args=[study.slug]))
-    assert plain.headers["Location"] == f"{reverse('login')}?next={address}"
+    assert plain.headers["Location"] == f"{reverse('account_login')}?next={address}"
     by_htmx = client.post(address, headers=HTMX)
-    assert by_htmx.headers["HX-Redirect"] == f"{reverse('login')}?next={address}"
+    assert by_htmx.headers["HX-Redirect"] == f"{reverse('account_login')}?next={address}"
 
 
 def test_a_time_is_at_most_the_time_since_the_pair_was_shown_or_handed_out() -> None:

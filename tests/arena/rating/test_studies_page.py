@@ -93,7 +93,7 @@ def test_a_visitor_can_join_what_is_open(client: Client) -> None:
     page = content(client)
     assert reverse("sign-up", args=[study.slug]) in page
     assert "About summaries" in page
-    assert reverse("login") in page
+    assert reverse("account_login") in page
     assert reverse("sign-up", args=[other.slug]) not in page
 
 

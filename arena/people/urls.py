@@ -1,0 +1,129 @@
+"""Accounts: the library's views with our pages, under the names that it looks for."""
+
+from allauth.account import views as accounts
+from allauth.mfa.base import views as second_factor
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as app
+from django.contrib.auth.views import LogoutView
+from django.urls import path, re_path
+from django.views.generic import RedirectView, TemplateView
+
+from arena.people import anonymising, openid
+from arena.people.accounts import account, where_mail_is_set_up
+
+
+def _form(title: str, button: str, **more: str) -> dict[str, object]:
+    """A page that is a form and little else."""
+    return {
+        "template_name": "account/form.html",
+        "extra_context": {"title": title, "button": button, **more},
+    }
+
+
+_RESET = _form(
+    "Reset your password",
+    "Send a link",
+    lede="Enter the email address of your account. We send a link with which you choose a new password.",
+)
+_SENT = {
+    "template_name": "account/said.html",
+    "extra_context": {
+        "title": "Look into your mail",
+        "lede": "We have sent a mail to this address. If none arrives, look among unwanted mail, or ask the "
+        "operator.",
+    },
+}
+_WAS_RESET = {
+    "template_name": "account/said.html",
+    "extra_context": {"title": "Password changed", "lede": "Sign in with your new password."},
+}
+_INACTIVE = {
+    "template_name": "account/said.html",
+    "extra_context": {"title": "Account closed", "lede": "This account is closed. Ask the operator why."},
+}
+_REMOVE_APP = _form(
+    "Remove the second factor",
+    "Remove",
+    lede="Then your password alone is enough to sign in. The recovery codes stop working too.",
+)
+_NEW_CODES = _form("New recovery codes", "Make new codes", lede="The codes that you have now stop working.")
+_AGAIN = "Confirm that it is you"
+
+urlpatterns = [
+    path("", account, name="account"),
+    path("sign-in/", accounts.LoginView.as_view(), name="account_login"),
+    path("sign-out/", LogoutView.as_view(), name="account_logout"),
+    path("new/", RedirectView.as_view(pattern_name="rate"), name="account_signup"),
+    path("inactive/", TemplateView.as_view(**_INACTIVE), name="account_inactive"),
+    path(
+        "confirm/",
+        accounts.ReauthenticateView.as_view(**_form(_AGAIN, "Confirm")),
+        name="account_reauthenticate",
+    ),
+    path(
+        "password/",
+        accounts.PasswordChangeView.as_view(**_form("Change password", "Change password")),
+        name="account_change_password",
+    ),
+    path("password/none/", RedirectView.as_view(pattern_name="account"), name="account_set_password"),
+    path(
+        "password/reset/",
+        where_mail_is_set_up(accounts.PasswordResetView.as_view(**_RESET)),
+        name="account_reset_password",
+    ),
+    path(
+        "password/reset/sent/",
+        accounts.PasswordResetDoneView.as_view(**_SENT),
+        name="account_reset_password_done",
+    ),
+    path(
+        "password/reset/done/",
+        accounts.PasswordResetFromKeyDoneView.as_view(**_WAS_RESET),
+        name="account_reset_password_from_key_done",
+    ),
+    re_path(
+        r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        accounts.PasswordResetFromKeyView.as_view(),
+        name="account_reset_password_from_key",
+    ),
+    path("email/", where_mail_is_set_up(accounts.EmailView.as_view()), name="account_email"),
+    path("email/key/<str:key>/", accounts.ConfirmEmailView.as_view(), name="account_confirm_email"),
+    path("remove-details/", anonymising.remove_own_details, name="own-details"),
+    path("second-factor/", second_factor.IndexView.as_view(), name="mfa_index"),
+    path("second-factor/set-up/", app.ActivateTOTPView.as_view(), name="mfa_activate_totp"),
+    path(
+        "second-factor/remove/",
+        app.DeactivateTOTPView.as_view(**_REMOVE_APP),
+        name="mfa_deactivate_totp",
+    ),
+    path(
+        "second-factor/codes/", recovery_codes.ViewRecoveryCodesView.as_view(), name="mfa_view_recovery_codes"
+    ),
+    path(
+        "second-factor/codes/file/",
+        recovery_codes.DownloadRecoveryCodesView.as_view(),
+        name="mfa_download_recovery_codes",
+    ),
+    path(
+        "second-factor/codes/new/",
+        recovery_codes.GenerateRecoveryCodesView.as_view(**_NEW_CODES),
+        name="mfa_generate_recovery_codes",
+    ),
+    path(
+        "second-factor/code/",
+        second_factor.AuthenticateView.as_view(**_form("Enter your code", "Sign in")),
+        name="mfa_authenticate",
+    ),
+    path(
+        "second-factor/confirm/",
+        second_factor.ReauthenticateView.as_view(**_form(_AGAIN, "Confirm")),
+        name="mfa_reauthenticate",
+    ),
+    path(
+        "openid/cancelled/",
+        RedirectView.as_view(pattern_name="account_login"),
+        name="socialaccount_login_cancelled",
+    ),
+    path("openid/<slug:provider_id>/", openid.sign_in, name="openid_connect_login"),
+    path("openid/<slug:provider_id>/callback/", openid.callback, name="openid_connect_callback"),
+]

@@ -1,0 +1,137 @@
+"""The second factor: setting it up, signing in with it, and where it is required."""
+
+import re
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.core.cache import cache
+from django.test import Client
+
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+SET_UP = "/account/second-factor/set-up/"
+CODES = "/account/second-factor/codes/"
+CODE = "/account/second-factor/code/"
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> None:
+    cache.clear()
+
+
+def code_of(secret: str) -> str:
+    now = next(iter(yield_hotp_counters_from_time()))
+    return str(format_hotp_value(hotp_value(secret, now)))
+
+
+def confirm(client: Client) -> None:
+    assert client.post("/account/confirm/", {"password": "pw"}).status_code == 302
+
+
+def set_up(client: Client) -> tuple[str, list[str]]:
+    """The key and the recovery codes."""
+    confirm(client)
+    page = client.get(SET_UP).content.decode()
+    secret = re.findall(r"<code>(\w+)</code>", page)[0]
+    assert 'src="data:image/svg+xml;base64,' in page
+    assert client.post(SET_UP, {"code": code_of(secret)})["Location"] == CODES
+    codes = re.findall(r"^(?: *<pre[^>]*>)?(\d{8})$", client.get(CODES).content.decode(), re.M)
+    assert len(codes) == 10
+    return secret, codes
+
+
+def password(client: Client, name: str = "ada") -> Any:
+    return client.post("/account/sign-in/", {"username": name, "password": "pw"})
+
+
+def is_in(client: Client) -> bool:
+    return client.get("/account/").status_code == 200
+
+
+@pytest.fixture
+def ada(client: Client) -> Client:
+    client.force_login(make.make_user(username="ada"))
+    return client
+
+
+def test_set_up_needs_the_password_once_more(ada: Client) -> None:
+    assert ada.get(SET_UP)["Location"].startswith("/account/confirm/?next=")
+    wrong = ada.post("/account/confirm/", {"password": "wrong"})
+    assert "This is not your password." in wrong.content.decode()
+    confirm(ada)
+    assert "This code is wrong." in ada.post(SET_UP, {"code": "000000"}).content.decode()
+    assert not Authenticator.objects.exists()
+
+
+def test_the_password_alone_signs_nobody_in_and_each_code_works_once(ada: Client) -> None:
+    secret, codes = set_up(ada)
+    browser = Client()
+    assert password(browser)["Location"] == CODE
+    assert not is_in(browser)
+    assert browser.get("/rate/demo/").status_code in (302, 404)
+    assert "This code is wrong." in browser.post(CODE, {"code": "123456"}).content.decode()
+    assert browser.post(CODE, {"code": code_of(secret)})["Location"] == "/"
+    assert is_in(browser)
+    replayed = Client()
+    password(replayed)
+    assert "This code is wrong." in replayed.post(CODE, {"code": code_of(secret)}).content.decode()
+    for _ in range(2):
+        recovering = Client()
+        password(recovering)
+        recovering.post(CODE, {"code": codes[0]})
+        if not _:
+            assert is_in(recovering)
+    assert not is_in(recovering)
+    assert "9 recovery codes left" in ada.get("/account/second-factor/").content.decode()
+
+
+def test_codes_cannot_be_guessed(ada: Client) -> None:
+    secret, _ = set_up(ada)
+    browser = Client()
+    password(browser)
+    for _guess in range(5):
+        browser.post(CODE, {"code": "000000"})
+    refused = browser.post(CODE, {"code": code_of(secret)})
+    assert "Too many wrong codes." in refused.content.decode()
+    assert not is_in(browser)
+
+
+def test_the_database_alone_gives_no_codes_away(ada: Client, settings: Any) -> None:
+    secret, codes = set_up(ada)
+    stored = str(list(Authenticator.objects.values_list("data", flat=True)))
+    assert secret not in stored
+    assert not any(code in stored for code in codes)
+    settings.SECRET_KEY = "another one of at least 32 characters"
+    browser = Client()
+    password(browser)
+    assert not is_in(browser)
+
+
+def test_removing_it(ada: Client) -> None:
+    set_up(ada)
+    assert ada.post("/account/second-factor/remove/")["Location"] == "/account/second-factor/"
+    assert not Authenticator.objects.exists()
+    browser = Client()
+    password(browser)
+    assert is_in(browser)
+
+
+def test_staff_set_it_up_first_where_it_is_required(client: Client, settings: Any) -> None:
+    settings.REQUIRE_SECOND_FACTOR = True
+    client.force_login(make.make_user(username="staff", is_staff=True))
+    for place in ("/operate/", "/judging/", "/admin/", "/"):
+        assert client.get(place)["Location"] == SET_UP
+    assert client.get("/operate/", headers={"HX-Request": "true"})["HX-Redirect"] == SET_UP
+    assert "Staff accounts need a second factor here." in client.get("/account/").content.decode()
+    set_up(client)
+    assert client.get("/operate/").status_code == 200
+    refused = client.post("/account/second-factor/remove/")
+    assert "Staff accounts need a second factor here." in refused.content.decode()
+    assert Authenticator.objects.filter(type="totp").exists()
+    person = Client()
+    person.force_login(make.make_user())
+    assert person.get("/").status_code == 200
