@@ -2,7 +2,7 @@ from django import template
 from django.conf import settings
 
 from arena.models import Study
-from arena.people import permissions
+from arena.people import permissions, second_factor
 
 register = template.Library()
 
@@ -20,6 +20,11 @@ def footer_links() -> dict[str, str]:
 @register.simple_tag
 def sends_mail() -> bool:
     return bool(settings.SENDS_MAIL)
+
+
+@register.simple_tag
+def needs_second_factor(user: permissions.Visitor) -> bool:
+    return second_factor.is_required(user)
 
 
 @register.simple_tag

@@ -72,6 +72,10 @@ def test_the_password_alone_signs_nobody_in_and_each_code_works_once(ada: Client
     browser = Client()
     assert password(browser)["Location"] == CODE
     assert not is_in(browser)
+    assert browser.get("/account/sign-in/")["Location"] == CODE
+    again = browser.post("/account/sign-out/?next=/account/sign-in/", follow=True)
+    assert again.redirect_chain == [("/account/sign-in/", 302)]
+    password(browser)
     assert browser.get("/rate/demo/").status_code in (302, 404)
     assert "This code is wrong." in browser.post(CODE, {"code": "123456"}).content.decode()
     assert browser.post(CODE, {"code": code_of(secret)})["Location"] == "/"
