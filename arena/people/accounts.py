@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from allauth.account import forms as allauth_forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.views import PasswordResetFromKeyView
 from allauth.mfa.utils import is_mfa_enabled
 from django import forms
 from django.conf import settings
@@ -177,6 +178,15 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
         if User.objects.filter(username__iexact=name).exists():
             raise ValidationError("This name is taken. Choose another one.")
         return name
+
+
+class ResetFromMail(PasswordResetFromKeyView):  # type: ignore[misc]
+    """Who reads the mail of an account gets in with this browser, however many guess its password."""
+
+    def form_valid(self, form: forms.Form) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        remember_browser(self.request, response, self.reset_user.get_username())
+        return response
 
 
 def where_mail_is_set_up(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -9,7 +9,7 @@ from django.urls import path, re_path
 from django.views.generic import RedirectView, TemplateView
 
 from arena.people import anonymising, openid
-from arena.people.accounts import account, where_mail_is_set_up
+from arena.people.accounts import ResetFromMail, account, where_mail_is_set_up
 
 
 def _form(title: str, button: str, **more: str) -> dict[str, object]:
@@ -83,7 +83,7 @@ urlpatterns = [
     ),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        accounts.PasswordResetFromKeyView.as_view(),
+        ResetFromMail.as_view(),
         name="account_reset_password_from_key",
     ),
     path("email/", where_mail_is_set_up(accounts.EmailView.as_view()), name="account_email"),

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -70,6 +72,10 @@ def rater(study: Study) -> Rater:
     client.post(reverse("account_login"), {"username": "zebulon", "password": "wrong"})
     client.post(reverse("account_login"), {"username": "zebulon", "password": NAMES["password"]})
     assert "_auth_user_id" in client.session
+    del client.cookies["sessionid"]  # the browser stays known
+    client.post(reverse("account_login"), {"username": "zebulon", "password": "wrong"})
+    EmailAddress.objects.create(user=user, email="zeb@example.org", verified=True)
+    SocialAccount.objects.create(user=user, provider="oidc", uid="zebulon")
     return rater
 
 

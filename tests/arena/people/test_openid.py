@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -99,6 +100,7 @@ def test_the_first_time_makes_an_account_without_rights_and_later_finds_it(
 def test_somebody_with_an_invitation_joins(client: Client, provider: Provider) -> None:
     study = make.make_study()
     link = f"/join/{Invitation.objects.create(study=study).token}/"
+    assert f"{ADDRESS}?next={quote(link, safe='')}" in client.get(link).content.decode()
     assert sign_in(client, provider, link)["Location"] == link
     assert client.post(link).status_code == 302
     assert Membership.objects.get().rater.user == who(client)

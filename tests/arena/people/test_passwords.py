@@ -95,6 +95,23 @@ def test_a_password_is_reset_by_mail_once(client: Client, mailoutbox: list[Email
 
 
 @pytest.mark.usefixtures("_mail")
+def test_a_reset_lets_its_browser_in_while_others_guess(
+    client: Client, mailoutbox: list[EmailMessage]
+) -> None:
+    make.make_user(username="ada", email="ada@example.org")
+    guesses = {"username": "ada", "password": "wrong"}
+    for _ in range(10):
+        locked = Client().post("/account/sign-in/", guesses)
+    assert (locked.status_code, RESET in locked.content.decode()) == (429, True)
+    client.post(RESET, {"email": "ada@example.org"})
+    form = client.get(re.findall(r"http://testserver(\S+)", str(mailoutbox[0].body))[0])["Location"]
+    client.post(form, NEW)
+    assert not signs_in("ada", NEW["password1"])
+    client.post("/account/sign-in/", {"username": "ada", "password": NEW["password1"]})
+    assert is_in(client)
+
+
+@pytest.mark.usefixtures("_mail")
 def test_nobody_learns_from_a_reset_whether_there_is_an_account(
     client: Client, mailoutbox: list[EmailMessage], django_assert_max_num_queries: Any
 ) -> None:
