@@ -6,7 +6,7 @@ allow-list; formulas have their own.
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape, unescape
 from typing import Any, Final
 
@@ -68,6 +68,7 @@ def render(text: str) -> str:
 SUMMARY: Final = 140
 
 
+@lru_cache(maxsize=64)
 def summary(text: str) -> str:
     """The beginning of a Markdown text in plain words: whole sentences, SUMMARY characters at most."""
     words = " ".join(unescape(nh3.clean(render(text), tags=set())).split())

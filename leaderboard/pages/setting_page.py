@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from django.db.models import Q
@@ -69,7 +70,7 @@ class SettingPage(Page):
         """How many ratings ``raters`` gave."""
         return ratings_given(self.raters)
 
-    @property
+    @cached_property
     def switches(self) -> Sequence[Switch]:
         found = switches(self.setting, self.snapshot.known)
         return [switch for switch in found if switch.field in self.takes]
@@ -78,7 +79,7 @@ class SettingPage(Page):
     def rare_switches(self) -> list[Switch]:
         return [switch for switch in self.switches if switch.group == "more"]
 
-    @property
+    @cached_property
     def method_words(self) -> str:
         """What *Settings* are set to, in words."""
         return ", ".join(method_words(self.setting))

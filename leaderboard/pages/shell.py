@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -85,7 +85,12 @@ def is_staff(request: HttpRequest) -> bool:
 
 
 def described(study: Study) -> str:
-    return mark_safe(markdown.render(study.description)) if study.description else ""  # noqa: S308 - sanitised
+    return _described(study.description) if study.description else ""
+
+
+@lru_cache(maxsize=64)
+def _described(description: str) -> str:
+    return mark_safe(markdown.render(description))  # noqa: S308 - sanitised
 
 
 def _page(read: Reader) -> View:

@@ -6,7 +6,7 @@ changes in the numbers stands in leaderboard.refreshing.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -175,7 +175,8 @@ class Setting:
 
     def parts(self) -> dict[str, str]:
         """The raters, and every switch that is not as usual."""
-        return {name: value for name, value in asdict(self).items() if value != getattr(type(self), name, "")}
+        # asdict would copy every value, which takes ten times as long.
+        return {name: value for name, value in vars(self).items() if value != getattr(type(self), name, "")}
 
     def is_stored(self, categories: Sequence[str]) -> bool:
         """Whether every snapshot holds this setting."""

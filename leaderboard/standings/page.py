@@ -205,12 +205,12 @@ class Board(SettingPage):
         }
         return file_rows(self.content, about) if self.content else iter(())
 
-    @property
+    @cached_property
     def leading(self) -> str:
         """Who leads, and from whom the leader cannot be told apart."""
         return leading_sentence(self.content) if self.content else ""
 
-    @property
+    @cached_property
     def on_judges(self) -> Verdict:
         """Whether judges can be trusted, as of the snapshot."""
         setting, categories = self.setting, self.snapshot.counts["categories"]
@@ -365,7 +365,7 @@ class Board(SettingPage):
         told = self.content["warnings"] if self.content else ()
         return [plain_warning(warning) for warning in told if not narrow(warning)]
 
-    @property
+    @cached_property
     def narrow(self) -> tuple[str, bool] | None:
         """Why intervals may be too narrow, and whether intervals from a formula would do better."""
         told = self.content["warnings"] if self.content else ()

@@ -12,9 +12,10 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from arena.texts import markdown
 from leaderboard.models import Snapshot
+from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import Arranged, Cell, Column, DataTable
 from leaderboard.pages.tabs import TABS, tabs
-from leaderboard.pages.wording import probability
+from leaderboard.pages.wording import counted, probability
 from leaderboard.texts.presence import said_of_texts
 
 register = template.Library()
@@ -49,6 +50,31 @@ def decimals(column: Iterable[Cell]) -> int:
     """Decimals that numbers below 10 of a column need to line up: one or two."""
     below = (value for value in column if isinstance(value, float) and abs(value) < 10)
     return 2 if any(not f"{value:.2f}".endswith("0") for value in below) else 1
+
+
+@register.filter
+def switch_options(switch: Switch) -> SafeString:
+    """The options of a list as HTML, made here like ``table_rows``."""
+    return mark_safe("".join(map(_option, switch.options)))  # noqa: S308 - every text is escaped
+
+
+def _option(option: Option) -> str:
+    chosen = " selected" if option.chosen else " disabled" if option.comparisons == 0 else ""
+    return f'<option value="{escape(option.value)}"{chosen}>{escape(option.label)}</option>'
+
+
+@register.filter
+def switch_links(switch: Switch) -> SafeString:
+    links = (_link(f"{switch.name}-{place}", option) for place, option in enumerate(switch.options, 1))
+    return mark_safe("".join(links))  # noqa: S308 - every text is escaped
+
+
+def _link(id: str, option: Option) -> str:
+    without = option.comparisons == 0 and not option.chosen
+    leads = 'role="link" aria-disabled="true"' if without else f'href="{escape(option.query)}" rel="nofollow"'
+    title = "" if option.comparisons is None else f' title="{counted(option.comparisons, "rating")}"'
+    current = ' aria-current="true"' if option.chosen else ""
+    return f'<a id="{escape(id)}" {leads}{title}{current}>{escape(option.label)}</a>'
 
 
 @register.filter
