@@ -92,7 +92,7 @@ class OpenIDAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         app, claims = sociallogin.provider.app, sociallogin.claims
-        if not secrets.compare_digest(claims["id_token"].get("nonce", ""), sociallogin.state["nonce"]):
+        if claims["id_token"].get("nonce") != sociallogin.state["nonce"]:
             raise PermissionDenied("The ID token was made for another sign-in.")
         domains = app.settings["domains"]
         confirmed = [address.email for address in sociallogin.email_addresses if address.verified]

@@ -116,7 +116,9 @@ def test_somebody_with_an_invitation_joins(client: Client, provider: Provider) -
         {"id_token": {"iss": "https://evil.example"}},
         {"id_token": {"exp": 1}},
         {"id_token": {"nonce": "of another sign-in"}},
-        {"id_token": {"nonce": ""}},
+        {"id_token": {"nonce": None}},
+        {"id_token": {"nonce": 1}},
+        {"id_token": {"sub": None}},
         {"userinfo": {"sub": "somebody else"}},
         {"client_secret": "was changed"},
     ],
@@ -142,6 +144,12 @@ def test_a_state_works_once_and_only_in_its_own_browser(client: Client, provider
     assert other.get(came).status_code == 401
     for made_up in ({"code": "x", "state": "x"}, {"code": "x"}, {"error": "server_error", "state": "x"}, {}):
         assert Client().get(back(CALLBACK, made_up)).status_code == 401
+
+
+def test_who_cancels_at_the_provider_is_back_at_the_sign_in_page(client: Client, provider: Provider) -> None:
+    state = provider.authorize(client.get(ADDRESS)["Location"])["state"]
+    back_again = client.get(back(CALLBACK, {"error": "access_denied", "state": state}), follow=True)
+    assert back_again.redirect_chain[-1][0] == "/account/sign-in/"
 
 
 def test_a_code_for_another_challenge_is_refused_by_the_provider(client: Client, provider: Provider) -> None:
