@@ -9,6 +9,7 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import Resolver404, resolve
 
 from arena.monitoring.logs import begin_request
 from arena.monitoring.metrics import REQUESTS, SECONDS
@@ -40,8 +41,12 @@ class RequestMiddleware:
 
 def view_of(request: HttpRequest) -> str:
     """The name of what answers, never the address itself: that may hold a secret, and has no end."""
-    found = request.resolver_match
-    return (found.view_name or found.route) if found else "none"
+    try:
+        # A page that is kept is answered before anybody looks for its view.
+        found = request.resolver_match or resolve(request.path_info)
+    except Resolver404:
+        return "none"
+    return found.view_name or found.route
 
 
 def method_of(request: HttpRequest) -> str:

@@ -1,6 +1,7 @@
 """The long half of the tests: a judge run on real processes that are killed, flushed, restarted and stopped.
 
     python -m tests.faults      both places, a protocol of one step and one of many, 2,000 calls, 20 kills
+    python -m tests.faults deploy                                a bare machine, as docs/deploy.md says
     python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
 
 Prints one table of what was promised and what came of it. Exits with 1 where anything does not hold.
@@ -15,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.faults.deploying import deploy, missing_here
 from tests.faults.drill import Drill
 from tests.faults.evidence import Line, lines
 from tests.faults.places import Embedded, Production, place
@@ -25,6 +27,8 @@ from tests.judging.protocols.scripted import scripted
 from tests.services.servers import MissingServiceError
 
 PLACES = (Embedded.name, Production.name)
+DEPLOY = "deploy"
+"""No place of a run with kills: a bare machine on which docs/deploy.md is followed."""
 MANY_STEPS = "protocol-consistency"
 """Five protocols that vote, most of several steps; aids about a prompt are shared by its pairs."""
 
@@ -41,7 +45,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("places", nargs="*", metavar="PLACE", help="embedded, production (default: both)")
+    parser.add_argument("places", nargs="*", metavar="PLACE", help="of embedded, production, deploy (all)")
     parser.add_argument("--calls", type=int, default=2000, help="calls to be made, at least about")
     parser.add_argument("--protocol", action="append", help=f"(default: likert and {MANY_STEPS})")
     parser.add_argument("--kills", type=int, default=20, help="how often a worker is killed")
@@ -53,10 +57,13 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="of the web server (default: any free one)")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    if unknown := sorted(set(given.places) - set(PLACES)):
-        parser.error(f"there is no place {unknown[0]}; there are {' and '.join(PLACES)}")
+    if unknown := sorted(set(given.places) - {*PLACES, DEPLOY}):
+        parser.error(f"there is no place {unknown[0]}; there are {', '.join(PLACES)} and {DEPLOY}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started here is stopped
     wanted = given.places or PLACES
+    missing = missing_here() if DEPLOY in given.places or not given.places else ""
+    if missing and given.places:
+        sys.exit(f"docs/deploy.md cannot be followed here: {missing}.")
     if Production.name in wanted:
         try:
             require_services()
@@ -65,8 +72,13 @@ def main() -> None:
     reports = {
         f"{name}, {protocol}": drill(name, protocol, given)
         for name in wanted
+        if name != DEPLOY
         for protocol in given.protocol or ("likert", MANY_STEPS)
     }
+    if missing:
+        print(f"docs/deploy.md is not followed here: {missing}.", file=sys.stderr)
+    elif DEPLOY in given.places or not given.places:
+        reports[DEPLOY] = deploy(lambda text: print(f"deploy {text}", file=sys.stderr, flush=True))
     print((markdown if given.markdown else plain)(reports))
     broken = [line.what for report in reports.values() for line in report if line.holds is False]
     if broken:
