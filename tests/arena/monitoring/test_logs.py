@@ -100,7 +100,8 @@ def test_no_secret_is_written(
     assert written.count("[hidden]") >= 2
 
 
-def test_a_key_of_a_judge_is_hidden_whatever_its_variable_is_called(line: Line) -> None:
+def test_a_key_of_a_judge_is_hidden_whatever_its_variable_is_called(line: Line, settings: Any) -> None:
+    settings.JUDGE_KEYS = ["OF_MY_ENDPOINT"]
     assert read_key("OF_MY_ENDPOINT", {"OF_MY_ENDPOINT": "a-key-that-was-read"})
     assert "a-key-that-was-read" not in line("refused: a-key-that-was-read")
 
