@@ -20,6 +20,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from django.utils.cache import get_conditional_response, patch_vary_headers
 
 from arena.process.compressing import TEXTS
@@ -54,14 +55,15 @@ Place = tuple[str, ...]
 class Kept:
     """A page as it was sent, compressed where that gains something."""
 
-    mark: Mark
+    mark: Mark | None
     read: Callable[[], Mark | None]
     headers: dict[str, str]
     content: bytes = field(repr=False)
     is_zipped: bool
+    view: ResolverMatch | None = None
 
     @classmethod
-    def of(cls, response: HttpResponse, mark: Mark, read: Callable[[], Mark | None]) -> Kept:
+    def of(cls, request: HttpRequest, response: HttpResponse, making: Making) -> Kept:
         patch_vary_headers(response, ["Accept-Encoding"])
         content = response.content
         # Weak, because it stands for both encodings.
@@ -69,12 +71,14 @@ class Kept:
         del response["Content-Length"]
         is_zipped = len(content) >= _WITHOUT_GAIN and response["Content-Type"].startswith(TEXTS)
         content = gzip.compress(content, mtime=0) if is_zipped else content
-        return cls(mark, read, dict(response.items()), content, is_zipped)
+        headers = dict(response.items())
+        return cls(making.mark, making.read, headers, content, is_zipped, request.resolver_match)
 
     def is_current(self) -> bool:
         return _read(self.read) == self.mark
 
     def answer(self, request: HttpRequest) -> HttpResponseBase:
+        request.resolver_match = self.view  # for what counts requests by view
         content, headers = self.content, self.headers
         if self.is_zipped:
             if "gzip" in request.META.get("HTTP_ACCEPT_ENCODING", ""):
@@ -189,7 +193,7 @@ class KeptPagesMiddleware:
             return response
         if _read(making.read) != making.mark:  # changed while it was rendered
             return response
-        page = Kept.of(response, making.mark, making.read)
+        page = Kept.of(request, response, making)
         self._pages(request).put(making.place, page)
         return page.answer(request)
 
