@@ -12,6 +12,8 @@ from judging.remote import services as remote_services
 def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
     """Settle the calls behind judges' answers, in the transaction that stores the answers."""
     of_judges = [each for each in answers if each.assignment.rater.kind == Rater.Kind.JUDGE]
+    if not of_judges:
+        return set()
     remote = remote_services.asked_remotely([each.assignment.pk for each in of_judges])
     return {
         assignment.pk

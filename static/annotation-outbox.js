@@ -11,6 +11,7 @@ const Outbox = (() => {
   const LONGEST_WAIT = 30_000; // milliseconds between two attempts
   const SLOW = 1500; // milliseconds after which a rater is told that something waits
   const listeners = {};
+  let wish = () => []; // what to ask for with the last answer that waits
   const memory = new Map(); // where the browser stores nothing
 
   let attempts = 0;
@@ -73,7 +74,9 @@ const Outbox = (() => {
 
   async function sendAll() {
     for (const entry of waiting()) {
-      const { kind, data } = await Server.ask(place[entry.kind], entry.fields);
+      // Only at the first attempt: whatever may go wrong with what comes next, the answer itself gets through.
+      const more = attempts === 0 && waiting().length === 1 ? wish() : [];
+      const { kind, data } = await Server.ask(place[entry.kind], [...entry.fields, ...more]);
       if (kind === "away" || kind === "signed-out") {
         later(kind);
         return;
@@ -150,6 +153,11 @@ const Outbox = (() => {
     discard(entry) {
       remove(entry);
       tell("changed");
+    },
+
+    /* Fields that the last answer takes along. */
+    wishing(fields) {
+      wish = fields;
     },
 
     on(event, listener) {

@@ -156,6 +156,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Claimed, with the lease running."""
         return self.filter(state="claimed", leased_until__gt=now or timezone.now())
 
+    def holding(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Live and never finished: what keeps a place. A skip that is taken back has given its place away."""
+        return self.live(now).filter(finished_at=None)
+
     def checking(self) -> AssignmentQuerySet:
         """The checks that somebody is at: what is said goes by the places of requirements."""
         return self.live().filter(kind="check")
@@ -166,17 +170,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def answered(self) -> AssignmentQuerySet:
         """With a current comparison, score or answer."""
-        return self.filter(self._is_answered())
-
-    def unanswered(self) -> AssignmentQuerySet:
-        return self.filter(~self._is_answered())
-
-    @staticmethod
-    def _is_answered() -> Q:
         from arena.models import Answer, Comparison, Score
 
         own = {"assignment": OuterRef("pk"), "is_current": True}
-        return (
+        return self.filter(
             Q(Exists(Comparison.objects.filter(**own)))
             | Q(Exists(Score.objects.filter(**own)))
             | Q(Exists(Answer.objects.filter(**own)))

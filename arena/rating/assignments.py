@@ -1,11 +1,13 @@
 """What raters do with assignments beside answering."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from django.db import transaction
-from django.db.models import Case, F, Q, When
+from django.db import connection, transaction
+from django.db.models import Case, DateTimeField, F, Q, Value, When
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
@@ -13,82 +15,135 @@ from arena.models.comparisons import new_seed
 from arena.models.querysets import ComparisonQuerySet
 from arena.people.joining import rater_of
 from arena.rating import training
-from arena.rating.offering import lease_time, offer_pair
+from arena.rating.offering import History, history_of, lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
 from arena.rating.recording import finish, own_assignment
 
 HAND_OVER = timedelta(seconds=1)
-"""A lease that ends sooner is not renewed without the study's lock: a claim may see it end."""
+"""A lease that ends sooner is not renewed: another rater's claim may see it end."""
+
+LONGEST_SEEN: Final = 86_400.0  # seconds; what a page says may be any number
+
+TEXTS_OF_TASK = ("pair__prompt", "pair__first", "pair__second", "completion__prompt")
 
 
-@transaction.atomic
+class Claimed(NamedTuple):
+    """The assignment a person should work on, None if nothing is left; and what they were offered before."""
+
+    assignment: Assignment | None
+    history: History
+
+
 def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0) -> Assignment | None:
     """The assignment this person should work on, held already or leased now; None if nothing is left.
 
-    ahead: public id of the assignment on screen since ``seen`` seconds, to get the one after it. The study's
-    lock keeps two raters, or two tabs of one, from getting more than the wanted ratings per pair. Raises
+    ahead: public id of the assignment on screen since ``seen`` seconds, to get the one after it. Raises
     NotAllowedError.
     """
-    locked = lock_open(study, rater)
-    refuse_unwelcome(locked, rater)
+    with transaction.atomic():
+        return claim_locked(lock_to_rate(study, rater), rater, ahead, seen).assignment
+
+
+def claim_locked(
+    study: Study,
+    rater: Rater,
+    ahead: str | None = None,
+    seen: float = 0,
+    *,
+    membership: Membership | None = None,
+    waits: bool = True,
+) -> Claimed:
+    """``claim`` with study and rater locked by ``lock_to_rate``.
+
+    membership: the rater's, where it is known; waits: as in ``offer_pair``. Raises NotAllowedError before
+    anything is written.
+    """
+    refuse_closed(study, rater)
+    refuse_unwelcome(study, rater, membership)
     now = timezone.now()
-    held = Assignment.objects.live(now).filter(study=locked, rater=rater)
-    # The one reopened last comes first, then those that were on screen before: a stack. What was fetched
-    # ahead and not seen yet comes after them.
-    unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
-    stack = held.exclude(purpose=Purpose.ADJUDICATION).order_by(
-        unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk"
-    )
-    found = {each.public_id: each for each in stack}
-    on_screen = None
-    if ahead is not None:
-        mine = Assignment.objects.named(ahead).filter(study=locked, rater=rater)
-        on_screen = found.pop(ahead, None) or mine.first()
-    if on_screen:
-        mark_shown(on_screen, seen)
-    assignment = next(iter(found.values()), None)
+    history = history_of(study, rater, ahead)
+    on_screen = history.on_screen
+    if on_screen and not on_screen.is_shown:
+        _mark_shown(on_screen.pk, seen)
+    held = [each.pk for each in history.claimed if each != on_screen]
+    assignment = _first_held(held, now) if held else None
     if assignment is None:
-        return _offer(locked, rater, now, on_screen)
-    if ahead is None or assignment.shown_at is None:
+        return Claimed(_offer(study, rater, now, history, waits=waits), history)
+    if (ahead is None or assignment.shown_at is None) and assignment.leased_until > now + HAND_OVER:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
         assignment.save(update_fields=["leased_until"])
-    return assignment
+    return Claimed(assignment, history)
 
 
-def _offer(study: Study, rater: Rater, now: datetime, on_screen: Assignment | None) -> Assignment | None:
+def _first_held(held: Sequence[int], now: datetime) -> Any:
+    """The one reopened last comes first, then those that were on screen before: a stack.
+
+    What was fetched ahead and not seen yet comes after them.
+    """
+    unseen = Case(When(shown_at=None, finished_at=None, then=1), default=0)
+    stack = Assignment.objects.live(now).filter(pk__in=held).select_related(*TEXTS_OF_TASK)
+    order = (unseen, "-leased_until", F("finished_at").asc(nulls_last=True), "pk")
+    return stack.order_by(*order).first()
+
+
+def _offer(study: Study, rater: Rater, now: datetime, history: History, *, waits: bool) -> Assignment | None:
     """The next task of the study, in its order; tasks about texts that follow each other go together."""
+    on_screen = history.on_screen
     if on_screen and opens_more(study, on_screen):
         return None
     for about_texts, group in groupby(study.tasks, TASKS.__contains__):
         if about_texts:
-            offered = offer_text(study, rater, list(group), now, on_screen)
+            offered = offer_text(study, rater, list(group), now, on_screen, waits=waits)
         else:
-            offered = offer_pair(study, rater, now, on_screen.pair_id if on_screen else None)
+            offered = offer_pair(study, rater, now, history, waits=waits)
         if offered:
             return offered
     return None
 
 
+# FOR SHARE: raters do not wait for each other, but for those who change the study, and those for raters.
+# Django cannot say it. Two tabs of one rater take turns.
+_LOCKED: Final = """
+    SELECT study.* FROM arena_study study JOIN arena_rater rater ON rater.id = %s WHERE study.id = %s
+    FOR SHARE OF study FOR NO KEY UPDATE OF rater"""
+
+
+def lock_to_rate(study: Study, rater: Rater) -> Study:
+    """The study as it is now. Until the transaction ends nobody changes it, or claims for this rater.
+
+    That no pair gets more than the wanted ratings is held by the lock on its row (``offer_pair``). To be
+    taken before any other lock.
+    """
+    if connection.vendor == "postgresql":
+        return Study.objects.raw(_LOCKED, [rater.pk, study.pk])[0]
+    return Study.objects.get(pk=study.pk)  # SQLite has one writer at a time
+
+
 def lock_open(study: Study, rater: Rater) -> Study:
-    """The study, locked; raises NotAllowedError if it is closed or the rater paused."""
+    """The study, locked for the caller alone; raises NotAllowedError if it is closed or the rater paused."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.is_closed:
-        raise NotAllowedError("This study is closed and takes no more ratings.")
-    if rater.paused_at:
-        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+    refuse_closed(locked, rater)
     return locked
 
 
-def refuse_unwelcome(study: Study, rater: Rater) -> None:
+def refuse_closed(study: Study, rater: Rater) -> None:
+    """Raise NotAllowedError if the study is closed or the rater paused."""
+    if study.is_closed:
+        raise NotAllowedError("This study is closed and takes no more ratings.")
+    if rater.paused_at:
+        raise NotAllowedError("Your account is paused. Please ask the operator of this study.")
+
+
+def refuse_unwelcome(study: Study, rater: Rater, membership: Membership | None = None) -> None:
     """Raise NotAllowedError if the person is offered nothing now: draft, paused, viewer, or not trained."""
     if study.is_draft:
         raise NotAllowedError("This study is not open yet. Please come back later.")
     if study.paused_at:
         raise NotAllowedError("This study is paused. Your ratings are kept. Please come back later.")
-    membership = Membership.objects.filter(study=study, rater=rater).first()
+    membership = membership or Membership.objects.filter(study=study, rater=rater).first()
     if membership is None:
         return
     if membership.paused_at:
@@ -130,13 +185,16 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
 
 def mark_shown(assignment: Assignment, seen: float = 0) -> None:
     """Record that the pair was first seen ``seen`` seconds ago, and renew its lease unless it has run out."""
-    if assignment.shown_at is not None:
-        return
+    if assignment.shown_at is None:
+        _mark_shown(assignment.pk, seen)
+
+
+def _mark_shown(pk: int, seen: float) -> None:
     now = timezone.now()
-    since = min(seen, (now - assignment.created_at).total_seconds())
+    first_seen = now - timedelta(seconds=min(max(0.0, seen), LONGEST_SEEN))
     held = When(state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=now + lease_time())
-    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(
-        shown_at=now - timedelta(seconds=max(0.0, since)),
+    Assignment.objects.filter(pk=pk, shown_at__isnull=True).update(
+        shown_at=Greatest(F("created_at"), Value(first_seen, DateTimeField())),
         leased_until=Case(held, default=F("leased_until")),
     )
 

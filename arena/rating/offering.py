@@ -7,30 +7,37 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Count, Max, QuerySet, Sum, Value
+from django.db.models import Case, Count, Max, OuterRef, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.models.querysets import left_out_raters
+from arena.models.querysets import AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
 
-# Reading all pairs of a study at every claim would take long. So each process keeps them, and a claim reads
-# only what was answered since. A pair is counted anew, with its row locked, before it is offered: what
-# another process did a moment ago is not overlooked.
+# Reading all pairs of a study at every claim would take long. So each process keeps them, and reads what
+# others did since from time to time. What is kept only chooses: a pair is counted anew, with its row locked,
+# before it is offered.
 
 MOST_PAIRS = 400_000  # possible pairs kept of one study; a larger one keeps those of its least rated prompts
 MOST_KEPT = 2_000_000  # possible pairs kept of all studies together
 LOOK_BACK = 64  # known comparisons that are read again: a smaller id can be committed later
 MOST_NEW = 20_000  # new comparisons above which everything is read again
+FRESH = 1.0  # seconds for which a claim does not read again what others did
 OLDEST = 60.0  # seconds after which everything is read again, or 50 times as long as that takes
 
 
 class PairPool:
-    """The possible pairs of a study with their ratings by people."""
+    """The possible pairs of a study.
+
+    By pair: how many people rated it, how many hold it, and whether it has a row yet.
+    """
 
     def __init__(self, study: Study) -> None:
         started = time.monotonic()
@@ -38,13 +45,14 @@ class PairPool:
         self._newest = _newest(study)
         texts, count = _texts(study)
         self.is_part = count > MOST_PAIRS
-        elsewhere = Pair.objects.filter(prompt__study=study).exclude(use=Pair.Use.RATE)
-        self.possible = possible_pairs.possible_pairs(
-            texts, without=set(elsewhere.values_list("first", "second"))
-        )
-        self.ratings = np.zeros(len(self.possible), dtype=np.int64)
-        rated = Pair.objects.filter(prompt__study=study, people_ratings__gt=0).order_by()
-        self._note(rated.values_list("first", "second", "people_ratings"))
+        pairs = Pair.objects.filter(prompt__study=study).order_by()
+        elsewhere = pairs.exclude(use=Pair.Use.RATE).values_list("first", "second")
+        self.possible = possible_pairs.possible_pairs(texts, without=set(elsewhere))
+        size = len(self.possible)
+        self.ratings, self.claims = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self.is_made = np.zeros(size, dtype=np.bool_)
+        self._read_claims()
+        self._note(pairs.values_list("first", "second", "people_ratings"))
         self._lock = Lock()
         self._tally: Tally | None = None
         self._read_at = now = time.monotonic()
@@ -61,6 +69,9 @@ class PairPool:
                 return False
             if now < self._read_at + behind:
                 return True
+            # Claims before ratings: one that is answered in between is counted in both, and its pair is not
+            # offered once too often.
+            self._read_claims()
             new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - LOOK_BACK).order_by("pk")
             rows = list(
                 new.values_list("pk", "pair__first", "pair__second", "pair__people_ratings")[:MOST_NEW]
@@ -77,17 +88,29 @@ class PairPool:
         places = self.possible.places(pairs)
         return places[places >= 0]
 
+    def lease(self, place: int) -> None:
+        """Note that somebody holds a pair."""
+        self.claims[place] += 1
+        self.is_made[place] = True
+
     def worth(self) -> FloatArray:
         with self._lock:
             if self._tally is None:
                 self._tally = Tally(self._study, self.possible.contestants)
             return self._tally.worth()
 
+    def _read_claims(self) -> None:
+        held = _claims(self._study, timezone.now()).filter(pair__isnull=False)
+        places = self.places(list(held.values_list("pair__first", "pair__second")))
+        self.claims = np.bincount(places, minlength=len(self.possible))
+        self.is_made[places] = True
+
     def _note(self, rows: Iterable[tuple[int, int, int]]) -> None:
         known = {(first, second): ratings for first, second, ratings in rows}
         places = self.possible.places(list(known))
         ratings = np.fromiter(known.values(), dtype=np.int64, count=len(known))
         self.ratings[places[places >= 0]] = ratings[places >= 0]
+        self.is_made[places[places >= 0]] = True
 
 
 class Tally:
@@ -139,6 +162,12 @@ class Tally:
                 a, b = self._place[first], self._place[second]
                 self._wins[a, b] += sign * n * (1 - share if swapped else share)
                 self._wins[b, a] += sign * n * (share if swapped else 1 - share)
+
+
+def _claims(study: int, now: datetime) -> AssignmentQuerySet:
+    """What people hold for the study itself."""
+    held = Assignment.objects.holding(now).filter(study=study, rater__kind=Rater.Kind.PERSON)
+    return held.filter(purpose=Purpose.STUDY).order_by()
 
 
 def _newest(study: Study) -> int:
@@ -210,12 +239,32 @@ def pool_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> PairPoo
 
 
 REPEAT_AFTER = 10  # other pairs between a pair and its repeat
-TRIES = 3
+TRIES = 8
+
+
+class Offered(NamedTuple):
+    """An assignment of a rater, or a comparison that came by import: what a claim reads of it."""
+
+    pk: int
+    public_id: str
+    kind: str
+    pair_id: int | None
+    first: int | None
+    second: int | None
+    completion_id: int | None
+    repeat: int
+    purpose: str
+    state: str
+    is_shown: bool
+    is_reopened: bool
 
 
 @dataclass
 class History:
-    """What a rater was offered in a study; ``done``: answered or skipped."""
+    """What a rater was offered in a study; ``done``: answered or skipped.
+
+    answered counts pairs, skipped all tasks.
+    """
 
     pairs: list[PairKey] = field(default_factory=list)
     done: list[PairKey] = field(default_factory=list)
@@ -223,6 +272,9 @@ class History:
     skipped: int = 0
     lost: dict[tuple[PairKey, int], int] = field(default_factory=dict)
     """Ids of expired assignments, by pair and number of the repeat."""
+    claimed: list[Offered] = field(default_factory=list)
+    """Of any kind, whether or not the lease has run out; without adjudications."""
+    on_screen: Offered | None = None
 
 
 @dataclass(frozen=True)
@@ -235,11 +287,14 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Two texts to lease as a pair. claims: how many people hold them; swapped: None if still to be drawn."""
+    """Two texts to lease as a pair. prompt: theirs if the pair has no row yet.
+
+    swapped: None if still to be drawn.
+    """
 
     texts: PairKey
     purpose: Purpose = Purpose.STUDY
-    claims: int = 0
+    prompt: int | None = None
     swapped: bool | None = None
     repeat: int = 0
 
@@ -248,58 +303,89 @@ def lease_time() -> timedelta:
     return timedelta(minutes=settings.LEASE_MINUTES)
 
 
-def offer_pair(study: Study, rater: Rater, now: datetime, on_screen: int | None = None) -> Assignment | None:
+def offer_pair(
+    study: Study, rater: Rater, now: datetime, history: History, *, waits: bool = True
+) -> Assignment | None:
     """Lease the next pair to a person, made if need be; None if nothing is left.
 
-    To be called with the study locked. on_screen: id of the pair this person looks at, which is not offered
-    even if its lease ran out.
+    To be called with study and rater locked. waits: False if the caller has locked another pair, so that
+    nobody waits in a circle; a pair that is locked is then passed over, and None may be wrong.
     """
-    draw, anew = _draw(study), False
+    draw, pool, found_none = _draw(study), pool_of(study, behind=FRESH), 0
     for _ in range(TRIES):
-        # Claims are read before ratings: one that is answered in between is counted in both, and its pair is
-        # not offered once too often.
-        held = _held(study, now)
-        pool, history = pool_of(study, anew=anew), history_of(study, rater, on_screen)
-        claims = np.bincount(pool.places(held), minlength=len(pool.possible))
-        place = _choose(study, pool, claims, history, draw)
-        if place is None:
-            # What was counted twice may be free; and of a very large study only a part was looked at.
-            anew = pool.is_part
-            continue
-        hidden = _hidden(study, rater, history, draw)
-        if hidden and (leased := _lease(study, rater, hidden, draw, history, now)):
-            return leased
-        texts = int(pool.possible.first[place]), int(pool.possible.second[place])
-        chosen = _Chosen(texts, claims=int(claims[place]))
-        if leased := _lease(study, rater, chosen, draw, history, now):
-            return leased
-        # Taken by a late answer, or gone: a text was retired or has a new version.
-        anew = True
+        place = _choose(study, pool, history, draw)
+        if place is not None:
+            hidden = _hidden(study, rater, history, draw)
+            if hidden and (leased := _lease(study, rater, hidden, draw, history, now, waits)):
+                return leased
+            if leased := _lease(study, rater, _chosen(pool, place), draw, history, now, waits):
+                pool.lease(place)
+                return leased
+            # Taken by somebody else, or by a late answer.
+            history = history_of(study, rater, history.on_screen.public_id if history.on_screen else None)
+        elif (found_none := found_none + 1) == 3:
+            return None
+        # A place may have become free; what was counted twice may be; and of a very large study only a part
+        # was looked at.
+        pool = pool_of(study, anew=place is None and pool.is_part)
     return None
 
 
-def history_of(study: Study, rater: Rater, on_screen: int | None = None) -> History:
-    """What a rater was offered and did not lose by an expired lease, with what came by import."""
-    columns = ("pk", "pair", "pair__first", "pair__second", "repeat", "purpose", "state")
-    offered = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
-    rows = offered.values_list(*columns)
+def _chosen(pool: PairPool, place: int) -> _Chosen:
+    possible = pool.possible
+    prompt = None if pool.is_made[place] else possible.prompts[possible.prompt[place]]
+    return _Chosen((int(possible.first[place]), int(possible.second[place])), prompt=prompt)
+
+
+_COLUMNS = ("pair", "pair__first", "pair__second")
+
+
+def history_of(study: Study, rater: Rater, on_screen: str | None = None) -> History:
+    """What a rater was offered and did not lose by an expired lease, with what came by import.
+
+    on_screen: public id of what this person looks at, which counts even if its lease ran out.
+    """
+    no = Value(False)
+    flags = {
+        "is_shown": Case(When(shown_at=None, then=no), default=Value(True)),
+        "is_reopened": Case(When(state="claimed", finished_at__isnull=False, then=Value(True)), default=no),
+    }
+    mine = Assignment.objects.filter(study=study, rater=rater).order_by().annotate(**flags)
+    rows = mine.values_list(
+        "pk", "public_id", "kind", *_COLUMNS, "completion", "repeat", "purpose", "state", *flags
+    )
+    offered = [Offered(*row) for row in rows]
     if rater.study_id is not None:  # who came with an import has comparisons without an assignment
         imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
-        rows = rows.union(
-            imported.values_list(*columns[:-1], Value(Assignment.State.SUBMITTED.value)), all=True
-        )
+        offered += map(_imported, imported.values_list("pk", *_COLUMNS, "repeat", "purpose"))
     history = History()
-    for pk, pair, first, second, repeat, purpose, state in rows:
-        if state == Assignment.State.EXPIRED and pair != on_screen:
-            history.lost[(first, second), repeat] = pk
-        else:
-            history.pairs.append((first, second))
-            if state != Assignment.State.CLAIMED:
-                history.done.append((first, second))
-            if purpose != Purpose.ADJUDICATION:
-                history.answered += state == Assignment.State.SUBMITTED
-                history.skipped += state == Assignment.State.SKIPPED
+    history.on_screen = next((each for each in offered if on_screen and each.public_id == on_screen), None)
+    for each in offered:
+        if each.purpose != Purpose.ADJUDICATION:
+            history.skipped += each.state == Assignment.State.SKIPPED
+            if each.state == Assignment.State.CLAIMED:
+                history.claimed.append(each)
+        if each.first is not None and each.second is not None:
+            _remember(history, each, (each.first, each.second))
     return history
+
+
+def _imported(row: tuple[Any, ...]) -> Offered:
+    pk, pair, first, second, repeat, purpose = row
+    told = (pair, first, second, None, repeat, purpose)
+    return Offered(pk, "", Assignment.Kind.COMPARE, *told, Assignment.State.SUBMITTED, True, False)
+
+
+def _remember(history: History, offered: Offered, pair: PairKey) -> None:
+    shown = history.on_screen
+    if offered.state == Assignment.State.EXPIRED and not (shown and shown.pair_id == offered.pair_id):
+        history.lost[pair, offered.repeat] = offered.pk
+        return
+    history.pairs.append(pair)
+    if offered.state != Assignment.State.CLAIMED:
+        history.done.append(pair)
+    if offered.purpose != Purpose.ADJUDICATION:
+        history.answered += offered.state == Assignment.State.SUBMITTED
 
 
 def _draw(study: Study) -> _Draw:
@@ -315,15 +401,9 @@ def _draw(study: Study) -> _Draw:
     return _Draw(seed, rng, purpose, has_control and control < study.control_share)
 
 
-def _held(study: Study, now: datetime) -> list[PairKey]:
-    held = Assignment.objects.live(now).unanswered().filter(study=study, rater__kind=Rater.Kind.PERSON)
-    held = held.filter(purpose=Purpose.STUDY, pair__isnull=False).order_by()
-    return list(held.values_list("pair__first", "pair__second"))
-
-
-def _choose(study: Study, pool: PairPool, claims: IntArray, history: History, draw: _Draw) -> int | None:
+def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int | None:
     """The index of a pair that lacks ratings and is new to this rater, chosen by the study's strategy."""
-    load = pool.ratings + claims
+    load = pool.ratings + pool.claims
     free = load < study.ratings_per_pair_people
     free[pool.places(history.pairs)] = False
     if study.reveal_names:
@@ -394,7 +474,7 @@ def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | N
 
 
 def _lease(
-    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, history: History, now: datetime
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, history: History, now: datetime, waits: bool
 ) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
@@ -403,10 +483,12 @@ def _lease(
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    pair = _locked_pair(chosen.texts) or _made_pair(study, chosen.texts)
-    if pair is None:
+    locked = _lock_pair(chosen, waits)
+    if locked is None:
         return None
-    load = pair.people_ratings + chosen.claims
+    # Read with the row locked: whoever held it before has claimed or answered by now.
+    pair, claims = _counted(locked, study, now)
+    load = pair.people_ratings + claims
     if chosen.purpose == Purpose.STUDY and (
         pair.use != Pair.Use.RATE or load >= study.ratings_per_pair_people
     ):
@@ -417,6 +499,7 @@ def _lease(
         lost.state, lost.leased_until = Assignment.State.CLAIMED, now + lease_time()
         lost.purpose, lost.is_random, lost.shown_at = chosen.purpose, is_random, None
         lost.save(update_fields=["state", "leased_until", "purpose", "is_random", "shown_at"])
+        lost.pair = pair
         return lost
     return Assignment.objects.create(
         study=study,
@@ -432,17 +515,26 @@ def _lease(
     )
 
 
-def _locked_pair(texts: PairKey) -> Pair | None:
-    """The pair with its row locked, so that late answers see this claim."""
-    return Pair.objects.select_for_update(no_key=True).filter(first=texts[0], second=texts[1]).first()
+def _lock_pair(chosen: _Chosen, waits: bool) -> int | None:
+    """The id of the pair, made if need be, with its row locked so that other claims and answers wait.
+
+    None if somebody else has locked it and the caller does not wait.
+    """
+    first, second = chosen.texts
+    if chosen.prompt is not None:
+        pair = Pair(prompt_id=chosen.prompt, first_id=first, second_id=second)
+        # One that somebody made a moment ago is locked by writing what it has.
+        Pair.objects.bulk_create(
+            [pair], update_conflicts=True, unique_fields=["first", "second"], update_fields=["prompt"]
+        )
+        return pair.pk
+    found = Pair.objects.filter(first=first, second=second).order_by()
+    return found.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True).first()
 
 
-def _made_pair(study: Study, texts: PairKey) -> Pair | None:
-    """A new pair of two texts; None if they can no longer be compared."""
-    rateable = Completion.objects.rateable_in(study).filter(pk__in=texts)
-    prompts = list(rateable.values_list("prompt", flat=True))
-    if len(prompts) < 2:
-        return None
-    pair = Pair(prompt_id=prompts[0], first_id=texts[0], second_id=texts[1])
-    Pair.objects.bulk_create([pair], ignore_conflicts=True)
-    return _locked_pair(texts)
+def _counted(pk: int, study: Study, now: datetime) -> tuple[Pair, int]:
+    """The pair with its texts, and how many people hold it."""
+    held = _claims(study.pk, now).filter(pair=OuterRef("pk")).values("pair")
+    claims = Coalesce(Subquery(held.annotate(n=Count("pk")).values("n")), 0)
+    pair: Any = Pair.objects.select_related("prompt", "first", "second").annotate(claims=claims).get(pk=pk)
+    return pair, pair.claims

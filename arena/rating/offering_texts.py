@@ -33,7 +33,7 @@ from django.db.models.functions import Coalesce
 from arena.models import Answer, Assignment, Completion, Pair, Prompt, Purpose, Question, Rater, Score, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import AnswerQuerySet, CompletionQuerySet, ScoreQuerySet
-from arena.rating.offering import TRIES, lease_time
+from arena.rating.offering import TRIES, Offered, lease_time
 
 SCORE, CHECK = Assignment.Kind.SCORE, Assignment.Kind.CHECK
 TASKS: Final = (SCORE, CHECK)
@@ -64,19 +64,25 @@ def given(study: Study, kind: str) -> ScoreQuerySet | AnswerQuerySet:
 
 
 def offer_text(
-    study: Study, rater: Rater, kinds: Sequence[str], now: datetime, on_screen: Assignment | None = None
+    study: Study,
+    rater: Rater,
+    kinds: Sequence[str],
+    now: datetime,
+    on_screen: Offered | None = None,
+    *,
+    waits: bool = True,
 ) -> Assignment | None:
     """Lease the next text to a person for one of these tasks; None if nothing is left.
 
-    To be called with the study locked. on_screen: what this person looks at, which is not offered even if its
-    lease ran out.
+    To be called with study and rater locked. on_screen: what this person looks at, which is not offered even
+    if its lease ran out. waits: as in ``offer_pair``.
     """
     looked_at = on_screen.completion_id if on_screen and not is_finished(on_screen) else None
     due = Due(study, rater, now)
     for _ in range(TRIES):
         if (chosen := _choose(due, kinds, looked_at)) is None:
             return None
-        if leased := _lease(due, *chosen):
+        if leased := _lease(due, *chosen, waits=waits):
             return leased
         # A late answer took its place.
     return None
@@ -126,7 +132,7 @@ class Due:
 
 def _held(kind: str, now: datetime) -> QuerySet[Assignment]:
     """The claims of people that have a place."""
-    claims = Assignment.objects.live(now).unanswered().filter(kind=kind, purpose=Purpose.STUDY)
+    claims = Assignment.objects.holding(now).filter(kind=kind, purpose=Purpose.STUDY)
     return claims.filter(rater__kind=Rater.Kind.PERSON).order_by()
 
 
@@ -136,7 +142,7 @@ def _count(rows: QuerySet[Model], distinct: str) -> Coalesce:
     return Coalesce(Subquery(of_one.annotate(n=Count(distinct, distinct=True)).values("n")), 0)
 
 
-def is_finished(assignment: Assignment) -> bool:
+def is_finished(assignment: Offered) -> bool:
     return assignment.state in (Assignment.State.SUBMITTED, Assignment.State.SKIPPED)
 
 
@@ -146,7 +152,7 @@ def asked_later(study: Study, kind: str) -> list[str]:
     return asked[asked.index(kind) + 1 :] if kind in asked else []
 
 
-def opens_more(study: Study, on_screen: Assignment) -> bool:
+def opens_more(study: Study, on_screen: Offered) -> bool:
     """Whether more is asked about the text on screen as soon as this is answered."""
     later = [] if is_finished(on_screen) else asked_later(study, on_screen.kind)
     questions = Question.objects.asked().filter(prompt__completions=on_screen.completion_id)
@@ -196,21 +202,24 @@ def place(seed: int, completion: int) -> float:
     return random.Random(f"{seed} {completion}").random()  # noqa: S311 - fairness, not secrecy
 
 
-def _lease(due: Due, pk: int, task: str, seed: int) -> Assignment | None:
+def _lease(due: Due, pk: int, task: str, seed: int, *, waits: bool) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     claimed = {"state": Assignment.State.CLAIMED, "leased_until": due.now + lease_time(), "shown_at": None}
     # Assignments are locked before texts, by those who answer as well.
     mine = Assignment.objects.filter(study=due.study, rater=due.rater, completion=pk, kind=task)
     lapsed = mine.filter(state=Assignment.State.EXPIRED).order_by("-pk")
     lost = lapsed.select_for_update(no_key=True).first()
-    list(Completion.objects.filter(pk=pk).order_by("pk").select_for_update(no_key=True).values("pk"))
-    if not due.texts([task]).filter(pk=pk).exists():
+    text = Completion.objects.filter(pk=pk).order_by()
+    locked = text.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True)
+    completion = due.texts([task]).select_related("prompt").filter(pk=pk).first() if locked else None
+    if completion is None:
         return None
     if lost:
         # An answer still to come from its old page is then this one.
         Assignment.objects.filter(pk=lost.pk).update(**claimed)
         lost.refresh_from_db()
+        lost.completion = completion
         return lost
     return Assignment.objects.create(
-        study=due.study, rater=due.rater, kind=task, completion_id=pk, seed=seed, **claimed
+        study=due.study, rater=due.rater, kind=task, completion=completion, seed=seed, **claimed
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -13,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Role, Score, Study
+from arena.models import Assignment, Comparison, Flag, Membership, Rater, Role, Score, Study
 from arena.people.permissions import (
     MemberRequest,
     RaterRequest,
@@ -24,10 +25,11 @@ from arena.people.permissions import (
     wants_json,
 )
 from arena.rating import assignments, recording, scales, screen, text_screen, training, training_pages
+from arena.rating.assignments import Claimed
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
-from arena.rating.progress import Progress, progress
+from arena.rating.progress import Progress, progress, progress_in
 from arena.rating.recorders import Stored
 from arena.rating.recording import AlreadyAnsweredError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
@@ -87,9 +89,15 @@ REFUSED = 409  # HTTP status of an answer that was not taken
 INVALID = 422  # HTTP status of an incomplete or wrong form
 
 
-def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonResponse:
-    """The reply that an answer is stored; ``anew`` is False if it was stored before."""
-    done = _done(request)
+def stored(
+    request: MemberRequest, *, anew: bool, reveal: str = "", following: Claimed | None = None
+) -> JsonResponse:
+    """The reply that an answer is stored; ``anew`` is False if it was stored before.
+
+    following: what was claimed with it, if anything.
+    """
+    history, claimed = (following.history, following.assignment) if following else (None, None)
+    done = progress_in(request.study, request.rater, history)
     words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
@@ -98,12 +106,9 @@ def stored(request: MemberRequest, *, anew: bool, reveal: str = "") -> JsonRespo
             "detail": "",
             "progress": numbers | {"text": words},
             "reveal": reveal or None,
+            "next": _ahead(request, claimed) | {"after": request.POST["after"]} if claimed else None,
         }
     )
-
-
-def _done(request: MemberRequest) -> Progress:
-    return progress(request.rater, [request.study])[request.study.pk]
 
 
 def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> JsonResponse:
@@ -113,16 +118,15 @@ def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> Json
 
 def shown(request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> JsonResponse:
     """The reply with a part of the rating screen."""
+    return JsonResponse({"status": "shown", "detail": "", **_part(request, name, context)}, status=status)
+
+
+def _part(request: HttpRequest, name: str, context: dict[str, Any]) -> dict[str, str]:
     task = context.get("task")
-    return JsonResponse(
-        {
-            "status": "shown",
-            "detail": "",
-            "assignment": task.public_id if task else "",
-            "html": render_to_string(f"annotation/{name}.html", context, request),
-        },
-        status=status,
-    )
+    return {
+        "assignment": task.public_id if task else "",
+        "html": render_to_string(f"annotation/{name}.html", context, request),
+    }
 
 
 def guidance(membership: Membership) -> dict[str, object]:
@@ -184,31 +188,73 @@ def rate(request: MemberRequest) -> HttpResponse:
 def _submit(request: MemberRequest) -> HttpResponse:
     if _is_somebody_elses(request):
         return signed_out("Another account is signed in.")
-    public_id = request.POST.get("assignment", "")
-    # Of another study: its form asks for other criteria than this page's.
-    named = Assignment.objects.named(public_id).filter(rater=request.rater, study=request.study)
-    assignment = named.first()
-    form = _form(request, assignment)
-    if not form.is_valid():
-        return _invalid(request, form)
-    is_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
     try:
-        said = form.answer(assignment)
-        answered = recording.record(request.rater, assignment.public_id if assignment else "", said)
+        answered, was_answered, following = _record(request)
+    except _FormError as error:
+        return _invalid(request, error.form)
     except AlreadyAnsweredError as error:
-        assert assignment is not None  # noqa: S101 - it was answered
-        return _answered(request, assignment, error.stored)
+        return _answered(request, error)
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
         messages.error(request, str(error))
-        return _show(request, form, status=REFUSED)
+        named = Assignment.objects.named(request.POST.get("assignment", ""))
+        assignment = named.filter(rater=request.rater, study=request.study).first()
+        return _show(request, _form(request, assignment), status=REFUSED)
     names = reveal(request.study, answered)
     if wants_json(request):
-        return stored(request, anew=not is_answered, reveal=names)
+        return stored(request, anew=not was_answered, reveal=names, following=following)
     if names:
         messages.info(request, names)
     return _next(request)
+
+
+class _FormError(Exception):
+    def __init__(self, form: TaskForm) -> None:
+        super().__init__()
+        self.form = form
+
+
+@transaction.atomic
+def _record(request: MemberRequest) -> tuple[Stored, bool, Claimed | None]:
+    """What is stored now, whether it was answered before, and what is next if the page asks for that.
+
+    Raises _FormError or RatingError.
+    """
+    study = _lock_for_next(request)
+    # Of this study alone: the form of another asks for other criteria.
+    named = [request.POST.get("assignment", "")]
+    assignment = next(iter(recording.own_assignments(request.rater, named, study).values()), None)
+    form = _form(request, assignment)
+    if not form.is_valid():
+        raise _FormError(form)
+    was_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
+    answered = recording.record_locked(recording.existing(assignment), form.answer(assignment))
+    return answered, was_answered, _claim_next(request, study)
+
+
+def _lock_for_next(request: MemberRequest) -> Study:
+    """The study; locked, before all else, if the page asks for the task after the one on its screen."""
+    if "after" not in request.POST:
+        return request.study
+    return assignments.lock_to_rate(request.study, request.rater)
+
+
+def _claim_next(request: MemberRequest, study: Study) -> Claimed | None:
+    if "after" not in request.POST:
+        return None
+    try:
+        seen = said_seconds(request.POST.get("seen", "")) or 0
+        return assignments.claim_locked(
+            study,
+            request.rater,
+            request.POST["after"],
+            seen,
+            membership=request.membership,
+            waits=False,
+        )
+    except NotAllowedError:
+        return None
 
 
 def _form(request: MemberRequest, assignment: Assignment | None) -> TaskForm:
@@ -236,7 +282,8 @@ def _first_error(form: TaskForm | FlagForm) -> str:
     return str(next(iter(form.errors.values()))[0])
 
 
-def _answered(request: MemberRequest, assignment: Assignment, earlier: Stored) -> HttpResponse:
+def _answered(request: MemberRequest, error: AlreadyAnsweredError) -> HttpResponse:
+    assignment, earlier = error.assignment, error.stored
     reopen = not assignments.is_swayed(request.study, assignment)
     if wants_json(request):
         detail = f"{_said(earlier)}, perhaps in another tab. That is kept; the new one was not stored."
@@ -263,13 +310,17 @@ def skip(request: MemberRequest) -> HttpResponse:
 
 
 def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
+    following = None
     try:
-        act()
+        with transaction.atomic():
+            study = _lock_for_next(request)
+            act()
+            following = _claim_next(request, study)
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
         messages.error(request, str(error))
-    return stored(request, anew=True) if wants_json(request) else _next(request)
+    return stored(request, anew=True, following=following) if wants_json(request) else _next(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -323,7 +374,11 @@ def ahead(request: MemberRequest) -> HttpResponse:
         claimed = None
     if claimed is None:
         return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
-    return shown(request, "_task", _task(request, claimed) | {"can_undo": True})
+    return JsonResponse({"status": "shown", "detail": "", **_ahead(request, claimed)})
+
+
+def _ahead(request: MemberRequest, claimed: Assignment) -> dict[str, str]:
+    return _part(request, "_task", _task(request, claimed) | {"can_undo": True})
 
 
 @require_safe
@@ -340,28 +395,30 @@ def _next(request: MemberRequest) -> HttpResponse:
 def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 200) -> HttpResponse:
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
-        claimed = assignments.claim(request.study, request.rater)
+        with transaction.atomic():
+            study = assignments.lock_to_rate(request.study, request.rater)
+            claimed, history = assignments.claim_locked(study, request.rater, membership=request.membership)
     except NotAllowedError as error:
-        context = {"study": request.study, "progress": _done(request), "why": str(error)}
+        done = progress_in(request.study, request.rater)
+        context = {"study": request.study, "progress": done, "why": str(error)}
         return _page(request, "_refused", context, REFUSED)
+    done = progress_in(request.study, request.rater, history)
     if claimed is None:
-        return _page(request, "_finished", {"study": request.study, "progress": _done(request)}, status)
+        return _page(request, "_finished", {"study": request.study, "progress": done}, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one
-    done = _done(request)
     context = _task(request, claimed, form) | {"progress": done, "can_undo": done.rated + done.skipped > 0}
     return _page(request, "_task", context, status)
 
 
 def _task(request: MemberRequest, claimed: Assignment, form: TaskForm | None = None) -> dict[str, object]:
+    """The context of a task that was claimed with its texts."""
     claimed.study = request.study
     task: screen.Task | text_screen.TextTask
     if claimed.kind == Assignment.Kind.COMPARE:
-        claimed.pair = Pair.objects.select_related("prompt", "first", "second").get(assignments=claimed)
         task = screen.build(claimed, form if isinstance(form, RatingForm) else None)
     else:
-        claimed.completion = Completion.objects.select_related("prompt").get(assignments=claimed)
         task = text_screen.build(claimed, form if isinstance(form, TextForm) else None)
     return {"study": request.study, "task": task}
 

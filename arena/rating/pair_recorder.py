@@ -17,6 +17,7 @@ from arena.rating.recorders import (
     batches,
     common_fields,
     counted,
+    gave_up_place,
     is_person,
     late,
     retire,
@@ -62,10 +63,11 @@ class PairRecorder(Recorder[Rating, Comparison]):
 
     def store(self, entries: Sequence[Entry[Rating, Comparison]]) -> None:
         new = [each for each in entries if not each.earlier]
-        locked = Pair.objects.filter(pk__in={target(each.assignment) for each in new}).order_by("pk")
-        ratings = dict(locked.select_for_update(no_key=True).values_list("pk", "people_ratings"))
         by_person = is_person(entries)
-        are_late = late(new, ratings) if by_person else set()
+        given_up = gave_up_place(new) if by_person else []
+        # Counting locks a single pair; several are locked in the order of their ids.
+        ratings = _locked(new) if given_up or len(new) > 1 else {}
+        are_late = late(given_up, ratings)
         rows = [_row(each, are_late) for each in entries]
         write_comparisons(
             rows,
@@ -75,6 +77,12 @@ class PairRecorder(Recorder[Rating, Comparison]):
         )
         for each, comparison in zip(entries, rows, strict=True):
             each.stored = comparison
+
+
+def _locked(entries: Iterable[Entry[Rating, Comparison]]) -> dict[int, int]:
+    """The ratings by people of the pairs, with their rows locked."""
+    pairs = Pair.objects.filter(pk__in={target(each.assignment) for each in entries}).order_by("pk")
+    return dict(pairs.select_for_update(no_key=True).values_list("pk", "people_ratings"))
 
 
 def _reasons(said: Rating) -> list[str]:

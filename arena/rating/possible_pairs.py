@@ -33,7 +33,8 @@ class Possible:
     """The pairs that can be offered as parallel arrays, ordered by their completion ids ``first`` <
     ``second``.
 
-    The other arrays hold indices; a and b point into ``contestants``, or behind it for a text of nobody.
+    The other arrays hold indices; prompt points into ``prompts``, a and b into ``contestants``, or behind it
+    for a text of nobody.
     """
 
     first: IntArray
@@ -43,6 +44,7 @@ class Possible:
     a: IntArray
     b: IntArray
     contestants: tuple[int, ...]
+    prompts: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.first)
@@ -118,7 +120,7 @@ def possible_pairs(texts: Iterable[Text], without: Set[PairKey] = frozenset()) -
             if (one.pk, other.pk) not in without
         ]
     first, second, prompt, category_of, a, b = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), 6).T
-    return Possible(first, second, prompt, category_of, a, b, tuple(known))
+    return Possible(first, second, prompt, category_of, a, b, tuple(known), tuple(by_prompt))
 
 
 def choose_window(

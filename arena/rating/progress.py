@@ -1,13 +1,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
-from arena.rating.offering import history_of, pool_of, with_texts_of
+from arena.rating.offering import History, history_of, pool_of, with_texts_of
 from arena.rating.offering_texts import text_tasks
 from arena.rating.possible_pairs import PairKey
 from arena.rating.subsets import TRAINING_SUBSET
@@ -60,21 +60,43 @@ class Progress:
         return max(1, self.rated + self.to_go)
 
 
+def progress_in(study: Study, rater: Rater, history: History | None = None) -> Progress:
+    """The rater's progress in one study; ``history``: what they were offered in it, if it was just read."""
+    history = history or history_of(study, rater)
+    compared, done, left = history.answered, history.done, 0
+    if any(each.is_reopened for each in history.claimed):
+        # An answer that was brought back stands until there is another.
+        held = _rated_and_held(study, rater)
+        compared, done = compared + len(held), done + held
+    if study.compares:
+        left += _told(study, _pairs_left(study, done))
+    mine = Q(study=study, rater=rater)
+    texts = text_tasks(study)
+    if texts:
+        left += texts_left(rater, study)
+    return Progress(
+        compared=compared,
+        scored=_by_study(Score.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
+        checked=_by_study(Answer.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
+        skipped=history.skipped,
+        left=left,
+        goal=study.goal,
+    )
+
+
 def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
-    """The rater's progress by study id."""
+    """The rater's progress by study id; several studies take as many queries as two."""
     asked = list(studies)
     mine = Q(study__in=[study.pk for study in asked], rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
-    pairs = [study for study in asked if study.compares]
     texts = [study for study in asked if text_tasks(study)]
     compared = _by_study(Comparison.objects.current().filter(mine))
+    if len(asked) == 1:
+        [study] = asked
+        return {study.pk: replace(progress_in(study, rater), compared=compared[study.pk])}
     scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
     checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()
-    if len(asked) == 1 and pairs:
-        skipped, left = _pairs_of_one(rater, asked[0], compared[asked[0].pk])
-    else:
-        skipped, left = None, _pairs_left_of_many(rater, [study.pk for study in pairs])
-    if texts or skipped is None:
-        skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
+    left = _pairs_left_of_many(rater, [study.pk for study in asked if study.compares])
+    skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
     return {
         study.pk: Progress(
             compared=compared[study.pk],
@@ -100,22 +122,19 @@ def _told(study: Study, left: int) -> int:
     return -(-left // step) * step
 
 
-def _pairs_of_one(rater: Rater, study: Study, rated: int) -> tuple[Counter[int] | None, Counter[int]]:
-    """How many pairs this rater skipped, and how many are left."""
+def _pairs_left(study: Study, done: list[PairKey]) -> int:
+    """How many pairs are open to a rater who did these."""
     pool = pool_of(study, behind=BEHIND)
     open_pairs = pool.ratings < study.ratings_per_pair_people
-    history = history_of(study, rater)
-    done = history.done
-    if rated > history.answered:  # an answer that was brought back stands until there is another
-        done = done + _rated_and_held(study, rater)
     open_pairs[pool.places(done)] = False
     if study.reveal_names:
         open_pairs[with_texts_of(pool.possible, done)] = False
-    return Counter({study.pk: history.skipped}), Counter({study.pk: int(np.count_nonzero(open_pairs))})
+    return int(np.count_nonzero(open_pairs))
 
 
 def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
     mine = Comparison.objects.current().filter(study=study, rater=rater, assignment__state="claimed")
+    mine = mine.exclude(purpose=Purpose.ADJUDICATION)
     return list(mine.order_by().values_list("pair__first", "pair__second"))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Comparison, Membership, Purpose, Rater, Score
+from arena.models import Answer, Assignment, Comparison, Purpose, Rater, Score
 from arena.models.comparisons import Opinion
 from arena.rating.opinions import Said
 
@@ -95,34 +95,35 @@ def is_person(entries: Sequence[Entry[Any, Any]]) -> bool:
 def counted(entries: Sequence[Entry[Any, Any]]) -> list[Entry[Any, Any]]:
     """The opinions of a person that count as wanted."""
     given = [each for each in entries if each.assignment.purpose == Purpose.STUDY]
-    if not given:
-        return []
-    out = Membership.objects.filter(rater=given[0].assignment.rater_id, left_out_at__isnull=False)
-    left_out = set(out.values_list("study", flat=True))
-    return [each for each in given if each.assignment.study_id not in left_out]
+    return [each for each in given if not each.assignment.is_left_out]  # type: ignore[attr-defined]
 
 
-def late(entries: Sequence[Entry[Any, Any]], given: Mapping[int, int]) -> set[int]:
-    """The assignments whose place was given up, by a lapsed lease or a skip, and then taken by others.
+def gave_up_place(entries: Sequence[Entry[Any, Any]]) -> list[Assignment]:
+    """The assignments whose place was given up, by a lapsed lease or a skip."""
+    now = timezone.now()
+    return [each.assignment for each in entries if not _holds_place(each.assignment, now)]
+
+
+def _holds_place(assignment: Assignment, now: datetime) -> bool:
+    if assignment.purpose != Purpose.STUDY:
+        return True  # there is none to hold
+    held = assignment.state == Assignment.State.CLAIMED and assignment.finished_at is None
+    return held and assignment.leased_until is not None and assignment.leased_until > now
+
+
+def late(given_up: Iterable[Assignment], given: Mapping[int, int]) -> set[int]:
+    """Those of these assignments whose place was taken by others.
 
     given: how many opinions of people each pair or completion has. To be called with those rows locked.
     """
-    now = timezone.now()
     found: set[int] = set()
-    for assignment in (each.assignment for each in entries if _gave_up_place(each.assignment, now)):
+    for assignment in given_up:
         same = {"pair": assignment.pair_id, "completion": assignment.completion_id, "kind": assignment.kind}
-        claims = Assignment.objects.live(now).unanswered().filter(**same, purpose=Purpose.STUDY)
+        claims = Assignment.objects.holding().filter(**same, purpose=Purpose.STUDY)
         by_others = claims.filter(rater__kind=Rater.Kind.PERSON).exclude(pk=assignment.pk).count()
         if given[target(assignment)] + by_others >= assignment.study.ratings_per_pair_people:
             found.add(assignment.pk)
     return found
-
-
-def _gave_up_place(assignment: Assignment, now: datetime) -> bool:
-    if assignment.purpose != Purpose.STUDY:
-        return False
-    held = assignment.state == Assignment.State.CLAIMED and assignment.finished_at is None
-    return not held or assignment.leased_until is None or assignment.leased_until <= now
 
 
 def target(assignment: Assignment) -> int:

@@ -5,13 +5,14 @@ block each other.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast, overload
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Comparison, Rater, Score
+from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import Received, answers_received
 from arena.rating.opinions import (
@@ -42,8 +43,9 @@ RECORDERS: Final[dict[str, Recorder[Any, Any]]] = {
 class AlreadyAnsweredError(RatingError):
     """The assignment has another answer already: ``stored``."""
 
-    def __init__(self, stored: Stored, message: str) -> None:
+    def __init__(self, assignment: Assignment, stored: Stored, message: str) -> None:
         super().__init__(message)
+        self.assignment = assignment
         self.stored = stored
 
 
@@ -65,7 +67,13 @@ def record(rater: Rater, public_id: str, said: Said) -> Stored:
     late if others have given or hold all ratings wanted.
     """
     with transaction.atomic():
-        outcome = _record(rater, [Submission(public_id, said)])[0]
+        return record_locked(own_assignment(rater, public_id), said)
+
+
+def record_locked(assignment: Assignment, said: Said) -> Stored:
+    """``record`` about an assignment from ``own_assignment``, in its transaction."""
+    name = assignment.public_id
+    outcome = _record({name: assignment}, [Submission(name, said)])[0]
     if isinstance(outcome, RatingError):
         raise outcome
     return outcome
@@ -78,7 +86,7 @@ def record_all(rater: Rater, submissions: Sequence[Submission]) -> list[Stored |
         chosen = [submissions[number] for number in turn]
         try:
             with transaction.atomic():
-                found = _record(rater, chosen)
+                found = _record_of(rater, chosen)
         except IntegrityError:
             found = [_record_alone(rater, each) for each in chosen]
         outcomes |= zip(turn, found, strict=True)
@@ -97,7 +105,7 @@ def _turns(submissions: Sequence[Submission]) -> Iterator[list[int]]:
 def _record_alone(rater: Rater, submission: Submission) -> Stored | RatingError:
     try:
         with transaction.atomic():
-            return _record(rater, [submission])[0]
+            return _record_of(rater, [submission])[0]
     except RatingError as error:
         return error
     except IntegrityError:
@@ -105,16 +113,22 @@ def _record_alone(rater: Rater, submission: Submission) -> Stored | RatingError:
         return NotStoredError("This answer contradicts what is stored already.")
 
 
-def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Stored | RatingError]:
-    assignments = own_assignments(rater, [each.assignment for each in submissions])
+def _record_of(rater: Rater, submissions: Sequence[Submission]) -> list[Stored | RatingError]:
+    return _record(own_assignments(rater, [each.assignment for each in submissions]), submissions)
+
+
+def _record(
+    assignments: Mapping[str, Assignment], submissions: Sequence[Submission]
+) -> list[Stored | RatingError]:
     earlier: dict[int, Stored] = {}
-    for kind in {each.kind for each in assignments.values()}:
-        earlier |= RECORDERS[kind].earlier([each for each in assignments.values() if each.kind == kind])
+    answered = [each for each in assignments.values() if each.finished_at is not None]
+    for kind in {each.kind for each in answered}:
+        earlier |= RECORDERS[kind].earlier([each for each in answered if each.kind == kind])
     entries: list[Entry[Any, Any] | RatingError] = []
     for name, said in submissions:
         try:
             said.check()
-            assignment = _existing(assignments.get(name))
+            assignment = existing(assignments.get(name))
             entries.append(_entry(assignment, said, earlier.get(assignment.pk)))
         except RatingError as error:
             entries.append(error)
@@ -127,23 +141,33 @@ def _record(rater: Rater, submissions: Sequence[Submission]) -> list[Stored | Ra
     return [each if isinstance(each, RatingError) else _stored(each) for each in entries]
 
 
-def own_assignments(rater: Rater, public_ids: Sequence[str]) -> dict[str, Assignment]:
-    """The rater's own assignments by public id, locked."""
+def own_assignments(
+    rater: Rater, public_ids: Sequence[str], study: Study | None = None
+) -> dict[str, Assignment]:
+    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted."""
     # PostgreSQL refuses to look for a NUL.
     names = [name for name in public_ids if "\0" not in name]
     found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk")
-    found = found.select_related("pair__first", "pair__second").prefetch_related("study").defer(*TEXTS)
+    found = found.filter(study=study) if study else found.prefetch_related("study")
+    out = Membership.objects.filter(study=OuterRef("study"), rater=rater, left_out_at__isnull=False)
+    if rater.kind == Rater.Kind.JUDGE:
+        found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
+    else:
+        found = found.annotate(is_left_out=Exists(out))
     assignments = list(found.select_for_update(no_key=True, of=("self",)))
     for each in assignments:
         each.rater = rater  # read once, not with every row
+        if study:
+            each.study = study
     return {each.public_id: each for each in assignments}
 
 
-def own_assignment(rater: Rater, public_id: str) -> Assignment:
-    return _existing(own_assignments(rater, [public_id]).get(public_id))
+def own_assignment(rater: Rater, public_id: str, study: Study | None = None) -> Assignment:
+    return existing(own_assignments(rater, [public_id], study).get(public_id))
 
 
-def _existing(assignment: Assignment | None) -> Assignment:
+def existing(assignment: Assignment | None) -> Assignment:
+    """The assignment; raises NotAllowedError if there is none."""
     if assignment is None:
         raise NotAllowedError("This rater has no such assignment.")
     return assignment
@@ -162,7 +186,7 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         # What a person wrote in another tab beside the same rating must not be dropped without a word.
         is_person = assignment.rater.kind == Rater.Kind.PERSON
         if not (is_repeated if is_person else is_same):
-            raise AlreadyAnsweredError(earlier, recorder.in_words(earlier))
+            raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if assignment.study.is_closed:
         raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")

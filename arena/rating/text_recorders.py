@@ -13,7 +13,17 @@ from arena.models.comparisons import Opinion
 from arena.models.signals import text_recorded
 from arena.rating.offering_texts import given
 from arena.rating.opinions import Check, Checks, InvalidAnswerError, TextScore
-from arena.rating.recorders import BATCH, Entry, Recorder, common_fields, is_person, late, retire, target
+from arena.rating.recorders import (
+    BATCH,
+    Entry,
+    Recorder,
+    common_fields,
+    gave_up_place,
+    is_person,
+    late,
+    retire,
+    target,
+)
 
 
 class ScoreRecorder(Recorder[TextScore, Score]):
@@ -171,7 +181,7 @@ def _lock(entries: Sequence[Entry[TextScore, Score]] | Sequence[Entry[Checks, li
         said = given(study, entries[0].assignment.kind).exclude(rater=entries[0].assignment.rater)
         said = said.filter(study=study, completion__in=texts)
         counted |= said.values_list("completion").annotate(n=Count("rater", distinct=True))
-    return again | late([each for each in entries if not each.earlier], counted)
+    return again | late(gave_up_place([each for each in entries if not each.earlier]), counted)
 
 
 def _was_late(earlier: Score | list[Answer] | None) -> bool:

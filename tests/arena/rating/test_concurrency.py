@@ -8,7 +8,7 @@ from threading import Barrier
 from typing import TypeVar
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
@@ -79,6 +79,32 @@ def test_two_tabs_of_one_rater_get_the_same_pair_and_hold_one_more() -> None:
     ahead = at_once(*[lambda: assignments.claim(study, rater, first.public_id)] * 3)
     assert ahead[0] == ahead[1] == ahead[2] != first
     assert Assignment.objects.count() == 2
+
+
+def test_raters_who_answer_and_claim_at_once_never_wait_in_a_circle() -> None:
+    """Each holds a pair that the others may choose while it answers."""
+    study = make.make_small_study(prompts=1, contestants=4, ratings_per_pair_people=3)
+    raters = [make.make_member(study) for _ in range(4)]
+
+    def work(rater: Rater) -> Callable[[], int]:
+        def until_done() -> int:
+            count = 0
+            while current := assignments.claim(study, rater):
+                while current:
+                    with transaction.atomic():
+                        locked = assignments.lock_to_rate(study, rater)
+                        own = recording.own_assignment(rater, current.public_id, locked)
+                        recording.record_locked(own, Rating(points=8, rating=3))
+                        current = assignments.claim_locked(locked, rater, "", waits=False).assignment
+                    count += 1
+            return count
+
+        return until_done
+
+    counts = at_once(*(work(rater) for rater in raters))
+    assert not [each for each in counts if isinstance(each, Exception)]
+    assert set(Pair.objects.values_list("people_ratings", flat=True)) == {3}
+    assert sum(count for count in counts if isinstance(count, int)) == 18
 
 
 def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:

@@ -570,17 +570,84 @@ def test_a_pair_costs_a_bounded_number_of_queries(
     client: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
 ) -> None:
     page(client, study)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(12):
         page(client, study)
-    with django_assert_max_num_queries(39):
+    with django_assert_max_num_queries(31):
         submit(client, study, held(rater), follow=True)
     current = held(rater).public_id
-    with django_assert_max_num_queries(19):
-        following = ahead(client, study, current)["assignment"]
     with django_assert_max_num_queries(16):
-        send(client, rater, "rate-study", study, assignment=current, rating=2)
-    with django_assert_max_num_queries(20):
-        ahead(client, study, following)
+        following = ahead(client, study, current)["assignment"]
+    with django_assert_max_num_queries(17):
+        answer_and_go_on(client, study, rater, current, following)
+
+
+def answer_and_go_on(client: Client, study: Study, rater: Rater, current: str, following: str) -> Any:
+    """Post an answer while the following pair is on screen; the reply."""
+    form = {"assignment": current, "rating": 2, "after": following, "seen": "0.1"}
+    return send(client, rater, "rate-study", study, **form).json()
+
+
+def test_an_answer_brings_the_pair_after_the_one_on_screen(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    page(client, study)
+    current = held(rater).public_id
+    following = ahead(client, study, current)["assignment"]
+    reply = answer_and_go_on(client, study, rater, current, following)
+    third = Assignment.objects.exclude(public_id__in=[current, following]).get()
+    assert (reply["status"], reply["next"]["assignment"], reply["next"]["after"]) == (
+        "stored",
+        third.public_id,
+        following,
+    )
+    assert third.pair.first.turns[0] in reply["next"]["html"]
+    assert reply["progress"]["text"] == "1 done, at most 5 left"
+    shown = dict(Assignment.objects.values_list("public_id", "shown_at"))
+    assert shown[following] is not None
+    assert shown[third.public_id] is None
+    again = answer_and_go_on(client, study, rater, current, following)
+    assert (again["status"], again["next"]["assignment"]) == ("same", third.public_id)
+    assert send(client, rater, "rate-study", study, assignment=following, rating=3).json()["next"] is None
+
+
+@pytest.mark.parametrize("door", ["skip", "flag"])
+def test_what_is_put_aside_brings_it_too(client: Client, study: Study, rater: Rater, door: str) -> None:
+    page(client, study)
+    current = held(rater).public_id
+    following = ahead(client, study, current)["assignment"]
+    form = {"assignment": current, "reason": "other", "after": following, "seen": "0"}
+    third = send(client, rater, door, study, **form).json()["next"]["assignment"]
+    assert third not in ("", current, following)
+
+
+def test_where_nothing_more_is_offered_the_answer_is_stored(
+    client: Client, study: Study, rater: Rater
+) -> None:
+    page(client, study)
+    current = held(rater).public_id
+    following = ahead(client, study, current)["assignment"]
+    Study.objects.update(paused_at=timezone.now())
+    reply = answer_and_go_on(client, study, rater, current, following)
+    assert (reply["status"], reply["next"]) == ("stored", None)
+    assert Comparison.objects.get().assignment.public_id == current
+
+
+def test_an_answer_gets_through_though_the_next_pair_cannot_be_found(
+    client: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page(client, study)
+    current = held(rater).public_id
+    following = ahead(client, study, current)["assignment"]
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(assignments, "offer_pair", fail)
+    with pytest.raises(RuntimeError):
+        answer_and_go_on(client, study, rater, current, following)
+    assert not Comparison.objects.exists()
+    # As the page does at its second attempt.
+    assert send(client, rater, "rate-study", study, assignment=current, rating=2).json()["status"] == "stored"
 
 
 @pytest.mark.parametrize(
