@@ -66,6 +66,8 @@ def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
 
 def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | None) -> int:
     """Ask the judge's model about prompts; how many. A batch is asked once. Raises JudgeError."""
+    if len(prompts) > MOST_AT_ONCE:
+        raise JudgeError(f"Ask about at most {MOST_AT_ONCE} prompts at once.")
     _check(judge)
     check_may_ask(judge, by)
     rows = [
@@ -189,7 +191,7 @@ def _why_none(reply: Reply) -> str:
 
 
 def _put_back(row: ProposalCall, error: NoReplyError) -> None:
-    """Ask again later, or give up."""
+    """Ask again later, or give up; about everything, if no request of the judge can succeed."""
     policy = RetryPolicy(
         settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
     )
@@ -199,6 +201,9 @@ def _put_back(row: ProposalCall, error: NoReplyError) -> None:
     said = refusal(error) or f"{error.kind.replace('http_', 'HTTP ').replace('_', ' ')}: {error}"
     held = ProposalCall.objects.filter(pk=row.pk, state=State.IN_FLIGHT, attempt=row.attempt)
     held.update(**changes, error=said[:600], finished_at=None if again else now)
+    if refusal(error):
+        waiting = ProposalCall.objects.filter(judge=row.judge, state=State.WAITING)
+        waiting.update(state=State.FAILED, error=f"Not asked. {said}"[:600], finished_at=now)
 
 
 def _messages(prompt: Prompt) -> list[dict[str, str]]:

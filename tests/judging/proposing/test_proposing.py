@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from arena.models import Question, Study
+from arena.models import Prompt, Question, Study
 from judging.models import Judge, ProposalCall
 from judging.proposing import services
 from judging.runs import queue
@@ -115,6 +115,33 @@ def test_a_failure_is_asked_again_later_and_one_that_stays_is_not(
     services.work_off()
     call.refresh_from_db()
     assert (call.state, "does not know the model" in call.error, len(model.requests)) == ("failed", True, 2)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 302])
+def test_a_refusal_that_all_would_meet_ends_the_rest(
+    study: Study, judge: Any, model: ChatServer, staff: Client, status: int
+) -> None:
+    model.script = lambda body: Answer(status=status, raw=b'{"error": {"message": "no such thing"}}')
+    services.start(judge, list(study.prompts.all()), uuid4(), None)
+    assert services.work_off() == 1
+    assert (states(), len(model.requests)) == (["failed"] * 3, 1)
+    last = ProposalCall.objects.latest("pk")
+    assert last.error.startswith("Not asked. The endpoint ")
+    assert last.error in staff.get(PAGE).content.decode()
+    model.script = lambda body: Answer(REPLY)
+    assert services.start(judge, list(study.prompts.all()), uuid4(), None) == 3  # once it is put right
+    services.work_off()
+    assert states()[3:] == ["replied"] * 3
+
+
+def test_no_confirmation_asks_about_more_than_are_shown(study: Study, judge: Any, staff: Client) -> None:
+    Prompt.objects.bulk_create(
+        Prompt(study=study, external_id=f"more-{number}", turns=["Why?"]) for number in range(198)
+    )
+    ids = ",".join(str(pk) for pk in study.prompts.values_list("pk", flat=True))
+    sent = {"judge": str(judge.pk), "prompts": ids, "batch": str(uuid4())}
+    assert "Nothing was asked." in staff.post(PAGE, sent, follow=True).content.decode()
+    assert not ProposalCall.objects.exists()
 
 
 def test_a_reply_without_a_list_is_kept(study: Study, judge: Any, model: ChatServer) -> None:
