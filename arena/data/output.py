@@ -24,20 +24,21 @@ def _is_stream(place: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file that takes the place of ``path`` when the block ends well.
 
     Until then it stands beside it as ``NAME.XXXXXXXX.part``, which only a killed process leaves behind. A
     symbolic link stays, and what it points to is replaced. An existing file keeps its mode and, where
-    possible, its owner. Devices, pipes and descriptors (``/dev/stdout``) are written straight. Raises
-    OSError, which ``refusal`` puts in words; then an existing file is unchanged.
+    possible, its owner; a ``private`` one is readable by its owner alone. Devices, pipes and descriptors
+    (``/dev/stdout``) are written straight. Raises OSError, which ``refusal`` puts in words; then an existing
+    file is unchanged.
     """
     place = _place(path)
     if isinstance(place, int) or _is_stream(place):
         with io.BufferedWriter(_Stream(os.dup(place) if isinstance(place, int) else place, "wb")) as file:
             yield file
     else:
-        with _beside(place) as file:
+        with _beside(place, private) as file:
             yield file
 
 
@@ -52,7 +53,7 @@ class _Stream(io.FileIO):
 
 
 @contextmanager
-def _beside(place: Path) -> Iterator[IO[bytes]]:
+def _beside(place: Path, private: bool) -> Iterator[IO[bytes]]:
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder")
     old = place.stat() if place.exists() else None
@@ -60,7 +61,7 @@ def _beside(place: Path) -> Iterator[IO[bytes]]:
         raise PermissionError(f"{place} is read-only")
     part = place.with_name(f"{place.name[:200]}.{secrets.token_hex(4)}.part")
     # What replaces a private file is never readable by others on its way.
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if private or old else 0o666)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
@@ -68,7 +69,7 @@ def _beside(place: Path) -> Iterator[IO[bytes]]:
             if old is not None:
                 with suppress(PermissionError):
                     os.fchown(descriptor, old.st_uid, old.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+                os.fchmod(descriptor, 0o600 if private else stat.S_IMODE(old.st_mode))
             os.fsync(descriptor)
         part.replace(place)
     finally:

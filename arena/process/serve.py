@@ -72,7 +72,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
 def serve() -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
     _require_free_port()
-    lock = _only_server() if settings.EMBEDDED_WORKER else None
+    lock = only_server() if settings.EMBEDDED_WORKER else None
     if settings.METRICS_DIR:
         shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
     try:
@@ -95,8 +95,11 @@ def _require_free_port() -> None:
             ) from error
 
 
-def _only_server() -> TextIOWrapper:
-    """Lock the database: two embedded workers would take each other's work for lost."""
+def only_server() -> TextIOWrapper:
+    """Lock the database until the file is closed: two embedded workers would take each other's work for lost.
+
+    Raises ServerError.
+    """
     digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
     file = (settings.VAR_DIR / f"serve-{digest}.lock").open("w")
     try:

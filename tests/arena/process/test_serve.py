@@ -201,5 +201,5 @@ def test_serve_stops_while_a_request_hangs(server: Server) -> None:
 
 def test_one_database_has_one_server(settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR, settings.PORT = tmp_path, free_port()
-    with serve._only_server(), pytest.raises(CommandError, match="Another arena is already serving this"):
+    with serve.only_server(), pytest.raises(CommandError, match="Another arena is already serving this"):
         call_command("serve", skip_checks=True)

@@ -1,0 +1,32 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.backup.saving import save
+from arena.backup.tables import TablesError
+from arena.data import output
+
+
+class Command(BaseCommand):
+    help = "Save everything in the database to one file, as of one moment, while the arena runs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", metavar="FILE.zip", help="the file to write, readable by you alone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        out = Path(options["path"])
+        try:
+            with output.opened(out, private=True) as file:
+                manifest = save(file)
+        except TablesError as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(output.refusal(out, error)) from error
+        if not output.streams(out):
+            rows = sum(member.rows for member in manifest.tables)
+            self.stdout.write(
+                f"{out}: {rows:,} rows of {len(manifest.tables)} tables as of {manifest.made_at[:19]} UTC, "
+                f"{out.stat().st_size / 1e6:.1f} MB. It holds password hashes: keep it private."
+            )

@@ -1,0 +1,220 @@
+"""A backup and its restore: the same rows in either database, and refusals that change nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+
+from arena.backup import saving
+from arena.models import Comparison, Rater, Study
+from leaderboard.refreshing.services import refresh
+from tests import factories as make
+from tests import migrated
+
+ROOT = Path(__file__).parents[3]
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def arena() -> Study:
+    """A published study with what is hard to write down: bytes, decimals, empty JSON, odd characters."""
+    study = make.make_small_study(slug="small", name='Ünïcode "quoted"\n\\N\t€', visibility="public")
+    raters = [make.make_member(study) for _ in range(2)]
+    for prompt in study.prompts.all():
+        first, second = prompt.completions.order_by("pk")[:2]
+        pair = make.make_pair(prompt=prompt, first=first, second=second)
+        for rater in raters:
+            make.make_comparison(pair=pair, rater=rater, extra={"b": 1, "a": [None, 0.1, "ü\u2028"]})
+    revised = Comparison.objects.order_by("pk").first()
+    assert revised
+    Comparison.objects.filter(pk=revised.pk).update(is_current=False)
+    make.make_comparison(pair=revised.pair, rater=revised.rater, rating=5, revises=revised)
+    make.make_import_job(("bytes.csv", "a,b\n1,2\n"), study=study)
+    make.make_price()
+    make.make_judge()
+    refresh(study)
+    return study
+
+
+def rows(path: Path) -> dict[str, list[str]]:
+    """Every table of a backup, in words that do not depend on the order of keys in JSON."""
+    with zipfile.ZipFile(path) as file:
+        return {
+            name: [json.dumps(json.loads(line), sort_keys=True) for line in file.read(name).splitlines()]
+            for name in file.namelist()
+            if name != "manifest.json"
+        }
+
+
+def shown() -> bytes:
+    reply = Client().get("/studies/small/standings.json")
+    assert reply.status_code == 200
+    return bytes(reply.content)
+
+
+def elsewhere(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """A command of another arena, on SQLite."""
+    environment = os.environ | {
+        "VAR_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'other.sqlite3'}",
+        "BROKER_URL": "",
+    }
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_to_another_database_and_back(arena: Study, tmp_path: Path) -> None:
+    first, second, third = (tmp_path / f"{name}.zip" for name in ("first", "second", "third"))
+    leaderboard = shown()
+    call_command("backup", str(first))
+    assert first.stat().st_mode & 0o777 == 0o600
+
+    migrated.migrate(tmp_path / "other.sqlite3", lambda *given: elsewhere(tmp_path, *given))
+    assert elsewhere(tmp_path, "restore", str(first)).stderr == ""
+    assert elsewhere(tmp_path, "backup", str(second)).stderr == ""
+    assert rows(second) == rows(first)
+
+    make.make_study(slug="goes")
+    call_command("restore", str(second), replace=True)
+    assert not Study.objects.filter(slug="goes").exists()
+    assert shown() == leaderboard
+    call_command("backup", str(third))
+    assert rows(third) == rows(first)
+
+    last = Comparison.objects.order_by("pk").last()
+    assert last
+    assert make.make_comparison(pair=last.pair).pk > last.pk  # the numbering goes on
+
+
+def test_restored_rows_obey_the_triggers_again(arena: Study, tmp_path: Path) -> None:
+    call_command("backup", str(tmp_path / "kept.zip"))
+    call_command("restore", str(tmp_path / "kept.zip"), replace=True)
+    other = make.make_study()
+    with pytest.raises(Exception, match="belongs to the study of its pair"):
+        Comparison.objects.update(study=other)
+
+
+def test_one_moment(arena: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another connection writes meanwhile is wholly left out, and does not have to wait."""
+    tables = saving.tables()
+    pair = Comparison.objects.all()[0].pair
+
+    def slowly() -> Iterator[Any]:
+        for number, table in enumerate(tables):
+            if number == 1:
+                in_another_thread(lambda: make.make_comparison(pair=pair, rater=make.make_rater(slug="late")))
+            yield table
+
+    monkeypatch.setattr(saving, "tables", slowly)
+    with (tmp_path / "kept.zip").open("wb") as file:
+        saving.save(file)
+    assert Rater.objects.filter(slug="late").exists()
+    saved = rows(tmp_path / "kept.zip")
+    assert len(saved["arena_comparison.jsonl"]) == Comparison.objects.count() - 1
+    assert not any('"late"' in row for row in saved["arena_rater.jsonl"])
+
+
+def in_another_thread(do: Callable[[], object]) -> None:
+    from threading import Thread
+
+    def work() -> None:
+        try:
+            do()
+        finally:
+            connection.close()
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def changed(path: Path, change: Callable[[dict[str, bytes]], object]) -> Path:
+    """A copy in which the members are as ``change`` leaves them."""
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    change(members)
+    with zipfile.ZipFile(path.with_name("changed.zip"), "w") as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return path.with_name("changed.zip")
+
+
+def in_manifest(members: dict[str, bytes], change: Callable[[dict[str, Any]], object]) -> None:
+    said = json.loads(members["manifest.json"])
+    change(said)
+    members["manifest.json"] = json.dumps(said).encode()
+
+
+def without_prompts(members: dict[str, bytes]) -> None:
+    """Whole by its manifest, and yet not what an arena can have written."""
+    members["arena_prompt.jsonl"] = b""
+
+    def say(said: dict[str, Any]) -> None:
+        for table in said["tables"]:
+            if table["table"] == "arena_prompt":
+                table.update(rows=0, sha256=sha256(b"").hexdigest())
+
+    in_manifest(members, say)
+
+
+DAMAGES: list[tuple[Callable[[dict[str, bytes]], object], str]] = [
+    (lambda m: m.pop("arena_rater.jsonl"), "is damaged: it lacks arena_rater.jsonl"),
+    (lambda m: m.update(x=b""), "is damaged: it has besides its tables x"),
+    (lambda m: m.update({"arena_rater.jsonl": b"[]\n"}), "table arena_rater has another SHA-256"),
+    (lambda m: m.pop("manifest.json"), "is not a backup of an arena"),
+    (lambda m: m.update({"manifest.json": b"[1]"}), "is not a backup of an arena"),
+    (lambda m: in_manifest(m, lambda s: s.update(form=9)), "was made by a later version"),
+    (
+        lambda m: in_manifest(m, lambda s: (s.update(version="9.9"), s["migrations"].append("arena.9999_x"))),
+        r"version 9.9 with migrations up to arena.9999_x, .* Install that version, restore, then upgrade",
+    ),
+    (
+        lambda m: in_manifest(
+            m, lambda s: s.update(tables=[t for t in s["tables"] if t["table"] != "arena_rater"])
+        ),
+        "lacks the table arena_rater",
+    ),
+    (without_prompts, "cannot be stored|refer to rows that it lacks"),
+]
+
+
+def test_what_is_damaged_changes_nothing(arena: Study, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.zip"
+    call_command("backup", str(whole))
+    for change, sentence in DAMAGES:
+        with pytest.raises(CommandError, match=sentence):
+            call_command("restore", str(changed(whole, change)), replace=True)
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(whole.read_bytes()[:-1000])
+    with pytest.raises(
+        CommandError, match=r"cut.zip is not a backup of an arena, or a part of it is missing"
+    ):
+        call_command("restore", str(cut), replace=True)
+    flipped = bytearray(whole.read_bytes())
+    flipped[len(flipped) // 3] ^= 1
+    cut.write_bytes(flipped)
+    with pytest.raises(CommandError, match="is damaged"):
+        call_command("restore", str(cut), check=True)
+    with pytest.raises(CommandError, match=r"There is no file .*none.zip"):
+        call_command("restore", str(tmp_path / "none.zip"))
+    with pytest.raises(CommandError, match=r"not empty: it has 1 study, 2 accounts and 4 ratings of pairs"):
+        call_command("restore", str(whole))
+    call_command("backup", str(tmp_path / "after.zip"))
+    assert rows(tmp_path / "after.zip") == rows(whole)
+
+
+def test_a_folder_is_no_file(db: None, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is a folder"):
+        call_command("backup", str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
