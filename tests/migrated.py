@@ -13,9 +13,9 @@ FOLDER: Final = ROOT / ".pytest_cache" / "migrated"
 
 
 def kept() -> Path:
-    """The file for these migrations and these versions of everything."""
+    """The file for these migrations, apps and versions of everything."""
     made_of = hashlib.sha256((ROOT / "requirements-dev.txt").read_bytes())
-    for file in sorted(ROOT.glob("*/migrations/*.py")):
+    for file in [ROOT / "arena" / "settings.py", *sorted(ROOT.glob("*/migrations/*.py"))]:
         made_of.update(file.read_bytes())
     return FOLDER / f"{made_of.hexdigest()[:20]}.sqlite3"
 
