@@ -49,7 +49,7 @@ REQUIREMENTS = "studies/<slug:slug>/requirements"
 urlpatterns = [
     path("", first_page.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings_page.read, *TEXTS_NOW),
+    *routes("studies/<slug:slug>/", "study", standings_page.read, *TEXTS_NOW, opens=True),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read),

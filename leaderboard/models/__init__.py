@@ -47,6 +47,10 @@ class Snapshot(Immutable):
     parameters = models.JSONField()
     counts = models.JSONField()
     seconds = models.FloatField(help_text="Time the computation took.")
+    is_opening = models.BooleanField(
+        default=False,
+        help_text="Holds only what the leaderboard opens with; one with all tables replaces it.",
+    )
 
     objects = SnapshotQuerySet.as_manager()
 

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def complete(self) -> SnapshotQuerySet:
+        """Those with all tables."""
+        return self.filter(is_opening=False)
+
     def newest(self, study: Study) -> Snapshot | None:
+        """The newest with all tables."""
+        return self.complete().opened(study)
+
+    def opened(self, study: Study) -> Snapshot | None:
+        """The newest, which may hold no more than what the leaderboard opens with."""
         found = self.filter(study=study).order_by("-pk").first()
         if found is not None:
             found.study = study
@@ -31,7 +40,13 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
         """The newest snapshot of each study, by study id."""
-        ids = self.filter(study__in=studies).order_by().values("study").annotate(newest=models.Max("pk"))
+        ids = (
+            self.complete()
+            .filter(study__in=studies)
+            .order_by()
+            .values("study")
+            .annotate(newest=models.Max("pk"))
+        )
         found = self.filter(pk__in=list(ids.values_list("newest", flat=True)))
         return {snapshot.study_id: snapshot for snapshot in found}
 
@@ -63,9 +78,10 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
 
     def known(self, study: Study) -> dict[str, str]:
-        """Payloads of the newest standings by digest of their inputs."""
-        newest = self.filter(snapshot__study=study).aggregate(newest=models.Max("snapshot"))["newest"]
-        costly = self.filter(snapshot=newest).exclude(inputs="")
+        """Payloads of standings since the newest snapshot with all tables, by digest of their inputs."""
+        own = self.filter(snapshot__study=study)
+        last = own.filter(snapshot__is_opening=False).aggregate(last=models.Max("snapshot"))["last"]
+        costly = own.filter(snapshot__gte=last or 0).exclude(inputs="")
         return dict(costly.values_list("inputs", "payload"))
 
 

@@ -47,11 +47,12 @@ def _section(text: str) -> tuple[str, SafeString]:
 
 @require_safe
 def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reloads a page that waits for its first snapshot, once there is one."""
+    """Reloads a page that waits for its first snapshot, once there is one; with ``?complete`` a whole one."""
     found = visible(request, slug)
     if not request.headers.get("HX-Request"):
         return redirect(found)
     response = HttpResponse(status=204)
-    if Snapshot.objects.newest(found):
+    snapshots = Snapshot.objects
+    if snapshots.newest(found) if "complete" in request.GET else snapshots.opened(found):
         response["HX-Refresh"] = "true"
     return response

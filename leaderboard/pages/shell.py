@@ -49,8 +49,10 @@ class Published:
     refresh: Refresh | None
 
     @classmethod
-    def of(cls, study: Study, user: Visitor) -> "Published":
-        snapshot = Snapshot.objects.newest(study)
+    def of(cls, study: Study, user: Visitor, *, opens: bool = False) -> "Published":
+        """``opens``: of the page that the newest tables are made for first."""
+        snapshots = Snapshot.objects
+        snapshot = snapshots.opened(study) if opens else snapshots.newest(study)
         if snapshot is None:
             return cls(study, None, 0, Refresh.objects.filter(study=study).first())
         if not user.is_authenticated:
@@ -58,18 +60,19 @@ class Published:
         return cls(study, snapshot, freshness.behind(study, snapshot), None)
 
 
-def routes(address: str, name: str, read: Reader, *beyond: Beyond) -> list[URLPattern]:
+def routes(address: str, name: str, read: Reader, *beyond: Beyond, opens: bool = False) -> list[URLPattern]:
     """A page, its state, and its panels as table, CSV and Plotly's JSON.
 
-    ``beyond`` is what the page shows besides what the marks of all pages tell.
+    ``beyond`` is what the page shows besides what the marks of all pages tell. With ``opens`` the snapshot
+    may be one that holds only what this page opens with.
     """
 
     def shown(answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> View:
-        return published(_panel_view(read, answer), *beyond)
+        return published(_panel_view(read, answer), *beyond, opens=opens)
 
     return [
-        path(address, published(_page(read), *beyond), name=name),
-        path(f"{address}computing/", published(_computing(read)), name=f"{name}-computing"),
+        path(address, published(_page(read), *beyond, opens=opens), name=name),
+        path(f"{address}computing/", published(_computing(read), opens=opens), name=f"{name}-computing"),
         path(f"{address}tables/<slug:panel>.csv", shown(_csv), name=f"{name}-csv"),
         path(f"{address}tables/<slug:panel>/", shown(_table), name=f"{name}-table"),
         path(f"{address}figures/<slug:panel>.json", shown(_figure), name=f"{name}-figure"),
@@ -97,10 +100,12 @@ def _page(read: Reader) -> View:
     def view(request: HttpRequest, now: Published, **place: Any) -> HttpResponse:
         context: dict[str, Any] = {"study": now.study, "description": described(now.study)}
         if now.snapshot is None:
-            return render(request, "leaderboard/waiting.html", context | {"refresh": now.refresh})
+            context |= {"refresh": now.refresh, "opening": Snapshot.objects.opened(now.study)}
+            return render(request, "leaderboard/waiting.html", context)
         context |= {"snapshot": now.snapshot, "behind": now.behind}
         try:
             page = read(request, now.study, now.snapshot, **place)
+            context["snapshot"] = page.snapshot  # an older one, where the newest does not hold the page yet
         except UnknownSettingError as error:
             context |= {"error": error, "choices": _choices(error, now.snapshot, request.path)}
             return render(request, "leaderboard/unknown_setting.html", context, status=404)
@@ -198,7 +203,7 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return JsonResponse(panel.figure)
 
 
-def published(view: View, *beyond: Beyond) -> View:
+def published(view: View, *beyond: Beyond, opens: bool = False) -> View:
     """A view for those who may see the study; 304 where the browser has it, kept for everybody."""
     marks = Marks(*beyond)
 
@@ -208,7 +213,7 @@ def published(view: View, *beyond: Beyond) -> View:
     conditional = condition(etag_func=etag)(view)
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
-        now = Published.of(visible(request, slug), request.user)
+        now = Published.of(visible(request, slug), request.user, opens=opens)
         response: HttpResponse = conditional(request, now=now, **place)
         if "no-store" in response.get("Cache-Control", ""):
             del response["ETag"]  # what it stands for is still to come

@@ -12,7 +12,7 @@ from leaderboard.models import ComputedView, Refresh, Snapshot
 
 
 def metrics() -> Iterator[Metric]:
-    newest = Snapshot.objects.order_by("-pk").values("seconds", "created_at").first()
+    newest = Snapshot.objects.complete().order_by("-pk").values("seconds", "created_at").first()
     seconds = GaugeMetricFamily("arena_refresh_seconds", "What the newest leaderboard took to compute.")
     finished = GaugeMetricFamily("arena_refresh_timestamp_seconds", "When it was published, as a Unix time.")
     if newest:

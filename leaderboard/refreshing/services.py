@@ -21,12 +21,13 @@ from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
+from leaderboard.refreshing.computing import any_tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.snapshots import columns
-from leaderboard.snapshots.canonical import FORM
+from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.reading import Opinions, opinions
-from leaderboard.snapshots.settings import SEALED, TrustSetting
+from leaderboard.snapshots.settings import SEALED, Scope, TrustSetting, parse
 from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
@@ -43,6 +44,9 @@ RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 KEPT_IN_FULL: Final = 3
 KEPT_DAYS: Final = 30
 THREADS: Final = 2
+
+PARTS_AT_ONCE: Final = 16
+"""Raters x categories that take no more than a few seconds: with more, the leaderboard opens first."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,6 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     known = {} if anew else SnapshotSlice.objects.known(study)
     read = opinions(study)
     right = labelled(study, read)
-    made = list(tables.tables(read, method, known, texts(study), right))
-    if right is not None and not study.is_closed:
-        made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
-    found = [SnapshotSlice(**vars(table)) for table in made]
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     revision, comparisons, last = read.mark
     snapshot = Snapshot(
@@ -114,9 +114,43 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "at_random": _by_raters(read, columns.at_random(study)),
             "expected": _by_raters(read, columns.expected(study)["id"]),
         },
-        seconds=round(time.perf_counter() - started, 3),
+        seconds=0.0,
     )
+    known |= _open(snapshot, read, method, known, started)
+    made = list(tables.tables(read, method, known, texts(study), right))
+    if right is not None and not study.is_closed:
+        made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
+    snapshot.seconds = round(time.perf_counter() - started, 3)
+    found = [SnapshotSlice(**vars(table)) for table in made]
     return snapshot, found, stored.packed(study, read.rows, read.people)
+
+
+def _open(
+    snapshot: Snapshot, read: Opinions, method: Method, known: dict[str, str], started: float
+) -> dict[str, str]:
+    """Publish what the leaderboard of a large study opens with; payloads of its standings by their inputs."""
+    setting = parse({}, snapshot.known)
+    if setting is None or len(read.raters) * (1 + len(read.categories)) <= PARTS_AT_ONCE:
+        return {}
+    made = list(any_tables(read, setting, Scope.BOARD, method, known))
+    seconds = round(time.perf_counter() - started, 3)
+    fields = {field.attname: getattr(snapshot, field.attname) for field in snapshot._meta.concrete_fields}
+    opening = Snapshot(**fields | {"is_opening": True, "seconds": seconds})
+    if all(table.kind in SnapshotSlice.Kind.values for table in made):
+        _publish_opening(opening, made)
+    return {table.inputs: table.payload for table in made if table.inputs}
+
+
+@transaction.atomic
+def _publish_opening(snapshot: Snapshot, made: list[Table]) -> None:
+    study = snapshot.study
+    Refresh.objects.select_for_update().get(study=study)
+    newest = Snapshot.objects.opened(study)
+    if newest is not None and newest.data >= snapshot.data and is_current(newest):
+        return  # what it would show is there, or newer
+    snapshot.save()
+    SnapshotSlice.objects.bulk_create(SnapshotSlice(snapshot=snapshot, **vars(table)) for table in made)
+    Snapshot.objects.filter(study=study, is_opening=True, pk__lt=snapshot.pk).delete()
 
 
 def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
@@ -142,9 +176,10 @@ def _publish(study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], inde
 
 
 def _prune(study: Study) -> None:
-    """Keep the newest snapshots and the released ones; of others the last of each day for a month."""
+    """Keep the newest snapshots with all tables, and released ones; of others each day's last for a month."""
     cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
-    rows = list(Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", "created_at"))
+    own = Snapshot.objects.complete().filter(study=study)
+    rows = list(own.order_by("-pk").values_list("pk", "created_at"))
     kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
     for pk, created in rows:
         if created >= cutoff and created.date() not in days:

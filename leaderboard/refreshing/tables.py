@@ -87,12 +87,13 @@ def tables(
     alone = replace(method, threads=1) if together > 1 else method
 
     def made(part: _Part) -> list[Table]:
-        place = part.choice, part.category, part.chosen
+        # Cut out here: the rows of all parts at once would take twice the memory of the study's.
+        place = part.choice, part.category, opinions.by(part.choice.ids).about(part.category)
         return [*leanings(*place, texts, alone), *rankings(*place, alone, computed)]
 
     first, twins = _parts(opinions)
     # The longest first, so that no thread is left with one of them at the end.
-    order = sorted(first, key=lambda part: -len(part.chosen))
+    order = sorted(first, key=lambda part: -part.comparisons)
     with ThreadPoolExecutor(together, "tables") as pool:
         try:
             agreeing = pool.submit(lambda: list(agreement(opinions, alone)))
@@ -118,7 +119,7 @@ def tables(
 class _Part:
     choice: Choice
     category: str
-    chosen: Opinions
+    comparisons: int
 
 
 def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
@@ -127,11 +128,12 @@ def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
     twins: list[_Part] = []
     seen: set[frozenset[int]] = set()
     for choice in opinions.raters:
-        own = opinions.by(choice.ids)
+        own = opinions.rows["category"][np.isin(opinions.rows["rater"], list(choice.ids))]
+        numbers = np.bincount(own, minlength=len(opinions.categories)).tolist()
         target = twins if choice.ids in seen else first
         seen.add(choice.ids)
-        for category in ("", *(name for name in opinions.categories if name)):
-            chosen = own.about(category)
-            if len(chosen):
-                target.append(_Part(choice, category, chosen))
+        by_name = zip(opinions.categories, numbers, strict=True)
+        for category, number in (("", len(own)), *((name, number) for name, number in by_name if name)):
+            if number:
+                target.append(_Part(choice, category, number))
     return first, twins

@@ -175,7 +175,7 @@ def claim(study_id: int) -> ComputedView | None:
     """
     _lock(study_id)
     now, views = timezone.now(), ComputedView.objects.of(study_id)
-    newest = Snapshot.objects.filter(study=study_id).aggregate(newest=Max("pk"))["newest"]
+    newest = Snapshot.objects.complete().filter(study=study_id).aggregate(newest=Max("pk"))["newest"]
     views.superseded(newest or 0).delete()
     if views.being_computed(now).exists():
         return None

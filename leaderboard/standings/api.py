@@ -296,7 +296,8 @@ def computed(response: HttpResponse, make: Callable[[], Reply]) -> Reply | Statu
 @paginate(Pages)
 def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
     """The snapshots of a study, the newest first."""
-    return Snapshot.objects.filter(study=study_of(request, slug)).select_related("study").order_by("-pk")
+    found = Snapshot.objects.complete().filter(study=study_of(request, slug))
+    return found.select_related("study").order_by("-pk")
 
 
 @reads(snapshots, "/{snapshot_id}/", "Read a snapshot", {200: SnapshotDetailOut, **MISSING})

@@ -32,7 +32,8 @@ from leaderboard.pages.table import DataTable
 from leaderboard.pages.tabs import landing
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.contents import Found, find
+from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
     STORED_METHODS,
@@ -117,15 +118,24 @@ class Board(SettingPage):
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str]) -> Board:
         """Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
+        snapshot = Snapshot.objects.opened(study)
         if snapshot is None:
             raise NoNumbersError("This study has no numbers yet.")
         return cls.read(study, snapshot, cls.setting_for(wanted, snapshot))
 
     @classmethod
     def read(cls, study: Study, snapshot: Snapshot, setting: Setting) -> Board:
-        """The board from the snapshot's tables, or from those computed on demand."""
-        found = find(snapshot, setting, Scope.BOARD)
+        """The board from the snapshot's tables, or from those computed on demand.
+
+        While a snapshot holds only what the board opens with, other settings are of the newest complete one.
+        """
+        if snapshot.is_opening and setting.computed != cls.setting_for({}, snapshot):
+            complete = Snapshot.objects.newest(study)
+            if complete and any(each["selector"] == setting.raters for each in complete.counts["raters"]):
+                return cls.read(study, complete, setting)
+            found = Found(Stored({}), Pending("running"))
+        else:
+            found = find(snapshot, setting, Scope.BOARD)
         return cls(
             study=study,
             snapshot=snapshot,

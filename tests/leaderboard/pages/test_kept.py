@@ -160,7 +160,7 @@ def test_what_changes_shows_at_once_also_where_another_process_changed_it(client
 def test_what_changes_while_a_page_is_rendered_is_not_kept(client, made, monkeypatch):
     real = kept.Kept.of
 
-    read = Snapshot.objects.newest
+    read = Snapshot.objects.opened
 
     def slowly(study):
         found = read(study)
@@ -168,7 +168,7 @@ def test_what_changes_while_a_page_is_rendered_is_not_kept(client, made, monkeyp
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(Snapshot.objects, "newest", slowly)
+        patch.setattr(Snapshot.objects, "opened", slowly)
         patch.setattr(kept.Kept, "of", lambda *given: pytest.fail("kept"))
         client.get(BOARD)
     assert kept.Kept.of == real
