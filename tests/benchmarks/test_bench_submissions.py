@@ -1,0 +1,74 @@
+"""Speed of submitting comparisons to the API in batches, beside a bare bulk_create; run by ``make bench``."""
+
+from statistics import median
+from time import perf_counter, process_time
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from arena.api.auth import issue_token
+from arena.models import Assignment, Comparison, Pair
+from tests import factories
+
+BATCH = 100
+BATCHES = 30
+
+
+def planned(judge):
+    """As many assignments of a judge as are submitted, each of a pair of its own."""
+    study = factories.make_small_study(prompts=BATCHES * BATCH // 28 + 1, contestants=8)
+    for prompt in study.prompts.all():
+        texts = list(prompt.completions.order_by("pk"))
+        Pair.objects.bulk_create(
+            Pair(prompt=prompt, first=first, second=second)
+            for place, first in enumerate(texts)
+            for second in texts[place + 1 :]
+        )
+    pairs = Pair.objects.filter(prompt__study=study)[: BATCHES * BATCH]
+    return Assignment.objects.bulk_create(
+        Assignment(study=study, rater=judge, pair=pair, state="open") for pair in pairs
+    )
+
+
+@pytest.mark.django_db
+def test_batches_of_comparisons():
+    judge = factories.make_rater(kind="judge")
+    assignments = planned(judge)
+    client, token = Client(), issue_token(judge)
+    taken: list[float] = []
+    spent = process_time()
+    for start in range(0, len(assignments), BATCH):
+        given = [
+            {"assignment": each.public_id, "rating": 3, "raw_reply": "3"}
+            for each in assignments[start : start + BATCH]
+        ]
+        began = perf_counter()
+        reply = client.post(
+            "/api/v1/comparisons/batch/",
+            {"comparisons": given},
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        taken.append(perf_counter() - began)
+        assert [each["status"] for each in reply.json()["results"]] == [201] * BATCH
+    spent = process_time() - spent
+    stored = list(Comparison.objects.filter(rater=judge))
+    assert len(stored) == BATCH * BATCHES
+    other = factories.make_rater(kind="judge")
+    bare: list[float] = []
+    for start in range(0, len(stored), BATCH):
+        rows = stored[start : start + BATCH]
+        for row in rows:
+            row.pk, row.rater, row.assignment = None, other, None
+            row._state.adding = True
+        began = perf_counter()
+        Comparison.objects.bulk_create(rows)
+        bare.append(perf_counter() - began)
+    taken.sort()
+    print(
+        f"\n{connection.vendor}: {BATCHES} batches of {BATCH}: {len(stored) / sum(taken):.0f} comparisons/s, "
+        f"median {1000 * median(taken):.0f} ms, most {1000 * taken[-1]:.0f} ms, "
+        f"{1000 * spent / len(stored):.2f} ms of processor time each; a bare bulk_create "
+        f"{len(stored) / sum(bare):.0f}/s, {sum(taken) / sum(bare):.1f} times as many"
+    )
