@@ -53,6 +53,20 @@ class Study(models.Model):
         validators=[MinValueValidator(1)],
         help_text="How many pairs each rater is asked to rate. Empty means no goal.",
     )
+    rater_limit = models.PositiveIntegerField(
+        "limit per rater",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many tasks the study takes from one person. Empty means no limit.",
+    )
+    daily_limit = models.PositiveIntegerField(
+        "limit per rater and day",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many tasks the study takes from one person on one day (UTC). Empty means no limit.",
+    )
     points = models.PositiveSmallIntegerField(
         "scale",
         choices=[(points, f"{points} points") for points in scales.POINTS],
@@ -170,6 +184,11 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=Q(ratings_per_pair_people__gte=1, ratings_per_pair_judges__gte=1),
                 name="study_wants_at_least_one_rating",
+            ),
+            models.CheckConstraint(
+                condition=(Q(rater_limit=None) | Q(rater_limit__gte=1))
+                & (Q(daily_limit=None) | Q(daily_limit__gte=1)),
+                name="study_limits_at_least_one",
             ),
             models.CheckConstraint(
                 condition=Q(

@@ -15,8 +15,9 @@ from arena.models.comparisons import new_seed
 from arena.models.querysets import ComparisonQuerySet
 from arena.people.joining import rater_of
 from arena.rating import training
-from arena.rating.offering import History, history_of, lease_time, offer_pair
-from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
+from arena.rating.limits import Allowance, allowance
+from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
+from arena.rating.offering_texts import TASKS, asked_later, is_finished, offer_text, opens_more
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
 from arena.rating.recording import finish, own_assignment
@@ -30,10 +31,14 @@ TEXTS_OF_TASK = ("pair__prompt", "pair__first", "pair__second", "completion__pro
 
 
 class Claimed(NamedTuple):
-    """The assignment a person should work on, None if nothing is left; and what they were offered before."""
+    """The assignment a person should work on, None if nothing is left; and what they were offered before.
+
+    allowance: what the study takes from them; None if it has no limit.
+    """
 
     assignment: Assignment | None
     history: History
+    allowance: Allowance | None
 
 
 def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0) -> Assignment | None:
@@ -43,7 +48,10 @@ def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0)
     NotAllowedError.
     """
     with transaction.atomic():
-        return claim_locked(lock_to_rate(study, rater), rater, ahead, seen).assignment
+        claimed = claim_locked(lock_to_rate(study, rater), rater, ahead, seen)
+    if claimed.assignment is None and claimed.allowance and claimed.allowance.is_used_up():
+        raise NotAllowedError(claimed.allowance.why)
+    return claimed.assignment
 
 
 def claim_locked(
@@ -67,15 +75,23 @@ def claim_locked(
     on_screen = history.on_screen
     if on_screen and not on_screen.is_shown:
         _mark_shown(on_screen.pk, seen)
+    allowed = allowance(study, rater)
     held = [each.pk for each in history.claimed if each != on_screen]
     assignment = _first_held(held, now) if held else None
     if assignment is None:
-        return Claimed(_offer(study, rater, now, history, waits=waits), history)
+        if allowed is None or not allowed.is_used_up(held=_is_to_answer(on_screen)):
+            assignment = _offer(study, rater, now, history, waits=waits)
+        return Claimed(assignment, history, allowed)
     if (ahead is None or assignment.shown_at is None) and assignment.leased_until > now + HAND_OVER:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
         assignment.save(update_fields=["leased_until"])
-    return Claimed(assignment, history)
+    return Claimed(assignment, history, allowed)
+
+
+def _is_to_answer(on_screen: Offered | None) -> bool:
+    """Whether what is on screen has no answer yet; what was brought back counts as answered."""
+    return on_screen is not None and not is_finished(on_screen) and not on_screen.is_reopened
 
 
 def _first_held(held: Sequence[int], now: datetime) -> Any:

@@ -57,7 +57,9 @@ class Entry:
             return "This study is not open yet"
         if self.study.paused_at:
             return "Paused: this study offers nothing now"
-        return "Paused for you: please ask the operator" if self.membership.paused_at else ""
+        if self.membership.paused_at:
+            return "Paused for you: please ask the operator"
+        return "No more today: go on after 00:00 UTC" if self.progress.today == 0 else ""
 
 
 @require_safe
@@ -96,8 +98,8 @@ def stored(
 
     following: what was claimed with it, if anything.
     """
-    history, claimed = (following.history, following.assignment) if following else (None, None)
-    done = progress_in(request.study, request.rater, history)
+    claimed = following.assignment if following else None
+    done = progress_in(request.study, request.rater, following)
     words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
@@ -397,12 +399,12 @@ def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 20
     try:
         with transaction.atomic():
             study = assignments.lock_to_rate(request.study, request.rater)
-            claimed, history = assignments.claim_locked(study, request.rater, membership=request.membership)
+            found = assignments.claim_locked(study, request.rater, membership=request.membership)
     except NotAllowedError as error:
         done = progress_in(request.study, request.rater)
         context = {"study": request.study, "progress": done, "why": str(error)}
         return _page(request, "_refused", context, REFUSED)
-    done = progress_in(request.study, request.rater, history)
+    claimed, done = found.assignment, progress_in(request.study, request.rater, found)
     if claimed is None:
         return _page(request, "_finished", {"study": request.study, "progress": done}, status)
     assignments.mark_shown(claimed)

@@ -7,7 +7,9 @@ import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
-from arena.rating.offering import History, history_of, pool_of, with_texts_of
+from arena.rating.assignments import Claimed
+from arena.rating.limits import Allowance, allowance, allowances
+from arena.rating.offering import history_of, pool_of, with_texts_of
 from arena.rating.offering_texts import text_tasks
 from arena.rating.possible_pairs import PairKey
 from arena.rating.subsets import TRAINING_SUBSET
@@ -19,9 +21,10 @@ STEP = 10  # the number of pairs left is rounded up to this if repeats or checks
 
 @dataclass(frozen=True)
 class Progress:
-    """What one rater did in a study; ``left``: tasks this rater may still get; ``goal``: what the study asks.
+    """What one rater did in a study, and what there is to do.
 
-    Repeats and checks count as rated or skipped, or a number that stands still would reveal them; ``left``
+    open: tasks this rater may still get; goal: what the study asks; allowance: what it takes, if not all.
+    Repeats and checks count as rated or skipped, or a number that stands still would reveal them; ``open``
     omits them.
     """
 
@@ -29,8 +32,9 @@ class Progress:
     scored: int = 0
     checked: int = 0
     skipped: int = 0
-    left: int = 0
+    open: int = 0
     goal: int | None = None
+    allowance: Allowance | None = None
 
     @property
     def rated(self) -> int:
@@ -47,6 +51,23 @@ class Progress:
         return " and ".join([", ".join(said[:-1]), said[-1]] if said[:-1] else said)
 
     @property
+    def left(self) -> int:
+        """Tasks until none is open or the study takes no more."""
+        limit = self.allowance.left if self.allowance else None
+        return self.open if limit is None else min(self.open, limit)
+
+    @property
+    def today(self) -> int | None:
+        """What the study takes today, where that is less than what is left."""
+        limit = self.allowance.left_today if self.allowance else None
+        return limit if limit is not None and limit < self.left else None
+
+    @property
+    def why_no_more(self) -> str:
+        """Why the rater gets none of what is open; empty if they may."""
+        return self.allowance.why if self.allowance and self.open else ""
+
+    @property
     def is_below_goal(self) -> bool:
         return self.goal is not None and self.rated < self.goal
 
@@ -60,9 +81,9 @@ class Progress:
         return max(1, self.rated + self.to_go)
 
 
-def progress_in(study: Study, rater: Rater, history: History | None = None) -> Progress:
-    """The rater's progress in one study; ``history``: what they were offered in it, if it was just read."""
-    history = history or history_of(study, rater)
+def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> Progress:
+    """The rater's progress in one study; ``claimed``: what was read of it just now, if anything was."""
+    history = claimed.history if claimed else history_of(study, rater)
     compared, done, left = history.answered, history.done, 0
     if any(each.is_reopened for each in history.claimed):
         # An answer that was brought back stands until there is another.
@@ -79,8 +100,9 @@ def progress_in(study: Study, rater: Rater, history: History | None = None) -> P
         scored=_by_study(Score.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
         checked=_by_study(Answer.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
         skipped=history.skipped,
-        left=left,
+        open=left,
         goal=study.goal,
+        allowance=claimed.allowance if claimed else allowance(study, rater),
     )
 
 
@@ -95,6 +117,7 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
         return {study.pk: replace(progress_in(study, rater), compared=compared[study.pk])}
     scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
     checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()
+    allowed = allowances(asked, rater)
     left = _pairs_left_of_many(rater, [study.pk for study in asked if study.compares])
     skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
     return {
@@ -103,8 +126,9 @@ def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
             scored=scored[study.pk],
             checked=checked[study.pk],
             skipped=skipped[study.pk],
-            left=_told(study, left[study.pk]) + (texts_left(rater, study) if study in texts else 0),
+            open=_told(study, left[study.pk]) + (texts_left(rater, study) if study in texts else 0),
             goal=study.goal,
+            allowance=allowed.get(study.pk),
         )
         for study in asked
     }

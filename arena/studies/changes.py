@@ -22,6 +22,8 @@ UNSEEN: Final = {
         "guidelines",
         "consent",
         "goal",
+        "rater_limit",
+        "daily_limit",
         "criteria",
         "reasons",
         "reveal_names",

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Study
 from arena.people.permissions import OperatorRequest, operator
+from arena.rating.limits import by_rater as limits_by_rater
 from arena.studies import counts
 from arena.studies.pages import paged, show
 from arena.studies.tasks import TASKS
@@ -52,6 +53,7 @@ class Line:
     flagged: int = 0
     late: int = 0
     last: datetime | None = None
+    limit: str = ""  # which limit they have reached, in words
 
     @property
     def done(self) -> int:
@@ -87,8 +89,14 @@ def by_rater(study: Study) -> list[Line]:
     members = {one.rater_id: one for one in study.memberships.exclude(role="viewer").select_related("rater")}
     gone = Rater.objects.filter(pk__in=rated.keys() - members.keys())
     raters = {one.pk: one for one in gone} | {pk: one.rater for pk, one in members.items()}
+    limits = {pk: {"limit": allowed.in_short} for pk, allowed in limits_by_rater(study).items()}
     lines = [
-        Line(**rated.get(pk, {}) | put_aside.get(pk, {}) | {"rater": rater, "membership": members.get(pk)})
+        Line(
+            **rated.get(pk, {})
+            | put_aside.get(pk, {})
+            | limits.get(pk, {})
+            | {"rater": rater, "membership": members.get(pk)}
+        )
         for pk, rater in raters.items()
     ]
     return sorted(lines, key=lambda line: (line.done, line.rater.name, line.rater.pk))

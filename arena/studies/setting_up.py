@@ -216,6 +216,7 @@ class RatingForm(SettingForm):
         fields = (
             *("tasks", "points", "score_lowest", "score_highest"),
             *("ratings_per_pair_people", "ratings_per_pair_judges", "goal", "reasons", "criteria"),
+            *("rater_limit", "daily_limit"),
             *("pairing", "control_share", "repeat_share", "gold_share", "training_threshold"),
             *("show_references", "reveal_names", "stop_margin"),
         )
@@ -226,6 +227,8 @@ class RatingForm(SettingForm):
             "ratings_per_pair_people": "Ratings per pair or answer by people",
             "ratings_per_pair_judges": "Ratings per pair or answer by each judge",
             "goal": "Goal per rater (optional)",
+            "rater_limit": "Limit per rater (optional)",
+            "daily_limit": "Limit per rater and day (optional)",
             "reveal_names": "Show raters who wrote the answers after they have rated them",
             "show_references": "Reference answers",
             "pairing": "Pairing",
@@ -237,6 +240,9 @@ class RatingForm(SettingForm):
             "ratings_per_pair_people": "How many different people rate each pair, and score or check each "
             "answer.",
             "goal": "Raters see how far they have come, for example 20 of 50. They may do more.",
+            "rater_limit": "After as many pairs, scores and checks together, somebody gets no more. Hidden "
+            "repeats and checks count, skips do not.",
+            "daily_limit": "The same for one day. Days begin at 00:00 UTC.",
             "show_references": "Raters do not learn who wrote them.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
             "10 points worse. Only people's ratings count. Leave empty to go on until you pause.",
@@ -283,6 +289,22 @@ class RatingForm(SettingForm):
         if (lowest, highest) != stored and (problem := tasks.why_fixed(self.instance)):
             raise forms.ValidationError(problem)
         return highest
+
+    def clean_rater_limit(self) -> int | None:
+        limit: int | None = self.cleaned_data["rater_limit"]
+        goal = self.cleaned_data.get("goal")
+        if limit is not None and goal is not None and limit < goal:
+            raise forms.ValidationError(f"The limit must not be below the goal, which is {goal:,}.")
+        return limit
+
+    def clean_daily_limit(self) -> int | None:
+        limit: int | None = self.cleaned_data["daily_limit"]
+        in_all = self.cleaned_data.get("rater_limit")
+        if limit is not None and in_all is not None and limit > in_all:
+            raise forms.ValidationError(
+                f"The limit of a day must not be above that in all, which is {in_all:,}."
+            )
+        return limit
 
     def _is_default(self, name: str) -> bool:
         return bool(getattr(self.instance, name) == getattr(Study(), name))

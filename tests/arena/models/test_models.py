@@ -55,6 +55,8 @@ STUDY_BREAKS = [
     ({"gold_share": -0.1}, "study_shares_within_bounds"),
     ({"score_lowest": 5, "score_highest": 5}, "study_score_has_two_ends"),
     ({"stop_margin": -1.0}, "study_stop_margin_within_bounds"),
+    ({"rater_limit": 0}, "study_limits_at_least_one"),
+    ({"daily_limit": 0}, "study_limits_at_least_one"),
     ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
     ({"pairing": "lucky"}, "study_choices_known"),
     ({"naming": "burn"}, "study_choices_known"),

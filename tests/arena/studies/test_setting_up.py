@@ -22,6 +22,9 @@ RATING = {
     "score_highest": "5",
     "ratings_per_pair_people": "2",
     "ratings_per_pair_judges": "1",
+    "goal": "10",
+    "rater_limit": "20",
+    "daily_limit": "",
     "criteria": " helpfulness \n\ntruthfulness\n",
     "reasons": "",
     "show_references": "demand",
@@ -103,6 +106,9 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
         ("score_highest", "101", "The highest score can be 100 at most"),
         ("ratings_per_pair_people", "0", "greater than or equal to 1"),
         ("control_share", "lots", "Enter a number"),
+        ("daily_limit", "0", "greater than or equal to 1"),
+        ("rater_limit", "9", "The limit must not be below the goal, which is 10."),
+        ("daily_limit", "21", "The limit of a day must not be above that in all, which is 20."),
     ],
 )
 @pytest.mark.usefixtures("full")

@@ -36,6 +36,8 @@ def said(study: Study) -> list[str]:
     [
         ("ratings_per_pair_people", 3, "Ratings per pair by people: 3. Before: 1."),
         ("ratings_per_pair_judges", 2, "Ratings per pair by each judge: 2. Before: 1."),
+        ("rater_limit", 300, "Limit per rater: 300. Before: none."),
+        ("daily_limit", 40, "Limit per rater and day: 40. Before: none."),
         ("points", 5, "Scale: 5 points. Before: 8 points."),
         ("pairing", "adaptive", "Pairing: Adaptive. Before: Balanced."),
         ("control_share", 0.125, "Random share: 12.5%. Before: 20%."),

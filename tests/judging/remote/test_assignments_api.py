@@ -360,7 +360,12 @@ def test_people_claim_where_they_are_members_and_keep_what_they_hold(post: Post)
     refused = post(member, f"/assignments/{name}/failed/", {"kind": "bored"})
     sentence = "Only judges report failures. People skip a pair on the rating page."
     assert (refused.status_code, refused.json()["detail"]) == (403, sentence)
+    study.daily_limit = 1
+    study.save()
     assert post(member, "/comparisons/", {"assignment": name, "rating": 3}).status_code == 201
+    reached = post(member, "/assignments/", {"study": study.slug})
+    assert reached.status_code == 403
+    assert "at most 1 a day from one person. Come back tomorrow" in reached.json()["detail"]
     assert Comparison.objects.get().rater == member
 
 
