@@ -121,7 +121,7 @@ def _record(
     assignments: Mapping[str, Assignment], submissions: Sequence[Submission]
 ) -> list[Stored | RatingError]:
     earlier: dict[int, Stored] = {}
-    answered = [each for each in assignments.values() if each.finished_at is not None]
+    answered = [each for each in assignments.values() if _may_be_answered(each)]
     for kind in {each.kind for each in answered}:
         earlier |= RECORDERS[kind].earlier([each for each in answered if each.kind == kind])
     entries: list[Entry[Any, Any] | RatingError] = []
@@ -139,6 +139,11 @@ def _record(
     finish([each.assignment for each in taken if each.finishes], Assignment.State.SUBMITTED)
     _hand_on(taken)
     return [each if isinstance(each, RatingError) else _stored(each) for each in entries]
+
+
+def _may_be_answered(assignment: Assignment) -> bool:
+    """False saves the look-up. A judge's assignment is open again while its model is asked once more."""
+    return assignment.finished_at is not None or assignment.rater.kind == Rater.Kind.JUDGE
 
 
 def own_assignments(
