@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from arena.data.output import NewZip
+
 FORMAT: Final = "likert-arena-backup"
 FORM: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -47,7 +49,7 @@ class Writer:
     """Tables first, then the manifest."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+        self._zip = NewZip(file)
         self._members: list[Member] = []
 
     def add(self, table: str, columns: list[str], rows: Iterable[Row]) -> Member:

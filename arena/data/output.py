@@ -5,6 +5,7 @@ import io
 import os
 import secrets
 import stat
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -74,6 +75,16 @@ def _beside(place: Path, private: bool) -> Iterator[IO[bytes]]:
         part.replace(place)
     finally:
         part.unlink(missing_ok=True)
+
+
+class NewZip(zipfile.ZipFile):
+    """A zip to write. One that is given up is not finished when it is forgotten, for its file is closed."""
+
+    def __init__(self, file: IO[bytes], compresslevel: int | None = None) -> None:
+        super().__init__(file, "w", zipfile.ZIP_DEFLATED, compresslevel=compresslevel)
+
+    def __del__(self) -> None:
+        pass
 
 
 def save(path: Path, pieces: Iterable[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""503 and a sentence while the database is locked or away: whoever asked may ask again."""
+"""503 and a sentence while the database is locked, away or full: whoever asked may ask again."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,18 @@ BUSY = (
 AWAY = (
     "The arena's database does not answer. Please try again in a moment; what is sent twice is stored once."
 )
+FULL = (
+    "The arena's disk is full, so it cannot store anything. What it had stored is safe; please tell whoever "
+    "runs it, and try again later."
+)
+DISK_FULL = ("53100", "SQLITE_IOERR_SHMSIZE")
+"""PostgreSQL's code; and SQLite's where there is no byte left even to begin a transaction."""
 CONNECTION_ERRORS = ("08", "57P")
 """Beginnings of PostgreSQL's codes for a lost connection, or a server that starts or stops."""
 
 
 class BusyDatabaseMiddleware:
-    """Answers 503 with a sentence while the database is locked or away."""
+    """Answers 503 with a sentence while the database is locked, away or full."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -27,7 +33,7 @@ class BusyDatabaseMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        sentence = trouble(exception)
+        sentence = trouble(exception) or (FULL if disk_is_full(exception) else "")
         if not sentence:
             return None
         if request.path.startswith("/api/"):
@@ -47,3 +53,12 @@ def trouble(exception: BaseException) -> str:
     # The driver of PostgreSQL gives no code where there was no server to give one.
     code = getattr(exception.__cause__, "sqlstate", "not of PostgreSQL") or "08"
     return AWAY if code.startswith(CONNECTION_ERRORS) else ""
+
+
+def disk_is_full(exception: BaseException) -> bool:
+    """Whether the database had no room. That does not pass by itself: somebody has to make room."""
+    if not isinstance(exception, OperationalError):
+        return False
+    cause = exception.__cause__
+    code = getattr(cause, "sqlstate", "") or getattr(cause, "sqlite_errorname", "")
+    return code in DISK_FULL or "database or disk is full" in str(exception)

@@ -51,7 +51,12 @@ def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
             ProgrammingError,
         ):
             raise
+        from arena.process.busy import disk_is_full  # settings import this module
+
         reason = (str(error).splitlines() or ["no reason given"])[0].rstrip(".")
+        if disk_is_full(error):
+            sys.stderr.write(f"The database has no room ({reason}). Free some, then run the command again.\n")
+            sys.exit(UNUSABLE)
         sys.stderr.write(
             f"The database cannot be used ({reason}). Look at DATABASE_URL; python manage.py migrate makes "
             "missing tables.\n"

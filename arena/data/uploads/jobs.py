@@ -30,7 +30,7 @@ from arena.data.formats.table import KINDS, ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
 from arena.models import ImportChunk, ImportFile, ImportJob, Prompt, Study
-from arena.process.busy import trouble
+from arena.process.busy import FULL, disk_is_full, trouble
 
 # --- The uploaded bytes, in the database, because web and workers may share no other storage.
 
@@ -408,7 +408,11 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
                 logger.warning("Import %s is tried again: %s", pk, error)
                 return
             logger.exception("Import %s failed", pk)
-            reason = f"An error in the arena stopped the import ({type(error).__name__}). Its log says more."
+            reason = (
+                FULL
+                if disk_is_full(error)
+                else f"An error in the arena stopped the import ({type(error).__name__}). Its log says more."
+            )
             end(pk, State.FAILED, f"{reason} Nothing was imported.")
         if not ImportJob.objects.unended().filter(pk=pk).exists():
             discard(pk)

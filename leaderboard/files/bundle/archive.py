@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, Final
 
+from arena.data.output import NewZip
+
 FORMAT: Final = "likert-arena-bundle"
 VERSION: Final = 2
 """Raised when an older program could not read a bundle correctly."""
@@ -80,7 +82,7 @@ _MADE: Final = (1980, 1, 1, 0, 0, 0)
 
 class Writer:
     def __init__(self, file: IO[bytes]) -> None:
-        self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
+        self._archive = NewZip(file, compresslevel=6)
         self._files: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:

@@ -45,6 +45,14 @@ class TestFiles:
         assert path.read_text() == "new"
         assert names(tmp_path) == ["a.csv"]
 
+    def test_a_zip_that_is_given_up_says_nothing_more(self, tmp_path: Path) -> None:
+        giving_up = "from pathlib import Path; from arena.data import output; import sys\n"
+        giving_up += "with output.opened(Path(sys.argv[1])) as file:\n"
+        giving_up += "    archive = output.NewZip(file)\n    archive.writestr('a', 'b')\n    sys.exit(3)"
+        command = [sys.executable, "-c", giving_up, str(tmp_path / "a.zip")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, done.stderr, names(tmp_path)) == (3, "", [])
+
     def test_an_existing_file_keeps_its_mode_and_is_never_readable_by_others_on_its_way(
         self, tmp_path: Path
     ) -> None:

@@ -30,7 +30,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(assignments, "claim", fail)
+    monkeypatch.setattr(assignments, "claim_locked", fail)
     monkeypatch.setattr(views, "record_all", fail)
 
 
@@ -49,6 +49,10 @@ def test_a_rater_is_asked_to_try_again_and_other_errors_stay_errors(monkeypatch:
     page = rating_page()
     assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
     assert "please try again in a moment" in page.content.decode()
+    refuse(monkeypatch, OperationalError("database or disk is full"))
+    page = rating_page()
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
+    assert "disk is full" in page.content.decode()
     refuse(monkeypatch, OperationalError("disk I/O error"))
     assert rating_page().status_code == 500
 
@@ -57,7 +61,9 @@ def test_a_judge_is_told_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
     away = OperationalError("server closed the connection")
     away.__cause__ = psycopg.OperationalError("closed")
     headers = {"Authorization": f"Bearer {rater_token(make.make_rater(kind='judge'))}"}
-    for error, sentence in ((LOCKED, busy.BUSY), (away, busy.AWAY)):
+    full = OperationalError("could not extend file")
+    full.__cause__ = psycopg.errors.DiskFull("could not extend file")
+    for error, sentence in ((LOCKED, busy.BUSY), (away, busy.AWAY), (full, busy.FULL)):
         refuse(monkeypatch, error)
         reply = Client(raise_request_exception=False).post(
             "/api/v1/comparisons/",
@@ -87,3 +93,12 @@ def test_what_passes_by_itself_is_told_apart(cause: Exception, sentence: str) ->
     error.__cause__ = cause
     assert busy.trouble(error) == sentence
     assert busy.trouble(ValueError(str(cause))) == ""
+
+
+@pytest.mark.both_databases(False)
+def test_a_disk_without_a_byte_left_is_full() -> None:
+    error = OperationalError("disk I/O error")
+    error.__cause__ = sqlite3.OperationalError("disk I/O error")
+    assert not busy.disk_is_full(error)
+    error.__cause__.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+    assert busy.disk_is_full(error)

@@ -18,6 +18,7 @@ from django.utils import timezone
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study
+from arena.process import busy
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -169,6 +170,14 @@ def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     sentence = "An error in the arena stopped the import (KeyError). Its log says more. Nothing was imported."
     assert state_of(job) == (State.FAILED, sentence)
     assert not ImportChunk.objects.exists()
+
+
+def test_a_full_disk_ends_the_import_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = factories.make_import_job(PROMPTS)
+
+    monkeypatch.setattr(jobs, "import_records", fail(OperationalError("database or disk is full")))
+    jobs.check(job.pk)
+    assert state_of(job) == (State.FAILED, f"{busy.FULL} Nothing was imported.")
 
 
 def test_a_busy_database_is_tried_again(monkeypatch: pytest.MonkeyPatch, nudges: Any) -> None:
