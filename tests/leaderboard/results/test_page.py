@@ -203,7 +203,7 @@ def test_the_number_of_queries_does_not_grow_and_simulated_ratings_are_named(
     made, client, django_assert_max_num_queries
 ):
     close(made)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         client.get(PAGE)
     with django_assert_max_num_queries(10):
         client.get("/studies/made/leaderboard.json")
