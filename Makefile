@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet fast test lint faults bench lock plotly
+.PHONY: help run install operator parquet test lint faults bench lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -37,8 +37,6 @@ COMPILE := .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11
 _install-dev _install-bench: _%:
 	@$(call BOOTSTRAP,$*,exit 1)
 
-fast: ## add numba, which speeds bootstrapped Elo up five- to tenfold and changes no number
-	@$(call BOOTSTRAP,fast,exit 1)
 parquet: ## add what reading and writing Parquet needs (pyarrow)
 	@$(call BOOTSTRAP,parquet,exit 1)
 
@@ -56,7 +54,6 @@ lock: _install-dev ## update the requirements files from pyproject.toml
 	@$(COMPILE) --group pip --output-file requirements-pip.txt
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --extra parquet --output-file requirements-parquet.txt
-	@$(COMPILE) pyproject.toml --extra fast --output-file requirements-fast.txt
 	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
 	@$(COMPILE) pyproject.toml --group bench --output-file requirements-bench.txt
 plotly: ## build static/vendor/plotly from the npm package; needs Node

@@ -34,7 +34,6 @@ REQUIREMENTS = {
     "install-dev": "requirements-dev.txt",
     "install-bench": "requirements-bench.txt",
     "parquet": "requirements-parquet.txt",
-    "fast": "requirements-fast.txt",
 }
 """The file that a step installs."""
 

@@ -41,7 +41,6 @@ class Bootstrap:
     effects: Mapping[str, FloatArray] = field(default_factory=dict)  # of covariates, in log-odds
     prior_rounds: int = 0  # rounds that needed drawn games
     component: IntArray | None = None  # connected groups (contestants,), None for Elo
-    backend: str | None = None  # that ran Elo
 
     @property
     def rounds(self) -> int:

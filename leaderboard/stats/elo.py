@@ -1,32 +1,26 @@
 """Elo: one pass over the games in their order, and its bootstrap over resampled games.
 
 The expected score 1 / (1 + base ** ((strength_b - strength_a) / scale)) is computed as (1 + tanh) / 2, which
-cannot overflow. Numba (``make fast``) is several times as fast as NumPy but costs seconds to load.
+cannot overflow.
 """
 
-import logging
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, in_blocks
+from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, in_blocks
 from leaderboard.stats.bradley_terry import all_games, climb
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, StatsError, column
-from leaderboard.stats.elo_pools import Clusters, group_by_cluster, worth_drawing
+from leaderboard.stats.elo_pools import Clusters, group_by_cluster, pool_sizes, worth_drawing
+from leaderboard.stats.elo_walk import ROUNDS_AT_ONCE, walk_games, walk_late, walk_pools
 from leaderboard.stats.games import make_games
 from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
 from leaderboard.stats.pair_table import PairTable
 
-logger = logging.getLogger(__name__)
 K: Final = 32.0
 SCALE: Final = 400.0
 BASE: Final = 10.0
@@ -118,28 +112,22 @@ def bootstrap_elo(
     seed: int = 0,
     cluster: npt.ArrayLike | None = None,
     crossed: npt.ArrayLike | None = None,
-    backend: str | None = None,
     threads: int | None = None,
 ) -> Bootstrap:
     """Run Elo over ``rounds`` resamples of the games.
 
     ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``. A round
     draws single games, or whole clusters where ``cluster`` labels that of each game, and with ``crossed``
-    clusters of a second kind across the first. ``backend`` ("numpy", "numba", None for the faster) and
-    ``threads`` change the time taken alone: strengths agree to 1e-9. Raises a StatsError for bad input.
+    clusters of a second kind across the first. ``threads`` changes the time taken alone, and None is one:
+    NumPy's steps are too short to share. Raises a StatsError for bad input.
     """
     parameters = EloParameters(k, scale, base, init)
     check_run(rounds, seed, threads)
     games = read_games(a, b, score, contestants, cluster, crossed)
     outcomes = games.outcomes if isinstance(games, Clusters) else games
     last = games_remembered(outcomes, contestants, parameters)
-    updates = rounds * last
-    chosen, module = open_backend(backend, updates, games.of_game.dtype)
-    # NumPy's steps are too short to share: threads slow it down.
-    used = choose_threads(threads, chosen == "numba" and updates >= WORTH_THREADS)
-    samples = elo_samples(
-        games, contestants, parameters, rounds, seed, backend=module, threads=used, last=last
-    )
+    used = threads or 1
+    samples = elo_samples(games, contestants, parameters, rounds, seed, threads=used, last=last)
     drawn = games if isinstance(games, Clusters) else None
     return Bootstrap(
         samples,
@@ -148,7 +136,6 @@ def bootstrap_elo(
         clusters=None if drawn is None else len(drawn),
         crossed_clusters=None if drawn is None else drawn.crossed_clusters,
         threads=used,
-        backend=chosen,
     )
 
 
@@ -159,24 +146,23 @@ def elo_samples(
     rounds: int,
     seed: int,
     *,
-    backend: ModuleType,
     threads: int = 1,
-    rounds_at_once: int | None = None,
+    rounds_at_once: int = ROUNDS_AT_ONCE,
     last: int | None = None,
 ) -> FloatArray:
     """Strengths (rounds, contestants) after the ``last`` games of each round, None for all of them."""
     last = len(games.of_game) if last is None else last
-    at_once = min(rounds_at_once or backend.ROUNDS_AT_ONCE, -(-rounds // threads))
+    at_once = min(rounds_at_once, -(-rounds // threads))
     if isinstance(games, Outcomes):
         return np.concatenate(
             in_blocks(
-                lambda block: backend.walk_games(games, last, contestants, parameters, seed, block),
+                lambda block: walk_games(games, last, contestants, parameters, seed, block),
                 rounds,
                 at_once,
                 threads,
             )
         )
-    sizes = backend.pool_sizes(games, seed, np.arange(rounds))
+    sizes = pool_sizes(games, seed, np.arange(rounds))
     late = worth_drawing(games, sizes, last, seed)
     samples = np.empty((rounds, contestants))
 
@@ -190,12 +176,12 @@ def elo_samples(
     play(
         np.flatnonzero(late),
         last,
-        lambda some: backend.walk_late(games, last, contestants, parameters, seed, some),
+        lambda some: walk_late(games, last, contestants, parameters, seed, some),
     )
     play(
         np.flatnonzero(~late),
         int(sizes.max()),
-        lambda some: backend.walk_pools(games, sizes[some], contestants, parameters, seed, some),
+        lambda some: walk_pools(games, sizes[some], contestants, parameters, seed, some),
     )
     return samples
 
@@ -308,41 +294,5 @@ def _movement(parameters: EloParameters) -> float:
     return math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
 
 
-BACKENDS: Final = {"numpy": "leaderboard.stats.elo_walk", "numba": "leaderboard.stats.elo_walk_numba"}
-# Updates (games x rounds) from which numba is worth loading.
-WORTH_COMPILING: Final = 60_000_000
-WORTH_THREADS: Final = 5_000_000
 # Bytes for the numbers of the games and the pools of all rounds in hand.
 MEMORY: Final = 130_000_000
-
-
-def open_backend(wanted: str | None, updates: int, dtype: np.dtype[Any]) -> tuple[str, ModuleType]:
-    """Name and module of the backend, ready for outcome numbers of this type.
-
-    None is the faster for so many updates, and NumPy if numba does not work. Raises ParameterError if the
-    wanted one does not exist or is not installed.
-    """
-    name = wanted or _faster(updates)
-    if name not in BACKENDS:
-        raise ParameterError(f"there is no backend {name!r}; choose one of {', '.join(BACKENDS)}")
-    if name == "numba" and not has_numba():
-        raise ParameterError("backend is 'numba', which is not installed; `make fast` installs it")
-    try:
-        backend = import_module(BACKENDS[name])
-        backend.prepare(dtype)
-    except Exception as error:  # a release that does not fit NumPy's, a damaged cache, a full disk
-        if wanted:
-            raise
-        logger.warning("Numba does not work (%s: %s); NumPy runs instead.", type(error).__name__, error)
-        return open_backend("numpy", updates, dtype)
-    return name, backend
-
-
-@cache
-def has_numba() -> bool:
-    return find_spec("numba") is not None
-
-
-def _faster(updates: int) -> str:
-    worth = updates >= WORTH_COMPILING or BACKENDS["numba"] in sys.modules
-    return "numba" if worth and has_numba() else "numpy"

@@ -4,27 +4,24 @@ The state (contestants x rounds) holds arguments of tanh relative to the start.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.elo import EloParameters
-from leaderboard.stats.elo_pools import Clusters, cluster_steps, game_steps, late_games, pool_sizes
+from leaderboard.stats.elo_pools import Clusters, cluster_steps, game_steps, late_games
 from leaderboard.stats.outcomes import Outcomes
 
-__all__ = ["ROUNDS_AT_ONCE", "pool_sizes", "prepare", "walk_games", "walk_late", "walk_pools"]
+if TYPE_CHECKING:
+    from leaderboard.stats.elo import EloParameters
+
 ROUNDS_AT_ONCE: Final = 1024
 STEPS_AT_ONCE: Final = 32
 
 
-def prepare(dtype: np.dtype[Any]) -> None:
-    """Do nothing: other backends compile their code here."""
-
-
 def walk_games(
-    outcomes: Outcomes, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+    outcomes: Outcomes, games: int, contestants: int, parameters: "EloParameters", seed: int, rounds: IntArray
 ) -> FloatArray:
     """Strengths (rounds, contestants) after the last ``games`` of each round of resampled games."""
     steps = game_steps(outcomes.of_game, games, seed, rounds, STEPS_AT_ONCE)
@@ -35,7 +32,7 @@ def walk_pools(
     clusters: Clusters,
     sizes: IntArray,
     contestants: int,
-    parameters: EloParameters,
+    parameters: "EloParameters",
     seed: int,
     rounds: IntArray,
 ) -> FloatArray:
@@ -45,7 +42,7 @@ def walk_pools(
 
 
 def walk_late(
-    clusters: Clusters, games: int, contestants: int, parameters: EloParameters, seed: int, rounds: IntArray
+    clusters: Clusters, games: int, contestants: int, parameters: "EloParameters", seed: int, rounds: IntArray
 ) -> FloatArray:
     """Strengths (rounds, contestants) after the last ``games`` of each pool."""
     pools = late_games(clusters, games, seed, rounds)
@@ -56,7 +53,7 @@ def walk_late(
 def _walk(
     outcomes: Outcomes,
     contestants: int,
-    parameters: EloParameters,
+    parameters: "EloParameters",
     rounds: int,
     steps: Iterable[npt.NDArray[Any]],
 ) -> FloatArray:

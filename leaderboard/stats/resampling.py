@@ -1,4 +1,4 @@
-"""Random draws that are the same on any machine, for any block of rounds, threads and backend.
+"""Random draws that are the same on any machine, for any block of rounds and threads.
 
 A counter of seed, purpose, round and step is mixed by the finaliser of splitmix64 (Steele, Lea and Flood
 2014, *Fast splittable pseudorandom number generators*).

@@ -178,7 +178,7 @@ def versions() -> dict[str, str | None]:
         "python": platform.python_version(),
         "machine": platform.machine(),
     }
-    for package in ("numpy", "scipy", "pandas", "numba"):
+    for package in ("numpy", "scipy", "pandas"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from leaderboard.stats import (
     bootstrap_ordinal,
     bradley_terry,
     davidson,
+    elo_walk,
     make_games,
     make_ratings,
     ordinal,
@@ -23,7 +23,6 @@ from leaderboard.stats import (
     sequential_elo,
 )
 from leaderboard.stats import elo as elo_module
-from leaderboard.stats.elo import BACKENDS
 from leaderboard.stats.elo_pools import group_by_cluster, late_games, pool_sizes, worth_drawing
 from leaderboard.stats.outcome_weights import weights_of_rounds
 from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
@@ -103,13 +102,10 @@ class TestReferences:
             drawn = outcomes.of_game[drawn_games(games, 8, number)]
             assert found[:, number].tolist() == np.bincount(drawn, minlength=len(outcomes)).tolist()
 
-    @pytest.mark.parametrize("backend", ["numpy", "numba"])
     @pytest.mark.parametrize("on_prompt", [1, 3, 6])
-    def test_elo_plays_what_was_drawn_in_shuffled_order(self, backend, on_prompt):
+    def test_elo_plays_what_was_drawn_in_shuffled_order(self, on_prompt):
         games = crossed_study(Design(12, 6, on_prompt, 150.0, 100.0))
-        found = bootstrap_elo(
-            games.a, games.b, games.score, 4, rounds=8, seed=42, backend=backend, **units(games)
-        )
+        found = bootstrap_elo(games.a, games.b, games.score, 4, rounds=8, seed=42, **units(games))
         assert (found.clusters, found.crossed_clusters) == (12, 6)
         for number in range(8):
             raters = times_in_plain_integers(42, number, 6, CROSSED_DRAWS)
@@ -278,20 +274,16 @@ class TestLateGames:
             # Chi-square with 35 degrees of freedom: above 66.6 once in a thousand seeds.
             assert ((seen - expected) ** 2 / expected).sum() < 66.6
 
-    @pytest.mark.parametrize("backend", ["numpy", "numba"])
-    def test_long_rounds_play_them_on_every_backend(self, monkeypatch, backend):
+    def test_long_rounds_play_them(self, monkeypatch):
         games = crossed_study(Design(100, 10, 10))
         arrays = (games.a, games.b, games.score, 4)
         played = []
         original = late_games
         monkeypatch.setattr(elo_module, "games_remembered", lambda *_: 400)
-        for name in BACKENDS.values():
-            monkeypatch.setattr(
-                import_module(name), "late_games", lambda *given: played.append(given) or original(*given)
-            )
-        expected = bootstrap_elo(*arrays, rounds=30, backend="numpy", threads=1, **units(games)).samples
+        monkeypatch.setattr(elo_walk, "late_games", lambda *given: played.append(given) or original(*given))
+        expected = bootstrap_elo(*arrays, rounds=30, threads=1, **units(games)).samples
         played.clear()
         monkeypatch.setattr(elo_module, "MEMORY", 60_000)
-        found = bootstrap_elo(*arrays, rounds=30, backend=backend, threads=2, **units(games)).samples
+        found = bootstrap_elo(*arrays, rounds=30, threads=2, **units(games)).samples
         assert played
         assert found == pytest.approx(expected, abs=1e-9)

@@ -1,11 +1,11 @@
-"""A round needs its last games only: its ratings are those of all games, and both backends draw alike."""
+"""A round needs its last games only: its ratings are those of all games."""
 
 import numpy as np
 import pytest
 
 from leaderboard.stats import EloParameters, bootstrap_elo, elo, make_games, sequential_elo
 from leaderboard.stats import elo as module
-from leaderboard.stats.elo import BACKENDS, games_remembered
+from leaderboard.stats.elo import games_remembered
 from leaderboard.stats.elo_pools import late_games, pool_sizes, worth_drawing
 from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.resampling import CLUSTER_DRAWS, LATE_GAMES, cluster_draws, times_drawn
@@ -72,14 +72,13 @@ def test_the_last_games_have_the_ratings_of_the_whole_round(k, ratings):
         assert cut == pytest.approx(whole, abs=1e-6)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_resampled_games_give_the_samples_of_whole_rounds(monkeypatch, backend):
+def test_resampled_games_give_the_samples_of_whole_rounds(monkeypatch):
     games = simulated_games(1500, tie_share=0.2)
     arguments = (games.a, games.b, games.score, 4)
     assert remembered(games) < len(games) // 2
-    cut = bootstrap_elo(*arguments, rounds=20, backend=backend).samples
+    cut = bootstrap_elo(*arguments, rounds=20).samples
     monkeypatch.setattr(module, "games_remembered", lambda *_: len(games))
-    whole = bootstrap_elo(*arguments, rounds=20, backend="numpy").samples
+    whole = bootstrap_elo(*arguments, rounds=20).samples
     assert not np.array_equal(cut, whole)
     assert cut == pytest.approx(whole, abs=1e-6)
 
@@ -90,14 +89,11 @@ def clustered_games():
     return make_games(games.a[kept], games.b[kept], games.score[kept], 4, cluster=games.cluster[kept])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_resampled_prompts_are_sequential_elo_on_late_games_of_the_drawn_ones(backend):
+def test_resampled_prompts_are_sequential_elo_on_late_games_of_the_drawn_ones():
     games = clustered_games()
     last = remembered(games)
     assert 2 * last < len(games) // 2
-    found = bootstrap_elo(
-        games.a, games.b, games.score, 4, rounds=3, seed=42, cluster=games.cluster, backend=backend
-    )
+    found = bootstrap_elo(games.a, games.b, games.score, 4, rounds=3, seed=42, cluster=games.cluster)
     of_cluster = [np.flatnonzero(games.cluster == c) for c in range(games.clusters)]
     largest = max(map(len, of_cluster))
     for number in range(3):
@@ -117,13 +113,12 @@ def test_resampled_prompts_are_sequential_elo_on_late_games_of_the_drawn_ones(ba
 
 
 @pytest.mark.parametrize("options", [{"threads": 3}, {"threads": 1}])
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_late_games_do_not_depend_on_backend_blocks_or_threads(monkeypatch, backend, options):
+def test_late_games_do_not_depend_on_blocks_or_threads(monkeypatch, options):
     games = clustered_games()
     arguments = {"rounds": 12, "cluster": games.cluster}
-    expected = bootstrap_elo(games.a, games.b, games.score, 4, backend="numpy", **arguments).samples
+    expected = bootstrap_elo(games.a, games.b, games.score, 4, **arguments).samples
     monkeypatch.setattr(module, "MEMORY", 50_000)
-    found = bootstrap_elo(games.a, games.b, games.score, 4, backend=backend, **options, **arguments).samples
+    found = bootstrap_elo(games.a, games.b, games.score, 4, **options, **arguments).samples
     assert found == pytest.approx(expected, abs=1e-9)
 
 

@@ -17,9 +17,7 @@ THREE_TO_ONE = 400 * np.log10(3)
 
 def played(games, k, rounds=20_000):
     """The mean of strengths after games drawn one by one, and its standard error."""
-    found = bootstrap_elo(
-        games.a, games.b, games.score, games.contestants, k=k, rounds=rounds, backend="numpy"
-    )
+    found = bootstrap_elo(games.a, games.b, games.score, games.contestants, k=k, rounds=rounds)
     return found.samples.mean(axis=0), found.samples.std(axis=0) / rounds**0.5
 
 

@@ -63,12 +63,9 @@ class TestPools:
         assert [drawn.tolist() for drawn in cluster_draws(3, np.arange(20), 9)] == whole
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_each_round_is_sequential_elo_on_the_drawn_clusters_in_shuffled_order(backend):
+def test_each_round_is_sequential_elo_on_the_drawn_clusters_in_shuffled_order():
     games = simulated_games(7, tie_share=0.3, seed=5, clustered=True)
-    found = bootstrap_elo(
-        games.a, games.b, games.score, 4, rounds=6, seed=42, cluster=games.cluster, backend=backend
-    )
+    found = bootstrap_elo(games.a, games.b, games.score, 4, rounds=6, seed=42, cluster=games.cluster)
     for number in range(6):
         drawn = [choice_in_plain_integers(42, number, step, 7, CLUSTER_DRAWS) for step in range(7)]
         pool = [game for cluster in drawn for game in np.flatnonzero(games.cluster == cluster)]
@@ -114,7 +111,7 @@ def test_outcomes_do_not_depend_on_the_parts_they_are_read_in(data):
 def test_pools_and_files_longer_than_one_part_are_read_whole(monkeypatch):
     games = make_games([0, 0, 1] * 9, [1, 2, 2] * 9, [1, 0.5, 0] * 9, 3, cluster=[0, 1, 1] * 9)
     arguments = (games.a, games.b, games.score, 3)
-    options = {"rounds": 8, "cluster": games.cluster, "backend": "numpy"}
+    options = {"rounds": 8, "cluster": games.cluster}
     whole = bootstrap_elo(*arguments, **options).samples
     monkeypatch.setattr("leaderboard.stats.elo_pools.GAMES_AT_ONCE", 4)
     monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 3)

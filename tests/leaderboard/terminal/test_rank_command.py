@@ -203,7 +203,7 @@ class TestMethods:
         assert [above[i][i] for i in range(3)] == [None] * 3
         assert above[0][1] + above[1][0] == pytest.approx(1)
         found = rank_json(graded, "--rounds", 5)
-        assert not {"backend", "threads"} & found["parameters"].keys()
+        assert "threads" not in found["parameters"]
         text = rank(graded, "--method", "bradley-terry", "--rounds", 50, "--interval", 90)
         assert "rank  rank ub  model   score  90% interval" in text
         assert "cannot be told apart at 90%" in text
