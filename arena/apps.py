@@ -9,9 +9,11 @@ class ArenaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from arena.audit import signing_in
         from arena.models import invariants
         from arena.monitoring import errors, logs
 
         invariants.connect()
         logs.connect()
         errors.report_errors()
+        signing_in.connect()

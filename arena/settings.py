@@ -53,7 +53,7 @@ WEB_THREADS = env.int("WEB_THREADS", 8, validate=ONE_OR_MORE)
 
 # --- Applications ------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "arena.audit.apps.RecordedAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

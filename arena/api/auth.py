@@ -9,11 +9,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.core import signing
+from django.db import transaction
 from django.http import HttpRequest
 from ninja.errors import AuthorizationError
 from ninja.security import HttpBearer
 
+from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Rater
+from arena.people.permissions import Visitor
 
 Scope = ApiToken.Scope
 USUAL_SCOPES = (Scope.RATE, Scope.READ)
@@ -36,12 +39,16 @@ class ScopeError(ValueError):
     """The rater can have no such token; the message says why."""
 
 
-def issue_token(rater: Rater, label: str = "", scopes: Collection[str] = USUAL_SCOPES) -> str:
+@transaction.atomic
+def issue_token(
+    rater: Rater, label: str = "", scopes: Collection[str] = USUAL_SCOPES, *, by: Visitor | None = None
+) -> str:
     """A new stored token, which can be read only here. Raises ScopeError."""
     check_scopes(rater, scopes)
     row = ApiToken(rater=rater, label=label, scopes=sorted(scopes))
     token = renew_key(row)
     row.save()
+    record(Kind.KEY, by, f"Key {row.pk} created, for {', '.join(row.scopes)}.", rater=rater)
     return token
 
 

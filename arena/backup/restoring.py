@@ -11,9 +11,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management.color import no_style
 from django.db import DataError, IntegrityError, connection, transaction
 
+from arena.audit.recording import Kind, record
 from arena.backup.archive import Archive, ArchiveError, Manifest
 from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations, tables
-from arena.models import Comparison, Study
+from arena.models import Comparison, Study, invariants
 
 BATCH_BYTES: Final = 4_000_000  # of rows in memory, besides the one that makes it more
 
@@ -66,6 +67,8 @@ def restore(archive: Archive, *, replace: bool) -> Content:
         with _in_words("Rows of the backup refer to rows that it lacks"):
             connection.check_constraints()
         _continue_numbering()
+        made_at = archive.manifest.made_at[:19]
+        record(Kind.BACKUP, None, f"Restored from the backup of {made_at} UTC. Before: {before}.")
     ContentType.objects.clear_cache()
     return before
 
@@ -110,7 +113,7 @@ def _first_filled() -> str:
 
 
 def _empty() -> None:
-    with connection.cursor() as cursor:
+    with invariants.deletable(), connection.cursor() as cursor:
         for statement in connection.ops.sql_flush(no_style(), _all_names(), reset_sequences=True):
             cursor.execute(statement)
 

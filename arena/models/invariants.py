@@ -4,7 +4,8 @@ They are put back after every migration: SQLite drops a table's triggers when it
 refuses to rebuild one that a trigger of another table reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from django.apps import AppConfig
@@ -52,6 +53,34 @@ RULES: dict[str, tuple[str, str, str]] = {
 
 _EVENTS: Final = ("INSERT", "UPDATE")
 
+REMOVED: Final = "[removed]"
+"""What replaces the names of people whose details are removed."""
+
+
+def _removed_in(note: str) -> str:
+    return f"LENGTH({note}) - LENGTH(REPLACE({note}, '{REMOVED}', ''))"
+
+
+_UNCHANGED: Final = ("id", "kind", "at", "study_slug", "request")
+_EMPTIED: Final = ("study_id", "rater_id", "by_id", "account_id")
+
+APPEND_ONLY: dict[str, tuple[str, str, str]] = {
+    # name: (table, what an update may be, message); no row is deleted
+    "event_append_only": (
+        "arena_studyevent",
+        " AND ".join(
+            [
+                *(f"NEW.{name} = OLD.{name}" for name in _UNCHANGED),
+                "COALESCE(NEW.by_number, 0) = COALESCE(OLD.by_number, 0)",
+                # What it points at may be deleted.
+                *(f"COALESCE(NEW.{name}, OLD.{name}, 0) = COALESCE(OLD.{name}, 0)" for name in _EMPTIED),
+                f"(NEW.note = OLD.note OR {_removed_in('NEW.note')} > {_removed_in('OLD.note')})",
+            ]
+        ),
+        "what is in the log stays as it is",
+    ),
+}
+
 
 def connect() -> None:
     pre_migrate.connect(_before_migrate, dispatch_uid="arena.models.invariants")
@@ -64,6 +93,7 @@ def _before_migrate(sender: AppConfig, using: str, plan: Sequence[Any] = (), **k
             for name in RULES:
                 for event in _EVENTS:
                     cursor.execute(f"DROP TRIGGER IF EXISTS {name}_{event.lower()}")
+        _drop_append_only(using)
 
 
 def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
@@ -80,6 +110,61 @@ def install(using: str = "default") -> None:
             if table in existing:
                 for statement in make(name, table, condition, message):
                     cursor.execute(statement)
+    _install_append_only(using)
+
+
+@contextmanager
+def deletable(using: str = "default") -> Iterator[None]:
+    """Let rows of tables that only grow be deleted: for who empties the whole database in a transaction."""
+    _drop_append_only(using)
+    yield
+    _install_append_only(using)
+
+
+def _install_append_only(using: str) -> None:
+    connection = connections[using]
+    existing = connection.introspection.table_names()
+    make = _append_only_postgresql if connection.vendor == "postgresql" else _append_only_sqlite
+    _drop_append_only(using)
+    with connection.cursor() as cursor:
+        for name, (table, condition, message) in APPEND_ONLY.items():
+            if table in existing:
+                for statement in make(name, table, condition, message):
+                    cursor.execute(statement)
+
+
+def _drop_append_only(using: str) -> None:
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        for name, (table, _, _) in APPEND_ONLY.items():
+            if connection.vendor == "postgresql":
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}")
+            else:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}_update")
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}_delete")
+
+
+def _append_only_sqlite(name: str, table: str, condition: str, message: str) -> list[str]:
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+    return [
+        f"CREATE TRIGGER {name}_update BEFORE UPDATE ON {table} WHEN NOT ({condition}) {refuse}",
+        f"CREATE TRIGGER {name}_delete BEFORE DELETE ON {table} {refuse}",
+    ]
+
+
+def _append_only_postgresql(name: str, table: str, condition: str, message: str) -> list[str]:
+    return [
+        f"""CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
+            BEGIN
+                IF TG_OP = 'UPDATE' THEN
+                    IF {condition} THEN
+                        RETURN NEW;
+                    END IF;
+                END IF;
+                RAISE EXCEPTION '{message}' USING ERRCODE = 'check_violation';
+            END $$ LANGUAGE plpgsql""",
+        f"CREATE TRIGGER {name} BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    ]
 
 
 def _sqlite(name: str, table: str, condition: str, message: str) -> list[str]:

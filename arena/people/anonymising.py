@@ -22,6 +22,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from arena.audit.recording import Kind, record
 from arena.models import (
     Answer,
     ApiToken,
@@ -37,13 +38,14 @@ from arena.models import (
     Study,
     StudyEvent,
 )
+from arena.models.invariants import REMOVED
 from arena.people import joining
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies.pages import show
 
 CHUNK: Final = 500
 
-GONE: Final = "[removed]"  # what replaces names and comments
+GONE: Final = REMOVED  # what replaces names and comments
 SHORT: Final = 3  # shorter names are not looked for in notes: every word would hold them
 
 
@@ -94,16 +96,15 @@ def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -
     _forget_in_notes(studies, names)
     if user is not None:
         _forget_account(user, names)
-    StudyEvent.objects.bulk_create(
-        StudyEvent(
+    without: list[Study | None] = [None]  # who joined no study
+    for study in studies or without:
+        record(
+            Kind.ANONYMISED,
+            None if own else by,
+            "Asked for by the person." if own else "",
             study=study,
-            kind=StudyEvent.Kind.ANONYMISED,
-            by=by if by is not None and by.pk and not own else None,
             rater=locked,
-            note="Asked for by the person." if own else "",
         )
-        for study in studies
-    )
     return locked
 
 
@@ -142,6 +143,7 @@ def _notes(studies: list[Study]) -> Iterator[tuple[QuerySet[Any], str]]:
     """
     yield Invitation.objects.filter(study__in=studies), "note"
     yield StudyEvent.objects.filter(study__in=studies), "note"
+    yield StudyEvent.objects.filter(study=None, kind__in=[Kind.ADMIN, Kind.KEY, Kind.GROUP]), "note"
     yield ImportFile.objects.filter(job__study__in=studies), "name"
     yield ImportJob.objects.filter(study__in=studies), "report"
     about = [get_user_model(), Rater, Membership, ApiToken, Invitation]

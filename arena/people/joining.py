@@ -19,7 +19,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study, StudyEvent
+from arena.audit.recording import Kind, record
+from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.people.permissions import Visitor, may_sign_up
@@ -120,9 +121,7 @@ def _raise(membership: Membership, role: Role) -> bool:
         return False
     membership.role = role
     note = f"{before} to {role.value}, by joining"
-    StudyEvent.objects.create(
-        study_id=membership.study_id, kind=StudyEvent.Kind.ROLE, rater=membership.rater, note=note
-    )
+    record(Kind.ROLE, membership.rater.user, note, study=membership.study, rater=membership.rater)
     return True
 
 

@@ -19,6 +19,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from arena.audit import signing_in
+
 A_DAY: Final = timedelta(days=1)
 GUESSES_A_DAY: Final = 100
 """At one name, by all browsers that are unknown to it."""
@@ -44,7 +46,11 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
         self, sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **kwargs: Any
     ) -> None:
         AccessFailureLog.objects.filter(attempt_time__lte=timezone.now() - A_DAY).delete()
+        was_locked = getattr(request, "axes_locked_out", False)
         super().user_login_failed(sender, credentials, request, **kwargs)
+        if not was_locked:  # else it would be recorded without end
+            locked = getattr(request, "axes_locked_out", False)
+            signing_in.failed(name_tried(credentials), locked_out=locked)
 
     def reset_attempts(self, *, username: str | None = None, **kwargs: Any) -> int:
         if username:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from arena.audit.recording import Kind, record
 from arena.models import Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.models.signals import announce
 from arena.people import joining
@@ -29,7 +30,11 @@ class MemberError(Exception):
 @transaction.atomic
 def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
     """Give a member another role, on record; False if they have it already. Raises MemberError."""
-    locked = Membership.objects.select_for_update(of=("self",)).select_related("rater").get(pk=membership.pk)
+    locked = (
+        Membership.objects.select_for_update(of=("self",))
+        .select_related("rater", "study")
+        .get(pk=membership.pk)
+    )
     if locked.rater.user_id == by.pk:
         raise MemberError("Another operator has to change your role.")
     before = Role(locked.role)
@@ -38,15 +43,17 @@ def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
     locked.role = role
     locked.save(update_fields=["role"])
     note = f"{before.value} to {role.value}"
-    StudyEvent.objects.create(
-        study_id=locked.study_id, kind=StudyEvent.Kind.ROLE, by=by, rater=locked.rater, note=note
-    )
+    record(Kind.ROLE, by, note, study=locked.study, rater=locked.rater)
     return True
 
 
-def withdraw(invitation: Invitation) -> bool:
+@transaction.atomic
+def withdraw(invitation: Invitation, by: Visitor) -> bool:
     valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
-    return bool(valid.update(revoked_at=timezone.now()))
+    withdrawn = bool(valid.update(revoked_at=timezone.now()))
+    if withdrawn:
+        record(Kind.INVITATION, by, f"Link {invitation.pk} withdrawn.", study=invitation.study)
+    return withdrawn
 
 
 LONGEST_NOTE = 1000
@@ -81,7 +88,7 @@ def decide(study: Study, rater: Rater, kind: StudyEvent.Kind, by: User, note: st
         return False
     setattr(membership, field, timezone.now() if wanted else None)
     membership.save(update_fields=[field])
-    StudyEvent.objects.create(study=locked, kind=kind, by=by, rater=rater, note=note.strip())
+    record(kind, by, note.strip(), study=locked, rater=rater)
     if field == "left_out_at":
         rated = Comparison.objects.filter(study=locked, rater=rater).values("pair")
         Pair.objects.filter(pk__in=rated).recount(locked)
@@ -176,7 +183,9 @@ def people(request: OperatorRequest) -> HttpResponse:
     blank = Invitation(study=request.study)
     form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
     if request.method == "POST" and form.is_valid():
-        form.save()
+        with transaction.atomic():
+            link = form.save()
+            record(Kind.INVITATION, request.user, _described(link), study=request.study)
         messages.success(request, "Link created. Copy it below and send it.")
         return redirect("operate-people", slug=request.study.slug)
     links = paged(request, request.study.invitations.select_related("group").order_by("-pk"), 20, "links")
@@ -195,11 +204,16 @@ def people(request: OperatorRequest) -> HttpResponse:
     return show(request, "people.html", context, status=422 if form.errors else 200)
 
 
+def _described(link: Invitation) -> str:
+    role = Role(link.role).label.partition(":")[0].lower()
+    return f"Link {link.pk} created: for the role {role}, for {link.max_uses:,} people at most."
+
+
 @require_POST
 @operator
 def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
     found = get_object_or_404(Invitation, pk=link, study=request.study)
-    withdraw(found)
+    withdraw(found, request.user)
     messages.success(request, "Link withdrawn. Nobody can join with it.")
     return redirect("operate-people", slug=request.study.slug)
 
@@ -224,6 +238,9 @@ def role(request: OperatorRequest, member: int) -> HttpResponse:
 @operator
 def trained(request: OperatorRequest, member: int) -> HttpResponse:
     """Let a member rate without having passed the training."""
-    training.let_through(get_object_or_404(Membership, pk=member, study=request.study))
+    found = get_object_or_404(Membership.objects.select_related("rater"), pk=member, study=request.study)
+    with transaction.atomic():
+        training.let_through(found)
+        record(Kind.TRAINED, request.user, study=request.study, rater=found.rater)
     messages.success(request, "Training counted as passed.")
     return redirect("operate-people", slug=request.study.slug)

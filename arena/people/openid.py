@@ -22,11 +22,14 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from requests import RequestException
+
+from arena.audit.recording import Kind, record
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +138,11 @@ def _set_staff(user: User, app: SocialApp, claims: Claims) -> None:
     if user.is_staff != is_staff:
         user.is_staff = is_staff
         if user.pk:
-            user.save(update_fields=["is_staff"])
+            with transaction.atomic():
+                user.save(update_fields=["is_staff"])
+                now = "in" if is_staff else "no longer in"
+                note = f"{'Staff now' if is_staff else 'No longer staff'}: {now} the group of {app.name}."
+                record(Kind.RIGHT, None, note, account=user)
 
 
 def _forget_taken_address(sociallogin: SocialLogin) -> None:

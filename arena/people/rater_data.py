@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from arena.audit.recording import Kind, record
 from arena.data.writing import Row, Table, Type, batches
 from arena.models import Comparison, CriterionRating, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, left_out_raters
@@ -214,4 +215,8 @@ def _file(
     if form not in ("csv", "jsonl"):
         raise Http404
     comments = request.GET.get("comments") == "1"
-    return download(request.study, columns(comments=comments), rows(request.study, comments=comments), form)
+    made = columns(comments=comments)
+    if request.method == "GET":
+        what = f"{made.name}.{form}, {'with' if comments else 'without'} comments."
+        record(Kind.DOWNLOADED, request.user, what, study=request.study)
+    return download(request.study, made, rows(request.study, comments=comments), form)

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, check_scopes, issue_token
+from arena.audit.recording import Kind, record
 from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import announce
@@ -29,7 +30,9 @@ def raters(request: HttpRequest) -> HttpResponse:
     """People and judges; POST makes a judge of a program elsewhere."""
     form = JudgeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        judge = form.save()
+        with transaction.atomic():
+            judge = form.save()
+            record(Kind.JUDGE, request.user, f"Judge {judge.slug} of a program elsewhere added.", rater=judge)
         messages.success(request, f"{judge} created. Now create an API key for its program.")
         return redirect("operate-keys")
     asked = request.GET.get("q", "").replace("\0", "")
@@ -76,9 +79,11 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
     found = get_object_or_404(Rater, pk=rater, study=None)
     again = "resume" in request.POST
-    Rater.objects.filter(pk=found.pk, paused_at__isnull=not again).update(
-        paused_at=None if again else timezone.now()
-    )
+    with transaction.atomic():
+        other = Rater.objects.filter(pk=found.pk, paused_at__isnull=not again)
+        if other.update(paused_at=None if again else timezone.now()):
+            kind = Kind.RATER_RESUMED if again else Kind.RATER_PAUSED
+            record(kind, request.user, "In all studies.", rater=found)
     messages.success(request, f"{found} gets pairs again." if again else f"{found} paused.")
     return redirect("operate-all-raters")
 
@@ -97,7 +102,10 @@ def groups(request: HttpRequest) -> HttpResponse:
     """The groups with their sizes; POST makes another."""
     form = GroupForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return redirect("operate-group", group=form.save().pk)
+        with transaction.atomic():
+            made = form.save()
+            record(Kind.GROUP, request.user, f"Group {made.slug} created.")
+        return redirect("operate-group", group=made.pk)
     found = RaterGroup.objects.annotate(size=Count("raters"))
     status = 422 if form.errors else 200
     return render(request, "operating/groups.html", {"groups": found, "form": form}, status=status)
@@ -134,14 +142,21 @@ def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpRes
     named = Rater.objects.filter(pk__in=[pk for pk in request.POST.getlist("rater") if pk.isdecimal()])
     studies = _studies_of(group.raters.all())
     if "delete" in request.POST:
+        record(Kind.GROUP, request.user, f"Group {group.slug} deleted.")
         group.delete()
     elif "rename" in request.POST:
+        before = form.initial["slug"]
         form.save()
+        record(Kind.GROUP, request.user, f"Group {group.slug} renamed. Before: {before}.")
     elif "add" in request.POST:
         group.raters.add(*named)
         studies |= _studies_of(named)
+        for rater in named:
+            record(Kind.GROUP, request.user, f"Put into group {group.slug}.", rater=rater)
     elif "take-out" in request.POST:
         group.raters.remove(*named)
+        for rater in named:
+            record(Kind.GROUP, request.user, f"Taken out of group {group.slug}.", rater=rater)
     announce(studies)
     if "delete" in request.POST:
         messages.success(request, f"Group {group.name} deleted. Its raters keep their ratings.")
@@ -198,7 +213,7 @@ def keys(request: HttpRequest) -> HttpResponse:
     form = KeyForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = form.cleaned_data
-        key = issue_token(made["rater"], made["label"], made["scopes"])
+        key = issue_token(made["rater"], made["label"], made["scopes"], by=request.user)
         context = {"rater": made["rater"], "scopes": sorted(made["scopes"]), "key": key}
         return render(request, "operating/key.html", context)
     found = ApiToken.objects.select_related("rater").order_by("-pk")
@@ -210,6 +225,8 @@ def keys(request: HttpRequest) -> HttpResponse:
 @staff_only
 def revoke(request: HttpRequest, key: int) -> HttpResponse:
     found = get_object_or_404(ApiToken, pk=key)
-    ApiToken.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now())
+    with transaction.atomic():
+        if ApiToken.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now()):
+            record(Kind.KEY, request.user, f"Key {found.pk} revoked.", rater=found.rater)
     messages.success(request, f"Key {found} revoked.")
     return redirect("operate-keys")

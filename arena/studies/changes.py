@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models import Field, Q
 from django.template.defaultfilters import pluralize
 
-from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study, StudyEvent
+from arena.audit.recording import Kind, record
+from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study
 from arena.models.signals import announce
 from arena.people.permissions import Visitor
 from arena.studies import tasks
@@ -90,7 +91,7 @@ def remove_row(row: Contestant | Prompt, study: Study, by: Visitor) -> bool:
     answers = row.completions.count()
     note = f"{_about(row)}removed, with {answers:,} answer{pluralize(answers)}."
     row.delete()
-    StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.SETTING, by=_account(by), note=note)
+    record(Kind.SETTING, by, note, study=study)
     announce([study])
     return True
 
@@ -115,11 +116,9 @@ def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[
         return []
     found = [field.name for field in changed]
     row.save(update_fields=found)
-    StudyEvent.objects.bulk_create(
-        StudyEvent(study=study, kind=kind_of(field.name), by=_account(by), note=f"{_about(stored)}{note}")
-        for field in changed
-        for note in [_note(field, getattr(stored, field.name), getattr(row, field.name))]
-    )
+    for field in changed:
+        note = _note(field, getattr(stored, field.name), getattr(row, field.name))
+        record(kind_of(field.name), by, f"{_about(stored)}{note}", study=study)
     return found
 
 
@@ -132,17 +131,13 @@ def _about(row: Any) -> str:
     return f"{'Model' if isinstance(row, Contestant) else 'Prompt'} {row}, "
 
 
-def _account(by: Visitor) -> Any:
-    return by if by and by.pk else None
-
-
 def _plain_lines(value: Any) -> Any:
     """The text with the line ends of files: that browsers send others is no change."""
     return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
-def kind_of(name: str) -> StudyEvent.Kind:
-    return StudyEvent.Kind.NAMING if name == "naming" else StudyEvent.Kind.SETTING
+def kind_of(name: str) -> Kind:
+    return Kind.NAMING if name == "naming" else Kind.SETTING
 
 
 def _note(field: "Field[Any, Any]", before: Any, now: Any) -> str:

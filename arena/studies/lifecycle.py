@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.contrib import messages
-from django.contrib.admin.models import DELETION, LogEntry
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse
@@ -12,13 +11,12 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from arena.audit.recording import Kind, record
 from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.studies.pages import paged, show
 from arena.studies.setting_up import AddressForm
-
-Kind = StudyEvent.Kind
 
 
 @transaction.atomic
@@ -31,7 +29,7 @@ def decide(study: Study, kind: StudyEvent.Kind, by: Visitor, note: str = "") -> 
         return False
     setattr(locked, change.field, timezone.now() if change.sets else None)
     locked.save(update_fields=[change.field])
-    StudyEvent.objects.create(study=locked, kind=kind, by=by if by and by.pk else None, note=note.strip())
+    record(kind, by, note.strip(), study=locked)
     if change.grave:
         announce([locked])
     setattr(study, change.field, getattr(locked, change.field))
@@ -174,10 +172,14 @@ def delete(request: OperatorRequest) -> HttpResponse:
         problem = "Nothing was changed. What you typed is not the name of the study."
         return show(request, "delete.html", {**context, "problem": problem}, status=422)
     with transaction.atomic():
-        LogEntry.objects.log_actions(request.user.pk, Study.objects.filter(pk=study.pk), DELETION)
+        record(Kind.DELETED, request.user, _lost(context), study=study)
         study.delete()
     messages.success(request, f"{study.name} deleted.")
     return redirect("operate")
+
+
+def _lost(counts: dict[str, int]) -> str:
+    return "With " + ", ".join(f"{count:,} {what}" for what, count in counts.items()) + "."
 
 
 def _staff_only(request: OperatorRequest) -> None:

@@ -196,8 +196,12 @@ def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str =
 
 
 def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
-    name = f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}.{form}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return sent(f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}", table, rows, form)
+
+
+def sent(name: str, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
+    """The table as a file to save under this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     pieces = WRITERS[form](table, rows)
     return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[form], headers=headers)
 

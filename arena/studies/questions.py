@@ -11,7 +11,8 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.template.defaultfilters import pluralize, truncatechars
 
-from arena.models import Assignment, Prompt, Question, Study, StudyEvent
+from arena.audit.recording import Kind, record
+from arena.models import Assignment, Prompt, Question, Study
 from arena.models.signals import announce
 from arena.people.permissions import Visitor
 
@@ -168,12 +169,7 @@ def _free_position(prompt: Prompt) -> int:
 
 def _note(prompt: Prompt, by: Visitor, row: Question, done: str) -> None:
     note = f"Requirement {row.position} of prompt {prompt.external_id}, “{_short(row.text)}”: {done}."
-    StudyEvent.objects.create(
-        study=prompt.study,
-        kind=StudyEvent.Kind.SETTING,
-        by=by if by and by.pk else None,
-        note=note,
-    )
+    record(Kind.SETTING, by, note, study=prompt.study)
     announce([prompt.study])
 
 

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arena.audit.recording import Kind, record
 from arena.models import Pair, Reference, Study
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies import changes, pages, tasks
@@ -379,6 +380,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             study = form.save()
+            record(Kind.CREATED, request.user, f"With the address {study.slug}.", study=study)
         messages.success(request, "Study created. It is a draft until you publish it.")
         return redirect("operate-guidelines", slug=study.slug)
     status = INVALID if form.errors else 200

@@ -1,5 +1,6 @@
 from django.urls import include, path
 
+from arena.audit import page as audit
 from arena.data.uploads import views as uploads
 from arena.people import anonymising, members, rater_data, raters
 from arena.studies import contents, lifecycle, progress, requirements, self_naming, setting_up
@@ -49,6 +50,9 @@ urlpatterns = [
     path("raters/<int:rater>/pause/", raters.pause_everywhere, name="operate-pause-everywhere"),
     path("groups/", raters.groups, name="operate-groups"),
     path("groups/<int:group>/", raters.group, name="operate-group"),
+    path("audit/", audit.audit, name="operate-audit"),
+    path("audit.csv", audit.audit_file, {"form": "csv"}, name="operate-audit-csv"),
+    path("audit.jsonl", audit.audit_file, {"form": "jsonl"}, name="operate-audit-jsonl"),
     path("keys/", raters.keys, name="operate-keys"),
     path("keys/<int:key>/revoke/", raters.revoke, name="operate-revoke"),
     path("<slug:slug>/", include(_study)),

@@ -49,6 +49,7 @@ STAFF_TABS: Final = {
     "operate-all-raters": "Raters",
     "operate-groups": "Groups of raters",
     "operate-keys": "API keys",
+    "operate-audit": "Audit log",
 }
 
 

@@ -8,11 +8,13 @@ from typing import Final
 from django.contrib import messages
 from django.contrib.auth.models import Permission, User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from arena.audit.recording import Kind, record
 from arena.people.permissions import Visitor, staff_only
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun
@@ -65,7 +67,9 @@ def set_right(account: User, by: Visitor, *, given: bool) -> bool:
     right = Permission.objects.get(content_type__app_label="judging", codename="start_paid_run")
     if account.user_permissions.filter(pk=right.pk).exists() == given:
         return False
-    (account.user_permissions.add if given else account.user_permissions.remove)(right)
+    with transaction.atomic():
+        (account.user_permissions.add if given else account.user_permissions.remove)(right)
+        record(Kind.RIGHT, by, f"{'May now' if given else 'May no longer'} start paid runs.", account=account)
     return True
 
 

@@ -6,7 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
+from arena.audit.recording import Kind, record
 from arena.models import Rater
+from arena.people.permissions import Visitor
 from arena.texts.slugs import free_slug
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
@@ -58,18 +60,20 @@ def store_with_rater(owner: Judge | Panel) -> None:
 
 
 @transaction.atomic
-def create_judge(slug: str, name: str, judge: Judge) -> Judge:
+def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) -> Judge:
     """Store a new judge, all set but for its rater; raises JudgeError."""
     check(judge)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'Another judge has the slug "{slug}".')
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
     store_with_rater(judge)
+    asked = "simulated" if judge.is_simulated else f"{judge.model} at {judge.base_url}"
+    record(Kind.JUDGE, by, f"Judge {slug} added: {asked}.", rater=judge.rater)
     return judge
 
 
 @transaction.atomic
-def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
+def configure_judge(judge: Judge, name: str, wanted: Judge, by: Visitor | None = None) -> Judge:
     """Give a judge the settings of ``wanted``; raises JudgeError. Once it has replied, IDENTITY is fixed."""
     check(wanted)
     changed = [part for part in Judge.IDENTITY if getattr(judge, part) != getattr(wanted, part)]
@@ -78,6 +82,8 @@ def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
             f"{judge.name} has replied already, so you cannot change its {', '.join(changed)}. "
             "Add a new judge."
         )
+    changes = [f"Name: {name}. Before: {judge.rater.name}."] if judge.rater.name != name else []
+    changes += [_in_words(part, judge, wanted) for part in SETTINGS if _differ(part, judge, wanted)]
     for part in SETTINGS:
         setattr(judge, part, getattr(wanted, part))
     if judge.prompt_hash:  # of a run that has brought no reply yet
@@ -85,7 +91,28 @@ def configure_judge(judge: Judge, name: str, wanted: Judge) -> Judge:
     judge.rater.name = name
     judge.rater.simulated = judge.is_simulated
     store_with_rater(judge)
+    if changes:
+        record(Kind.JUDGE, by, f"Judge {judge.slug}. {' '.join(changes)}", rater=judge.rater)
     return judge
+
+
+def _differ(part: str, judge: Judge, wanted: Judge) -> bool:
+    return bool(getattr(judge, part) != getattr(wanted, part))
+
+
+def _in_words(part: str, judge: Judge, wanted: Judge) -> str:
+    """What a setting is and was, without texts that may hold much or a secret."""
+    label = part.replace("_", " ").capitalize()
+    if part in ("wording", "options", "parameters", "simulation"):
+        return f"{label} changed."
+    now, before = getattr(wanted, part), getattr(judge, part)
+    return f"{label}: {_said(now)}. Before: {_said(before)}."
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value in ("", None) else str(value)
 
 
 def check(judge: Judge) -> None:
@@ -172,15 +199,23 @@ def price_of(model: str, base_url: str) -> Price | None:
     return places.order_by("-base_url").first()
 
 
-def enter_price(judge: Judge, prices: Prices | None) -> None:
+def enter_price(judge: Judge, prices: Prices | None, by: Visitor | None = None) -> None:
     """Set or remove what the judge's model costs at its endpoint, for all judges that ask it there."""
     known, place = price_of(judge.model, judge.base_url), judge.base_url.rstrip("/")
     if judge.is_simulated:
         return
     if prices is None:
-        Price.objects.filter(model=judge.model, base_url=place).delete()
+        if Price.objects.filter(model=judge.model, base_url=place).delete()[0]:
+            record(Kind.JUDGE, by, f"Price of {judge.model} at {place} removed.")
     elif known is None or known.prices != prices:
         Price.objects.update_or_create(model=judge.model, base_url=place, defaults=vars(prices))
+        now, before = _price_in_words(prices), _price_in_words(known.prices if known else None)
+        record(Kind.JUDGE, by, f"Price of {judge.model} at {place}: {now}. Before: {before}.")
+
+
+def _price_in_words(prices: Prices | None) -> str:
+    """Per million tokens, of input and output."""
+    return ", ".join(f"{name} {value}" for name, value in vars(prices).items()) if prices else "none"
 
 
 def check_url(url: str) -> None:

@@ -273,18 +273,18 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
                 if self.instance.pk or (known and known.prices != self.prices):
                     check_may_change_what_is_asked(by)
                 check_may_bind(wanted, by)
-                stored = self._stored(given["slug"], given["name"])
-                enter_price(stored, self.prices)
+                stored = self._stored(given["slug"], given["name"], by)
+                enter_price(stored, self.prices, by)
                 return stored
         except JudgeError as error:
             self.add_error(None, str(error))
             return None
 
-    def _stored(self, slug: str, name: str) -> Judge:
+    def _stored(self, slug: str, name: str, by: Visitor) -> Judge:
         if not self.instance.pk:
-            return create_judge(slug, name, self.wanted())
+            return create_judge(slug, name, self.wanted(), by)
         fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
-        return configure_judge(fresh, name, self.wanted())
+        return configure_judge(fresh, name, self.wanted(), by)
 
 
 def _prices(judge: Judge) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from arena.audit.recording import Kind, record
 from arena.models import Assignment, Rater, Study
 from arena.people.permissions import Visitor
 from arena.rating import planning, plans, text_planning
+from judging.endpoints import costs
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.simulated import Simulation
 from judging.judges.rights import check_may_ask
@@ -152,6 +154,9 @@ def start_run(
     try:
         with transaction.atomic():
             run.save()
+            allowed = costs.in_words(budget, currency) if budget is not None else "none"
+            note = f"Run {run.pk} of {judge.slug} started. Budget: {allowed}."
+            record(Kind.RUN, created_by, note, study=study)
             if not judge.prompt_hash:
                 judge.prompt_hash = judge.current_prompt_hash()
                 judge.save(update_fields=["prompt_hash"])
@@ -348,7 +353,8 @@ def pause_if_unreadable(run: JudgeRun) -> None:
             f"{READ_ANOTHER_WAY}, or resume the run."
         )
         running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING, reads_on=False)
-        running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True)
+        if running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True):
+            _record(run, None, "paused, as no reply could be read")
 
 
 LONGEST_QUOTE: Final = 200
@@ -368,10 +374,19 @@ def one_line(text: str) -> str:
 LONGEST_ERROR: Final = JudgeRun._meta.get_field("error").max_length
 
 
-def pause_run(run: JudgeRun, why: str = "") -> bool:
+@transaction.atomic
+def pause_run(run: JudgeRun, why: str = "", by: Visitor | None = None) -> bool:
     """Ask nothing more for now; False if the run is not queued or running."""
     going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
-    return bool(going_on.update(state=JudgeRun.State.PAUSED, error=why[:LONGEST_ERROR]))
+    paused = bool(going_on.update(state=JudgeRun.State.PAUSED, error=why[:LONGEST_ERROR]))
+    if paused:
+        _record(run, by, "paused", why)
+    return paused
+
+
+def _record(run: JudgeRun, by: Visitor | None, what: str, why: str = "") -> None:
+    note = f"Run {run.pk} of {run.judge.slug} {what}. {why[:LONGEST_ERROR]}".strip()
+    record(Kind.RUN, by, note, study=run.study)
 
 
 def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
@@ -381,20 +396,26 @@ def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
     with transaction.atomic():
         paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
         if paused.filter(started_at=None).update(state=JudgeRun.State.QUEUED, error=""):
+            _record(run, by, "resumed")
             transaction.on_commit(lambda: queue.nudge_plan(run.pk))
             return True
         if not paused.update(state=JudgeRun.State.RUNNING, error=""):
             return False
+        _record(run, by, "resumed")
         # Messages that came during the pause were not acted upon.
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
     feed(run.pk)
     return True
 
 
-def cancel_run(run: JudgeRun, why: str = "") -> bool:
+@transaction.atomic
+def cancel_run(run: JudgeRun, why: str = "", by: Visitor | None = None) -> bool:
     """Stop asking for good; False if the run had ended. Replies to calls in flight still count.
 
     What was not asked stays planned for the judge's next run over the study.
     """
-    cancelled = JudgeRun.objects.active().filter(pk=run.pk)
-    return bool(cancelled.update(state=JudgeRun.State.CANCELLED, finished_at=timezone.now(), error=why))
+    active = JudgeRun.objects.active().filter(pk=run.pk)
+    cancelled = active.update(state=JudgeRun.State.CANCELLED, finished_at=timezone.now(), error=why)
+    if cancelled:
+        _record(run, by, "cancelled", why)
+    return bool(cancelled)

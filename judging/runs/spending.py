@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Round
 
+from arena.audit.recording import Kind, record
 from arena.people.permissions import Visitor
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
@@ -236,6 +237,11 @@ def change_budget(run: JudgeRun, budget: Decimal | None, by: Visitor | None = No
                 "less "
                 "than both together."
             )
-    current.budget = budget
+    before, current.budget = current.budget, budget
     current.save(update_fields=["budget", "currency"])
+    now, then = (
+        "none" if each is None else costs.in_words(each, current.currency) for each in (budget, before)
+    )
+    note = f"Run {run.pk} of {current.judge.slug}, budget: {now}. Before: {then}."
+    record(Kind.RUN, by, note, study=current.study)
     return current

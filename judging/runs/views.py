@@ -353,7 +353,8 @@ def _following(run: JudgeRun, kind: str) -> str:
 @staff_only
 def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
     done = "Run cancelled. Calls in flight still count."
-    return _change(request, _run(run_id), lifecycle.cancel_run, done, "The run had already ended.")
+    cancel = partial(lifecycle.cancel_run, by=request.user)
+    return _change(request, _run(run_id), cancel, done, "The run had already ended.")
 
 
 @require_POST
@@ -361,7 +362,8 @@ def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
 def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
     done = "Run paused. Calls in flight still count."
     nothing = "The run is already paused or has ended."
-    return _change(request, _run(run_id), lifecycle.pause_run, done, nothing)
+    pause = partial(lifecycle.pause_run, by=request.user)
+    return _change(request, _run(run_id), pause, done, nothing)
 
 
 @require_POST

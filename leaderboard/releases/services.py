@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from arena.models import Study, StudyEvent
+from arena.audit.recording import Kind, record
+from arena.models import Study
 from arena.people.permissions import Visitor
 from leaderboard.files.bundle.archive import JUDGES, BundleError, Reader
 from leaderboard.files.bundle.making import make
@@ -134,9 +135,4 @@ def correct(number: int, study: Study, doi: str, changelog: str, by: Visitor) ->
 
 
 def _note(about: Release, by: Visitor, what: str) -> None:
-    StudyEvent.objects.create(
-        study=about.study,
-        kind=StudyEvent.Kind.SETTING,
-        by=by if by and by.pk else None,
-        note=f"Release {about.number}, version {about.version}, {what}",
-    )
+    record(Kind.RELEASE, by, f"Release {about.number}, version {about.version}, {what}", study=about.study)

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeAlias
 
 from celery import current_app
 from django.conf import settings
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.cache import cache
 from django.core.files.base import File
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from arena.audit import recording
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import About, BrokenFileError, InputFile
@@ -460,9 +460,7 @@ def _settle(job: ImportJob, report: ImportReport) -> None:
     job.save(update_fields=["report"])
     if report.applied:
         end(job.pk, State.APPLIED)
-        if job.user_id is not None:
-            studies = Study.objects.filter(pk=job.study_id)
-            LogEntry.objects.log_actions(job.user_id, studies, CHANGE, summary(report), single_object=True)
+        recording.record(recording.Kind.IMPORTED, job.user, summary(report), study=job.study)
     else:
         error = "Nothing was imported: the study changed after the check, and now the files have errors."
         ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)

@@ -3,9 +3,11 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
+from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Rater
 from arena.people.joining import rater_of
 
@@ -65,7 +67,11 @@ class Command(BaseCommand):
             # An id comes first, so that a label that looks like one takes no other token along.
             by_id = live.filter(pk=int(which)) if which.isdecimal() else live.none()
             live = by_id if by_id.exists() else live.filter(label=which)
-        count = live.update(revoked_at=timezone.now())
+        found = list(live.values_list("pk", flat=True))
+        with transaction.atomic():
+            count = live.update(revoked_at=timezone.now())
+            for key in found:
+                record(Kind.KEY, None, f"Key {key} revoked.", rater=rater)
         if which is not None and not count:
             raise CommandError(f'{rater} has no token in use with the id or label "{which}".')
         self.stdout.write(f"Revoked {count} token(s) of {rater}.")

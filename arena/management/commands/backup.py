@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.audit.recording import Kind, record
 from arena.backup.saving import save
 from arena.backup.tables import TablesError
 from arena.data import output
@@ -20,6 +21,7 @@ class Command(BaseCommand):
         try:
             with output.opened(out, private=True) as file:
                 manifest = save(file)
+            record(Kind.BACKUP, None, f"Backup made, as of {manifest.made_at[:19]} UTC.")
         except TablesError as error:
             raise CommandError(str(error)) from error
         except OSError as error:

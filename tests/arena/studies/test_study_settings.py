@@ -135,7 +135,7 @@ def test_the_change_and_its_record_are_stored_together(study: Study, monkeypatch
     with pytest.raises(RuntimeError):
         change_and_fail()
     assert (Study.objects.get().points, StudyEvent.objects.count()) == (8, 0)
-    monkeypatch.setattr(StudyEvent.objects, "bulk_create", fail)
+    monkeypatch.setattr(StudyEvent.objects, "create", fail)
     study.refresh_from_db()
     with pytest.raises(RuntimeError):
         change(study, points=5)

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.core.cache import cache
 from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
@@ -17,7 +16,7 @@ from django.utils import timezone
 
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
-from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study
+from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study, StudyEvent
 from arena.process import busy
 from tests import factories
 
@@ -88,7 +87,7 @@ def test_check_then_apply() -> None:
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
     said = "Imported: 1 models, 2 prompts, 2 answers."
-    assert LogEntry.objects.get(user=user).change_message == said
+    assert StudyEvent.objects.get(kind="imported", by=user).note == said
 
 
 def test_apply_is_asked_for_and_done_once(nudges: Any, django_capture_on_commit_callbacks: Any) -> None:
