@@ -162,11 +162,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 2
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for as long as it takes
-# WORKER_CONCURRENCY calls are in flight; further threads claim what comes next, commit and submit.
-CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + max(2, WORKER_CONCURRENCY)
+# WORKER_CONCURRENCY calls are in flight, more where one run would keep another waiting; further threads claim
+# what comes next, commit and submit.
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + 2 * max(2, WORKER_CONCURRENCY)
 # Slots of a worker by queue: tasks of one never wait for those of another.
-QUEUES = {"judging": CELERY_WORKER_CONCURRENCY, "statistics": 2, "imports": 2}
+QUEUES = {"judging": CELERY_WORKER_CONCURRENCY, "proposals": 2, "statistics": 2, "imports": 2}
 CELERY_TASK_ROUTES = {
+    "judging.tasks.propose": {"queue": "proposals"},
     "judging.*": {"queue": "judging"},
     "leaderboard.*": {"queue": "statistics"},
     "arena.*": {"queue": "imports"},

@@ -17,8 +17,8 @@ class Combiner(Generic[Item, Result]):
     """Hands items of many threads to ``handle``, up to ``most`` in a batch, one batch at a time.
 
     handle returns a result for each item, in order; an exception among them is raised in its item's thread,
-    one that handle raises in all. linger: seconds that a batch waits to fill up. room: waits until there is
-    room, returns for how many. handle must not hand in items itself.
+    one that handle raises in all. linger: seconds that a batch waits to fill up. handle must not hand in
+    items itself.
     """
 
     def __init__(
@@ -27,12 +27,10 @@ class Combiner(Generic[Item, Result]):
         *,
         most: int,
         linger: Callable[[], float] = lambda: 0.0,
-        room: Callable[[], int] | None = None,
     ) -> None:
         if most < 1:
             raise ValueError("a batch must hold at least one item")
         self._handle, self._most, self._linger = handle, most, linger
-        self._room = room or (lambda: most)
         self._lock = Lock()
         self._waiting: list[_Place[Item, Result]] = []
         self._is_led = False
@@ -58,12 +56,10 @@ class Combiner(Generic[Item, Result]):
 
     def _lead(self) -> None:
         """Handle the next batch, then let the next thread lead."""
-        room = self._room()
         if seconds := self._linger():
             self._full.wait(seconds)
-            room = self._room()
         with self._lock:
-            batch = self._waiting[: min(self._most, room)]
+            batch = self._waiting[: self._most]
             del self._waiting[: len(batch)]
             if len(self._waiting) < self._most:
                 self._full.clear()

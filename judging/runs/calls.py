@@ -7,6 +7,7 @@ is open and no connection held while a model is asked.
 import os
 import secrets
 import socket
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextvars import copy_context
@@ -22,9 +23,11 @@ from judging.protocols import conversation
 from judging.runs import claiming, committing, limiting, submitting
 from judging.runs.asking import PreparedCall, ask
 from judging.runs.batching import Combiner
-from judging.runs.claiming import Claimed, ClaimRequest, Places
+from judging.runs.claiming import Claimed, ClaimRequest
 from judging.runs.committing import Outcome, Results, retry_until
+from judging.runs.places import Places
 from judging.runs.submitting import Submission, submission_of
+from judging.runs.work import Asker
 
 MOST: Final = 64  # most items in one transaction
 # Seconds that a batch waits for more while the process is busy: longer where no call waits for it.
@@ -40,7 +43,11 @@ class Done(NamedTuple):
 def judge_assignment(assignment_id: int) -> Done | None:
     """Submit an assignment's reply, or ask and then submit. Harmless when called twice or too late."""
     process = this_process()
-    claimed = process.claims.do(ClaimRequest(assignment_id))
+    asker = claiming.asker_of(assignment_id)
+    if asker and not process.places.enter(asker):
+        claiming.leave(assignment_id)
+        return None  # its run goes on when one of its calls ends
+    claimed = process.claim(ClaimRequest(assignment_id), asker) if asker else None
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:
         process.submissions.do(submission)
@@ -61,7 +68,11 @@ def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:
             return turn.submission(turn.answered)
         if turn.is_stuck:
             return None
-        claimed = process.claims.do(ClaimRequest(claimed.work.assignment.pk, is_held=True))
+        assignment, asker = claimed.work.assignment.pk, claimed.work.asker
+        if not process.places.enter(asker):
+            claiming.put_back([assignment])
+            return None
+        claimed = process.claim(ClaimRequest(assignment, is_held=True), asker)
     return None
 
 
@@ -101,7 +112,7 @@ class _Turn:
             result, seconds = ask(self._work, asked)
             outage = limiting.end(call, asked, result)
         finally:
-            self._process.places.give(1)
+            self._process.places.give(Counter([self._work.asker]))
         if self._work.is_to_blame(call.key):
             outage = None
         return Outcome(call, result, seconds, asked.question, self._work.failures(call.key), outage)
@@ -128,12 +139,21 @@ class Process:
         self.places = Places(settings.WORKER_CONCURRENCY)
         briefly, longer = partial(self._linger, BRIEFLY), partial(self._linger, LONGER)
         claim = partial(claiming.claim, worker=self.name, places=self.places)
-        self.claims = Combiner[ClaimRequest, Claimed | None](
-            claim, most=MOST, linger=briefly, room=self.places.room
-        )
+        self.claims = Combiner[ClaimRequest, Claimed | None](claim, most=MOST, linger=briefly)
         self.commits = Combiner[Results, list[JudgeCall]](self._commit, most=MOST, linger=longer)
         self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=longer)
-        self.threads = ThreadPoolExecutor(settings.WORKER_CONCURRENCY, thread_name_prefix="asking")
+        self.threads = ThreadPoolExecutor(settings.CELERY_WORKER_CONCURRENCY, thread_name_prefix="asking")
+
+    def claim(self, wanted: ClaimRequest, asker: Asker) -> Claimed | None:
+        """Claim for the asker, who has taken a place; it is given back unless there are calls to make."""
+        is_used = False
+        try:
+            claimed = self.claims.do(wanted)
+            is_used = bool(claimed and claimed.calls)
+            return claimed
+        finally:
+            if not is_used:
+                self.places.give(Counter([asker]))
 
     def _linger(self, seconds: float) -> float:
         return seconds if self.places.are_busy else 0.0

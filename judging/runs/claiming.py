@@ -5,11 +5,10 @@ A committed reply to the same request is used again; a request in flight is wait
 
 import logging
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from threading import Condition
 from typing import Any, Final
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
@@ -17,13 +16,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from arena.models import Assignment
-from judging.models import JudgeCall, RunAssignment
+from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocols.parsing import no_text
 from judging.protocols.replies import ReplyText
 from judging.runs import limiting, spending
 from judging.runs import work as runs_work
 from judging.runs.asking import CallBuilder, PreparedCall
-from judging.runs.work import Work, read_work, text_of
+from judging.runs.places import Places
+from judging.runs.work import Asker, Work, read_work, text_of
 
 
 @dataclass
@@ -115,7 +115,6 @@ logger = logging.getLogger(__name__)
 
 SUBMITTING = timedelta(seconds=30)  # how long a reply belongs to the worker that submits it
 PAUSE = timedelta(seconds=1)  # until what cannot be asked now, for lack of budget, say, is looked at again
-BUSY: Final = 8  # with so many calls in flight others are about to end
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
 """Columns copied from the call whose reply is used again. Its tokens were paid for once."""
@@ -155,36 +154,6 @@ def claim_remotely(work: Work, worker: str, lease: timedelta) -> JudgeCall | Non
     return next((call for each in claimed.values() for call, _ in each.calls), None)
 
 
-class Places:
-    """How many more calls this process may have in flight."""
-
-    def __init__(self, count: int) -> None:
-        self._count = self._free = count
-        self._changed = Condition()
-
-    def room(self) -> int:
-        """Wait until there is a place; returns how many there are."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._free)
-            return self._free
-
-    def take(self, wanted: int) -> int:
-        """Take up to this many free places; returns how many."""
-        with self._changed:
-            taken = min(wanted, self._free)
-            self._free -= taken
-            return taken
-
-    def give(self, back: int) -> None:
-        with self._changed:
-            self._free += back
-            self._changed.notify_all()
-
-    @property
-    def are_busy(self) -> bool:
-        return self._count - self._free >= BUSY
-
-
 _Wanted = tuple[ClaimPlan, JudgeCall, PreparedCall]
 
 
@@ -197,7 +166,7 @@ def claim(
 ) -> list[Claimed | Exception | None]:
     """Claim assignments; None for each that is taken or no longer wanted.
 
-    Each call takes a place: one for each assignment first, then further ones while there are any. The caller
+    The caller has a place for one call about each. Further calls take places while there are any; the caller
     gives them back when the calls end.
     """
     try:
@@ -222,6 +191,19 @@ def _claim_alone(claim_request: ClaimRequest, worker: str, places: Places) -> Cl
     return None
 
 
+def asker_of(assignment: int) -> Asker | None:
+    """Whose place asking about an assignment takes; None if no running run wants it asked now."""
+    rows = RunAssignment.objects.filter(
+        assignment=assignment, assignment__state=Assignment.State.OPEN, run__state=JudgeRun.State.RUNNING
+    )
+    return next((Asker(*row) for row in rows.values_list("run", "run__judge__base_url")), None)
+
+
+def leave(assignment: int) -> None:
+    """Forget the message about an assignment for which there was no place; its run sends another."""
+    RunAssignment.objects.filter(assignment=assignment).update(queued_until=None)
+
+
 @transaction.atomic
 def put_back(assignments: Iterable[int]) -> None:
     """Reopen claimed assignments that have no call in flight; their replies are kept."""
@@ -237,7 +219,7 @@ class _Batch:
         self._worker, self._places, self._is_limited = worker, places, is_limited
         self._now = timezone.now()
         self._planner = ClaimPlanner(self._now)
-        self._taken = 0  # places for calls
+        self._taken: Counter[Asker] = Counter()  # places for further calls
         self._entered: list[tuple[JudgeCall, PreparedCall]] = []  # calls that the limits let in
 
     def claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | None]:
@@ -311,14 +293,17 @@ class _Batch:
             calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
             for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
                 plan.calls.append((call, asked))
-        self._give_back({id(call) for plan in plans for call, _ in plan.calls})
+        self._give_back(plans)
 
     def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:
         """The questions there are places for: the first of every plan before any second one."""
-        first = [(plan.asked[0], plan) for plan in plans if plan.asked]
-        further = [(asked, plan) for plan in plans for asked in plan.asked[1:]]
-        self._taken = self._places.take(len(first) + len(further))
-        yield from [*first, *further][: self._taken]
+        for plan in plans:
+            yield from ((asked, plan) for asked in plan.asked[:1])
+        for plan in plans:
+            asker = plan.work.asker
+            more = self._places.take(asker, len(plan.asked) - 1) if len(plan.asked) > 1 else 0
+            self._taken[asker] += more
+            yield from ((asked, plan) for asked in plan.asked[1 : 1 + more])
 
     def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
         """The calls that limits allow now; the others get a time to come back."""
@@ -333,12 +318,16 @@ class _Batch:
         self._entered += [(call, asked) for _, call, asked in let_in]
         return let_in
 
-    def _give_back(self, made: Collection[int]) -> None:
-        """``made`` are the ids of calls that keep their places."""
+    def _give_back(self, plans: Sequence[ClaimPlan]) -> None:
+        """Give back what was taken for calls that are not made."""
+        made = {id(call) for plan in plans for call, _ in plan.calls}
         limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in made])
         self._entered = [(call, asked) for call, asked in self._entered if id(call) in made]
-        self._places.give(self._taken - len(made))
-        self._taken = len(made)
+        used = Counter[Asker]()
+        for plan in plans:
+            used[plan.work.asker] += max(len(plan.calls) - 1, 0)
+        self._places.give(self._taken - used)
+        self._taken = used
 
     def _call(self, work: Work, asked: PreparedCall, **columns: Any) -> JudgeCall:
         key = asked.question.key

@@ -27,6 +27,14 @@ MOST_OUTAGES: Final = 20
 
 
 @dataclass(frozen=True)
+class Asker:
+    """Whose calls share places: a run, at the endpoint that its judge has now."""
+
+    run: int
+    endpoint: str = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Work:
     """An assignment as part of a run, and all calls about it, oldest first.
 
@@ -53,6 +61,10 @@ class Work:
     def configured_protocol(self) -> ConfiguredProtocol:
         configured = self.judge.configured_for(self.run.study)
         return configured.asking(self.requirements) if self.requirements else configured
+
+    @property
+    def asker(self) -> Asker:
+        return Asker(self.run.pk, self.judge.base_url)
 
     @property
     def prompt_hash(self) -> str:

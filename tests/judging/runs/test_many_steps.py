@@ -16,6 +16,7 @@ from judging.runs import calls
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
+from judging.runs.work import Asker
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 from tests.judging.protocols.scripted import scripted
@@ -74,7 +75,7 @@ def test_what_does_not_build_on_each_other_is_asked_at_once(
     assert states(run) == {"replied": 9}
     keys = conversation.keys(run.judge.configured_protocol)
     assert set(run.calls.values_list("key", flat=True)) == set(keys)
-    assert process.places.take(20) == 9
+    assert process.places.take(Asker(0, ""), 20) == 9
 
 
 def test_a_process_has_no_more_calls_in_flight_than_places(
@@ -94,7 +95,7 @@ def test_a_process_has_no_more_calls_in_flight_than_places(
     judge_all(run)
     assert states(run) == {"replied": 9}
     assert max(seen) <= 2
-    assert process.places.take(20) == 2
+    assert process.places.take(Asker(0, ""), 20) == 2
 
 
 def test_the_answer_tells_of_all_calls(arena: Any, model: ChatServer) -> None:
