@@ -5,6 +5,7 @@ since they cost as much as all the rest and check nothing (decision 17).
 """
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 
 LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest replies of language models
-LONGEST_PACKED_BODY = LONGEST_BODY // 64  # the same for a compressed body, which grows up to a thousand times
-
+UNPACKED_AT_ONCE = 2**16  # bytes of a compressed body
+PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+EITHER_HEADER = 47  # zlib's word for: gzip or deflate, by the first bytes
 
 SENT_HEADERS = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
@@ -37,23 +39,50 @@ class BodyTooLongError(Exception):
 
 
 def bound(response: httpx2.Response) -> None:
-    """An httpx response hook that ends a body that gets too long."""
-    limit = LONGEST_PACKED_BODY if "content-encoding" in response.headers else LONGEST_BODY
+    """An httpx response hook that unpacks a body, and ends one that gets too long."""
+    # Here, because the library unpacks whatever one read brings, a thousand times as much memory.
     assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 - of a client that is not async
-    response.stream = _BoundedStream(response.stream, limit)
+    response.stream = _BoundedStream(response.stream)
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    if encoding in PACKED:
+        response.stream = _BoundedStream(_UnpackedStream(response.stream))
+    elif encoding not in ("", "identity"):
+        raise httpx2.DecodingError(f"the reply is compressed in a way that was not asked for: {encoding}")
 
 
 class _BoundedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, limit: int) -> None:
-        self._stream, self._limit = stream, limit
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
         for piece in self._stream:
             size += len(piece)
-            if size > self._limit:
-                raise BodyTooLongError(f"the reply is longer than {self._limit:,} bytes")
+            if size > LONGEST_BODY:
+                raise BodyTooLongError(f"the reply is longer than {LONGEST_BODY:,} bytes")
             yield piece
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _UnpackedStream(httpx2.SyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        unpacking = zlib.decompressobj(EITHER_HEADER)
+        try:
+            for piece in self._stream:
+                left = piece
+                while left:
+                    yield unpacking.decompress(left, UNPACKED_AT_ONCE)
+                    left = unpacking.unconsumed_tail
+            yield unpacking.flush()
+        except zlib.error as error:
+            raise httpx2.DecodingError(f"the reply cannot be unpacked: {error}") from error
+        if not unpacking.eof:
+            raise httpx2.DecodingError("the reply ends before its compressed body does")
 
     def close(self) -> None:
         self._stream.close()
@@ -188,6 +217,7 @@ def _connected(base_url: str, api_key: str) -> "OpenAI":
     def only_ours(sent: httpx2.Request) -> None:
         for name in sent.headers.keys() - SENT_HEADERS:
             del sent.headers[name]
+        sent.headers["Accept-Encoding"] = "gzip, deflate"
         sent.headers["Authorization"] = f"Bearer {api_key}"
 
     http = http_client(base_url, event_hooks={"request": [only_ours], "response": [bound]})
