@@ -7,6 +7,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,23 @@ def test_restored_rows_obey_the_triggers_again(arena: Study, tmp_path: Path) -> 
     other = make.make_study()
     with pytest.raises(Exception, match="belongs to the study of its pair"):
         Comparison.objects.update(study=other)
+
+
+def test_a_backup_signs_nobody_in(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELD_API_KEY", "sk-the-key-of-an-endpoint")
+    make.make_judge(api_key_env="HELD_API_KEY")
+    user = make.make_user(password="the password of somebody")
+    rater, told = make.make_rater(user=user), StringIO()
+    call_command("api_token", rater.slug, stdout=told)
+    token = told.getvalue().split()[-1]
+    client = Client()
+    client.force_login(user)
+    call_command("backup", str(tmp_path / "kept.zip"))
+    kept = "".join(line for lines in rows(tmp_path / "kept.zip").values() for line in lines)
+    assert user.username in kept
+    assert "HELD_API_KEY" in kept
+    secrets = [client.session.session_key, token, "the password of somebody", "sk-the-key-of-an-endpoint"]
+    assert [each for each in secrets if each in kept] == []
 
 
 def test_one_moment(arena: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
