@@ -1,7 +1,10 @@
 """The long half of the tests: a judge run on real processes that are killed, flushed, restarted and stopped.
 
-    python -m tests.faults      both places, a protocol of one step and one of many, 2,000 calls, 20 kills
+    python -m tests.faults      everything; of runs both places, one step and many, 2,000 calls, 20 kills
     python -m tests.faults deploy                                a bare machine, as docs/deploy.md says
+    python -m tests.faults backup                                backups while raters answer; killed restores
+    python -m tests.faults disk                                  a disk that is full; needs root
+    python -m tests.faults holes                                 what somebody hostile tries
     python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
 
 Prints one table of what was promised and what came of it. Exits with 1 where anything does not hold.
@@ -14,11 +17,14 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults.deploying import deploy, missing_here
-from tests.faults.drill import Drill
+from tests.faults import deploying, full_disk
+from tests.faults.backing_up import backing_up
+from tests.faults.drill import Drill, Say
 from tests.faults.evidence import Line, lines
+from tests.faults.holes import holes
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
 from tests.faults.services import require_services
@@ -27,10 +33,17 @@ from tests.judging.protocols.scripted import scripted
 from tests.services.servers import MissingServiceError
 
 PLACES = (Embedded.name, Production.name)
-DEPLOY = "deploy"
-"""No place of a run with kills: a bare machine on which docs/deploy.md is followed."""
+BACKUP = "backup"
+CASES: dict[str, tuple[Callable[[], str], Callable[[Say], list[Line]]]] = {
+    "disk": (full_disk.missing_here, full_disk.full_disk),
+    "holes": (lambda: "", holes),
+    "deploy": (deploying.missing_here, deploying.deploy),
+}
+"""No places of a run with kills: why it cannot be done here, and how it is done."""
 MANY_STEPS = "protocol-consistency"
 """Five protocols that vote, most of several steps; aids about a prompt are shared by its pairs."""
+
+NAMED = ", ".join((*PLACES, BACKUP, *CASES))
 
 CALLS_OF_A_PAIR = 5
 """Fewer than that protocol makes: the faults are spread over so many."""
@@ -45,7 +58,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("places", nargs="*", metavar="PLACE", help="of embedded, production, deploy (all)")
+    parser.add_argument("places", nargs="*", metavar="PLACE", help=f"of {NAMED} (all)")
     parser.add_argument("--calls", type=int, default=2000, help="calls to be made, at least about")
     parser.add_argument("--protocol", action="append", help=f"(default: likert and {MANY_STEPS})")
     parser.add_argument("--kills", type=int, default=20, help="how often a worker is killed")
@@ -57,43 +70,52 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="of the web server (default: any free one)")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    if unknown := sorted(set(given.places) - {*PLACES, DEPLOY}):
-        parser.error(f"there is no place {unknown[0]}; there are {', '.join(PLACES)} and {DEPLOY}")
+    if unknown := sorted(set(given.places) - {*PLACES, BACKUP, *CASES}):
+        parser.error(f"there is no place {unknown[0]}; there are {NAMED}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started here is stopped
-    wanted = given.places or PLACES
-    missing = missing_here() if DEPLOY in given.places or not given.places else ""
+    wanted = given.places or (*PLACES, BACKUP, *CASES)
+    missing = {name: reason for name in wanted if name in CASES and (reason := CASES[name][0]())}
     if missing and given.places:
-        sys.exit(f"docs/deploy.md cannot be followed here: {missing}.")
-    if Production.name in wanted:
+        sys.exit("\n".join(f"The case {name} cannot be done here: {why}." for name, why in missing.items()))
+    if {Production.name, BACKUP} & set(wanted):
         try:
             require_services()
         except MissingServiceError as error:
             sys.exit(f"The place production cannot be made here: {error}.")
     reports = {
         f"{name}, {protocol}": drill(name, protocol, given)
-        for name in wanted
-        if name != DEPLOY
+        for name in PLACES
+        if name in wanted
         for protocol in given.protocol or ("likert", MANY_STEPS)
     }
-    if missing:
-        print(f"docs/deploy.md is not followed here: {missing}.", file=sys.stderr)
-    elif DEPLOY in given.places or not given.places:
-        reports[DEPLOY] = deploy(lambda text: print(f"deploy {text}", file=sys.stderr, flush=True))
+    if BACKUP in wanted:
+        for name in PLACES:
+            reports[f"{BACKUP}, {name}"] = backing_up(name, saying(f"{BACKUP}, {name}"))
+    for name, (_, run) in CASES.items():
+        if name in missing:
+            print(f"The case {name} is left out: {missing[name]}.", file=sys.stderr)
+        elif name in wanted:
+            reports[name] = run(saying(name))
     print((markdown if given.markdown else plain)(reports))
     broken = [line.what for report in reports.values() for line in report if line.holds is False]
     if broken:
         sys.exit(f"Does not hold: {', '.join(broken)}.")
 
 
-def drill(name: str, protocol: str, given: argparse.Namespace) -> list[Line]:
-    """One drill; its folder with logs and database is kept where a check fails."""
-    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
+def saying(name: str) -> Say:
+    """Tells what happens in a case and when."""
     started = time.monotonic()
 
     def say(text: str) -> None:
-        told = f"{name}, {protocol} {time.monotonic() - started:6.1f} s  {text}"
-        print(told, file=sys.stderr, flush=True)
+        print(f"{name} {time.monotonic() - started:6.1f} s  {text}", file=sys.stderr, flush=True)
 
+    return say
+
+
+def drill(name: str, protocol: str, given: argparse.Namespace) -> list[Line]:
+    """One drill; its folder with logs and database is kept where a check fails."""
+    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
+    say = saying(f"{name}, {protocol}")
     environment = {
         "SWEEP_SECONDS": given.sweep or SWEEP_SECONDS[name],
         "JUDGE_RETRY_SECONDS": given.retry,

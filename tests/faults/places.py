@@ -68,7 +68,7 @@ class Place:
 
     def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
         """Tables, a study of so many pairs and a queued run over them, before anything is running."""
-        self._migrate()
+        self.make_tables()
         filled = SEED.format(
             prompts=-(-pairs // PAIRS_OF_A_PROMPT),
             contestants=CONTESTANTS,
@@ -77,7 +77,7 @@ class Place:
             pairs=pairs,
             protocol=protocol,
         )
-        self._manage("shell", "-v0", "-c", filled)
+        self.manage("shell", "-v0", "-c", filled)
 
     def start(self) -> None:
         """Start everything."""
@@ -142,19 +142,26 @@ class Place:
             raise RuntimeError("the web server is not running")
         return self._web
 
-    def _migrate(self) -> None:
-        self._manage("migrate", "--verbosity=0")
+    def make_tables(self) -> None:
+        """What has to be there before anything is stored or started."""
+        self.manage("migrate", "--verbosity=0")
 
-    def _manage(self, *arguments: str) -> None:
-        done = subprocess.run(
+    def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of manage.py to its end, however it ends."""
+        return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | environment,
             capture_output=True,
             text=True,
         )
+
+    def manage(self, *arguments: str, **environment: str) -> str:
+        """Run a command of manage.py that has to end well; its standard output."""
+        done = self.command(*arguments, **environment)
         if done.returncode:
             raise RuntimeError(f"manage.py {arguments[0]} failed: {done.stderr}")
+        return done.stdout
 
     def _spawn(self, log: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{log}.log").open("ab") as file:
@@ -196,8 +203,8 @@ class Embedded(Place):
         super().stop_web()
         return self.in_flight()
 
-    def _migrate(self) -> None:
-        migrated.migrate(self._file, self._manage)
+    def make_tables(self) -> None:
+        migrated.migrate(self._file, self.manage)
 
     def query(self, sql: str) -> list[Row]:
         connection = sqlite3.connect(self._file, timeout=30)
@@ -227,9 +234,9 @@ class Production(Place):
         super().__init__(folder, port, {**needed, **environment})
         self._workers: list[subprocess.Popen[bytes]] = []
 
-    def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
-        self._manage("collectstatic", "--verbosity=0", "--no-input")
-        super().prepare(pairs, model_url, timeout, protocol)
+    def make_tables(self) -> None:
+        self.manage("collectstatic", "--verbosity=0", "--no-input")
+        super().make_tables()
 
     def start(self) -> None:
         self._workers = [self._start_worker() for _ in range(self.WORKERS)]

@@ -73,7 +73,9 @@ def test_an_unknown_place_is_refused() -> None:
         [sys.executable, "-m", "tests.faults", "moon"], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    assert "there is no place moon; there are embedded, production and deploy" in done.stderr
+    assert (
+        "there is no place moon; there are embedded, production, backup, disk, holes, deploy" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
