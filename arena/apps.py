@@ -12,8 +12,10 @@ class ArenaConfig(AppConfig):
         from arena.audit import signing_in
         from arena.models import invariants
         from arena.monitoring import errors, logs
+        from arena.people import sessions
 
         invariants.connect()
         logs.connect()
         errors.report_errors()
         signing_in.connect()
+        sessions.connect()

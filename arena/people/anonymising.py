@@ -7,17 +7,14 @@ from typing import Any, Final
 
 from django import forms
 from django.apps import apps
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, logout
 from django.contrib.auth.decorators import login_required
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -41,9 +38,8 @@ from arena.models import (
 from arena.models.invariants import REMOVED
 from arena.people import joining
 from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.people.sessions import end_sessions
 from arena.studies.pages import show
-
-CHUNK: Final = 500
 
 GONE: Final = REMOVED  # what replaces names and comments
 SHORT: Final = 3  # shorter names are not looked for in notes: every word would hold them
@@ -177,25 +173,13 @@ def _without(value: Any, pattern: re.Pattern[str]) -> Any:
 
 
 def _forget_account(user: Any, names: list[str]) -> None:
-    _end_sessions(user)
+    end_sessions(user)
     tried = Q()
     for name in (user.get_username(), *names):
         tried |= Q(username__iexact=name) | Q(username__istartswith=f"{name} (browser ")
     for model in ("AccessAttempt", "AccessLog", "AccessFailureLog"):
         apps.get_model("axes", model).objects.filter(tried).delete()
     get_user_model().objects.filter(pk=user.pk).delete()
-
-
-def _end_sessions(user: Any) -> None:
-    """Delete the account's sessions, which name it only inside their signed data."""
-    store = import_string(f"{settings.SESSION_ENGINE}.SessionStore")()
-    own = [
-        session.session_key
-        for session in Session.objects.only("session_key", "session_data").iterator(CHUNK)
-        if store.decode(session.session_data).get("_auth_user_id") == str(user.pk)
-    ]
-    for start in range(0, len(own), CHUNK):
-        Session.objects.filter(session_key__in=own[start : start + CHUNK]).delete()
 
 
 class OwnDetailsForm(forms.Form):

@@ -46,3 +46,14 @@ def test_staff_begin_with_what_they_operate(client: Client) -> None:
         user.save()
         sent = {"username": user.get_username(), "password": "seven-rivers-9"}
         assert Client().post(reverse("account_login"), sent)["Location"] == place
+
+
+def test_a_closed_account_that_is_opened_again_has_to_sign_in(client: Client) -> None:
+    user, other = make.make_user(), Client()
+    client.force_login(user)
+    other.force_login(make.make_user())
+    for is_active in (False, True):
+        user.is_active = is_active
+        user.save()
+        assert client.get(reverse("own-details")).status_code == 302
+    assert other.get(reverse("own-details")).status_code == 200
