@@ -6,13 +6,13 @@ from typing import Any
 from django.db import DatabaseError
 from django.dispatch import receiver
 
-from arena.models.signals import comparison_recorded, study_changed
+from arena.models.signals import comparison_recorded, study_changed, text_recorded
 from leaderboard.snapshots import freshness
 
 logger = logging.getLogger(__name__)
 
 
-@receiver([comparison_recorded, study_changed], dispatch_uid="leaderboard.refresh")
+@receiver([comparison_recorded, study_changed, text_recorded], dispatch_uid="leaderboard.refresh")
 def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
     """Ask for a refresh of a study that changed.
 

@@ -65,6 +65,12 @@ class Assignment(models.Model):
     shown_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
+    published_in = models.PositiveBigIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The first state of the leaderboard that counts its answer, which then no longer changes.",
+    )
 
     objects = AssignmentQuerySet.as_manager()
 

@@ -247,15 +247,18 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     """Reopen the rater's last finished assignment, or the named one, and take back its flag.
 
     None if there is none. The earlier answer stands until there is a new one. Raises NotAllowedError if what
-    the rater saw since would sway a new one.
+    the rater saw since would sway a new one, or if the leaderboard counts the earlier one.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
     done = done.exclude(purpose=Purpose.ADJUDICATION)
     if public_id is not None:
         done = done.named(public_id)
-    assignment = done.order_by(F("finished_at").desc(nulls_last=True), "-pk").first()
+    last = done.order_by(F("finished_at").desc(nulls_last=True), "-pk")
+    assignment = last.select_for_update(no_key=True).first()
     if assignment:
+        if assignment.published_in is not None:
+            raise NotAllowedError(PUBLISHED)
         if assignment.state == Assignment.State.SUBMITTED and is_swayed(locked, assignment):
             raise NotAllowedError(SWAYED[assignment.kind])
         assignment.state = Assignment.State.CLAIMED
@@ -264,6 +267,8 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
         Flag.objects.filter(assignment=assignment).delete()
     return assignment
 
+
+PUBLISHED: Final = "The leaderboard counts this answer already, so it can no longer be changed."
 
 SWAYED: Final[dict[str, str]] = {
     Assignment.Kind.COMPARE: "You cannot change a rating after you have seen the names. "

@@ -193,6 +193,8 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         if not (is_repeated if is_person else is_same):
             raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
         return Entry(assignment, said, earlier, earlier, finishes=False)
+    if earlier is not None and assignment.published_in is not None and not is_repeated:
+        raise NotAllowedError("The leaderboard counts your earlier answer. The new one was not stored.")
     if assignment.study.is_closed:
         raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")
     recorder.refuse(assignment, said)

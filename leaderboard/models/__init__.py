@@ -71,6 +71,11 @@ class Snapshot(Immutable):
         return "{}.{}.{}".format(*self.data)
 
     @property
+    def holds_back(self) -> bool:
+        """Whether ratings of people wait to be counted until there are enough, as while a study is open."""
+        return self.counts.get("waiting") is not None
+
+    @property
     def known(self) -> dict[str, Any]:
         """What the settings of an address are read by: the counts, and whether the study is closed now."""
         return {**self.counts, "closed": self.study.is_closed}

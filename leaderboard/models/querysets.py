@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from arena.models import Comparison, Study
+from arena.models import Answer, Comparison, Score, Study
+from arena.rating.publication import may_count
+from arena.rating.recorders import batches
 
 if TYPE_CHECKING:
     from leaderboard.models import (  # noqa: F401 - named in the bases below
@@ -152,5 +154,16 @@ def newest_comparisons() -> dict[int, tuple[int, int]]:
 
 
 def data_mark(study: Study) -> tuple[int, int, int]:
+    """Revision, number of comparisons that count and largest id."""
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
-    return (revision, *Comparison.objects.filter(study=study).watermark())
+    return (revision, *Comparison.objects.filter(may_count(study), study=study).watermark())
+
+
+def texts_mark(study: Study, due: Collection[int] = ()) -> list[list[int]]:
+    """Number and largest id of the scores and of the answers that count, or will with those ``due``."""
+    parts = [may_count(study), *(Q(assignment__in=some) for some in batches(sorted(due)))]
+    found = []
+    for rows in (Score.objects.filter(study=study), Answer.objects.filter(study=study)):
+        marks = [rows.filter(part).watermark() for part in parts]
+        found.append([sum(n for n, _ in marks), max(last for _, last in marks)])
+    return found

@@ -28,7 +28,14 @@ from leaderboard.planning.content import plan_table
 from leaderboard.snapshots import columns, on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.presentation import method_beside
-from leaderboard.snapshots.reading import Choice, Opinions, PairStyle, UnknownTextError, opinions, pair_style
+from leaderboard.snapshots.reading import (
+    Choice,
+    Opinions,
+    PairStyle,
+    UnknownTextError,
+    opinions_of,
+    pair_style,
+)
 from leaderboard.snapshots.settings import (
     ADJUSTED,
     BESIDE,
@@ -265,7 +272,7 @@ def tables_of(view: ComputedView) -> str:
     """The tables of a view as JSON. Raises SnapshotOutdatedError."""
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
-    read = opinions(snapshot.study, snapshot.last_comparison)
+    read = opinions_of(snapshot)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
     facts = Facts.of(snapshot.study, setting)
     measured = texts(snapshot.study) if scope is Scope.RATERS else None

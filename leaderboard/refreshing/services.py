@@ -3,8 +3,9 @@
 import logging
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -14,11 +15,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
+from arena.rating import publication
 from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
-from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons
+from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons, texts_mark
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
@@ -26,7 +28,7 @@ from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.freshness import request_refresh
-from leaderboard.snapshots.reading import Opinions, opinions
+from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
 from leaderboard.snapshots.settings import SEALED, Scope, TrustSetting, parse
 from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
@@ -44,6 +46,8 @@ RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 KEPT_IN_FULL: Final = 3
 KEPT_DAYS: Final = 30
 THREADS: Final = 2
+ATTEMPTS: Final = 3
+"""How often a snapshot is computed whose ratings are changed meanwhile."""
 
 PARTS_AT_ONCE: Final = 16
 """Raters x categories that take no more than a few seconds: with more, the leaderboard opens first."""
@@ -67,7 +71,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
     with held(study.pk, study.slug):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
-            outcome = _publish(study, *_compute(study, anew))
+            outcome = _make(study, anew)
             follow(study, outcome.snapshot.counts.get("stopping"))
             Refresh.objects.filter(study=study).update(error="", failed_at=None)
             return outcome
@@ -80,18 +84,41 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
 
 def refresh_if_stale(study: Study) -> Outcome | None:
     newest = Snapshot.objects.newest(study)
-    if newest is not None and newest.data == data_mark(study) and is_current(newest):
+    if newest is not None and is_current(newest) and not _moves(study, newest):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         return None
     return refresh(study)
 
 
-def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], bytes]:
-    """The next snapshot, its tables and the index of its comparisons; nothing is stored."""
+def _moves(study: Study, newest: Snapshot) -> bool:
+    """Whether the next snapshot would count anything else. What waits for more does not."""
+    if newest.data != data_mark(study) or newest.counts.get("texts", NO_TEXTS) != texts_mark(study):
+        return True
+    holds = publication.holds_back(study)
+    return holds != newest.holds_back or (holds and bool(publication.due(study)))
+
+
+NO_TEXTS: Final = [[0, 0], [0, 0]]
+
+
+def _make(study: Study, anew: bool) -> Outcome:
+    """Compute and publish; again where a rating that was to be counted is changed meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(publication.ReopenedError):
+            return _publish(study, *_compute(study, anew))
+    return _publish(study, *_compute(study, anew))
+
+
+def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], bytes, publication.Due]:
+    """The next snapshot, its tables, the index of its comparisons and the answers that it is the first to
+    count; nothing is stored.
+    """
     started = time.perf_counter()
     method = Method(rounds=ROUNDS, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
-    read = opinions(study)
+    holds = publication.holds_back(study)
+    due = publication.due(study, seen=_seen(study)) if holds else {}
+    read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
     right = labelled(study, read)
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     revision, comparisons, last = read.mark
@@ -110,47 +137,68 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "own_family": own_families(study, read, method.interval),
             "stopping": rule_of(study, read, method),
             "labelled": right is not None,
-            "people": [each.selector for each in single_people(study, read)],
+            "waiting": publication.waiting(study) if holds else None,
+            "texts": texts_mark(study, due),
+            "people": [] if holds else [each.selector for each in single_people(study, read)],
             "at_random": _by_raters(read, columns.at_random(study)),
             "expected": _by_raters(read, columns.expected(study)["id"]),
         },
         seconds=0.0,
     )
-    known |= _open(snapshot, read, method, known, started)
+    opening, due = _open(snapshot, read, method, known, started, due)
+    known |= opening
     made = list(tables.tables(read, method, known, texts(study), right))
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
-    return snapshot, found, stored.packed(study, read.rows, read.people)
+    return snapshot, found, stored.packed(study, read.rows, read.people), due
+
+
+def _seen(study: Study) -> datetime | None:
+    """When everything was last counted that was there, and stays counted though the study now holds back."""
+    newest = Snapshot.objects.newest(study)
+    return None if newest is None or newest.holds_back else newest.created_at
 
 
 def _open(
-    snapshot: Snapshot, read: Opinions, method: Method, known: dict[str, str], started: float
-) -> dict[str, str]:
-    """Publish what the leaderboard of a large study opens with; payloads of its standings by their inputs."""
+    snapshot: Snapshot,
+    read: Opinions,
+    method: Method,
+    known: dict[str, str],
+    started: float,
+    due: publication.Due,
+) -> tuple[dict[str, str], publication.Due]:
+    """Publish what the leaderboard of a large study opens with; payloads of its standings by their inputs,
+    and the answers that the snapshot itself is still the first to count. Raises ReopenedError.
+    """
     setting = parse({}, snapshot.known)
     if setting is None or len(read.raters) * (1 + len(read.categories)) <= PARTS_AT_ONCE:
-        return {}
+        return {}, due
     made = list(any_tables(read, setting, Scope.BOARD, method, known))
     seconds = round(time.perf_counter() - started, 3)
     fields = {field.attname: getattr(snapshot, field.attname) for field in snapshot._meta.concrete_fields}
     opening = Snapshot(**fields | {"is_opening": True, "seconds": seconds})
-    if all(table.kind in SnapshotSlice.Kind.values for table in made):
-        _publish_opening(opening, made)
-    return {table.inputs: table.payload for table in made if table.inputs}
+    if all(table.kind in SnapshotSlice.Kind.values for table in made) and _publish_opening(
+        opening, made, due
+    ):
+        due = {}
+    return {table.inputs: table.payload for table in made if table.inputs}, due
 
 
 @transaction.atomic
-def _publish_opening(snapshot: Snapshot, made: list[Table]) -> None:
+def _publish_opening(snapshot: Snapshot, made: list[Table], due: publication.Due) -> bool:
+    """False where the same or more is there. Raises ReopenedError."""
     study = snapshot.study
     Refresh.objects.select_for_update().get(study=study)
     newest = Snapshot.objects.opened(study)
     if newest is not None and newest.data >= snapshot.data and is_current(newest):
-        return  # what it would show is there, or newer
+        return False
     snapshot.save()
+    publication.publish(due, snapshot.pk)
     SnapshotSlice.objects.bulk_create(SnapshotSlice(snapshot=snapshot, **vars(table)) for table in made)
     Snapshot.objects.filter(study=study, is_opening=True, pk__lt=snapshot.pk).delete()
+    return True
 
 
 def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
@@ -161,12 +209,16 @@ def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
 
 
 @transaction.atomic
-def _publish(study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], index: bytes) -> Outcome:
+def _publish(
+    study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], index: bytes, due: publication.Due
+) -> Outcome:
+    """Raises ReopenedError."""
     Refresh.objects.select_for_update().get(study=study)
     newest = Snapshot.objects.newest(study)
     if newest and newest.data > snapshot.data and snapshot.data != data_mark(study):
         return Outcome(newest, made=False)
     snapshot.save()
+    publication.publish(due, snapshot.pk)
     for row in slices:
         row.snapshot = snapshot
     SnapshotSlice.objects.bulk_create(slices, batch_size=200)
@@ -197,9 +249,14 @@ def stale(*, counted: bool = True) -> list[int]:
     newest = Snapshot.objects.newest_of(Study.objects.all())
     made_from = {pk: snapshot.data for pk, snapshot in newest.items() if is_current(snapshot)}
     if counted:
-        return [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
-    ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
-    return [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
+        changed = [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
+    else:
+        ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
+        changed = [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
+    # Where ratings wait, only a closer look tells.
+    waits = {pk for pk in made_from if newest[pk].holds_back}
+    wait = Study.objects.in_bulk([pk for pk in changed if pk in waits])
+    return [pk for pk in changed if pk not in wait or _moves(wait[pk], newest[pk])]
 
 
 def is_current(snapshot: Snapshot) -> bool:

@@ -8,6 +8,7 @@ from django.db.models import Count, F, Q
 
 from arena.models import Comparison, Study
 from arena.models.querysets import left_out_raters
+from arena.rating.publication import held_back
 from leaderboard.models import Snapshot
 
 MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
@@ -89,6 +90,8 @@ def by_origin(study: Study, snapshot: Snapshot) -> dict[str, dict[str, int]]:
     then = Comparison.objects.filter(
         Q(is_current=True) | Q(revised_by__pk__gt=last), study=study, pk__lte=last
     )
+    if snapshot.holds_back:
+        then = then.exclude(held_back(snapshot.pk))
     rows = then.order_by().values(kind=F("rater__kind"))
     counts_by = rows.annotate(**{key: Count("pk", filter=about) for key, about in conditions.items()})
     found: dict[str, Mapping[str, Any]] = {row["kind"]: row for row in counts_by}

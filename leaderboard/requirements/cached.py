@@ -1,6 +1,6 @@
 """What was checked in a study and its figures, kept in memory until the data change.
 
-They are of the checks as they are now, not of a snapshot.
+They are of the checks as they are now; those of people count from the snapshot on that counts their group.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.db.models import Count, Max
 
 from arena.models import Answer, Question, Study
+from arena.rating.publication import may_count
 from leaderboard.models import Snapshot
 from leaderboard.requirements import content
 from leaderboard.requirements.content import Asked
@@ -36,7 +37,7 @@ class ChecksNow:
         revision, created = Study.objects.values_list("revision", "created_at").get(pk=study.pk)
         asked = Question.objects.asked().filter(prompt__study=study)
         rows = asked.aggregate(n=Count("pk"), last=Max("pk"))
-        checks = Answer.objects.filter(study=study).watermark()
+        checks = Answer.objects.filter(may_count(study), study=study).watermark()
         return cls(study, (revision, created, checks, rows["n"], rows["last"]))
 
     @property

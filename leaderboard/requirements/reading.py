@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from arena.models import Answer, Question, Study
+from arena.rating.publication import may_count
 from leaderboard.snapshots.reading import Choice, rater_choices
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED
@@ -130,7 +131,11 @@ def checked(study: Study) -> Checked:
     fields = ("rater", "repeat", "completion", "completion__contestant__name", "question", "value", "seconds")
     rows = (
         Answer.objects.counted(study)
-        .filter(completion__contestant__retired_at__isnull=True, completion__contestant__isnull=False)
+        .filter(
+            may_count(study),
+            completion__contestant__retired_at__isnull=True,
+            completion__contestant__isnull=False,
+        )
         .order_by("pk")
     )
     said = (

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from arena.models import Answer, Completion, Question, Rater, Study
 from arena.people.permissions import can_operate
+from arena.rating.publication import may_count
 from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons.page import LARGEST_ID
 from leaderboard.comparisons.pairs import Side
@@ -91,7 +92,7 @@ class TextPage(Page):
 
     @cached_property
     def _answers(self) -> list[Answer]:
-        own = Answer.objects.counted(self.study).filter(completion=self.completion)
+        own = Answer.objects.counted(self.study).filter(may_count(self.study), completion=self.completion)
         return list(own.select_related("rater").order_by("rater__kind", "rater__name", "repeat", "pk"))
 
     @cached_property

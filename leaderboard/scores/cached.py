@@ -1,6 +1,6 @@
 """The scores of a study and their figures, kept in memory until the data change.
 
-They are of the scores as they are now, not of a snapshot.
+They are of the scores as they are now; those of people count from the snapshot on that counts their group.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from arena.models import Score, Study
+from arena.rating.publication import may_count
 from leaderboard.models import Snapshot
 from leaderboard.scores import content
 from leaderboard.scores.content import Asked
@@ -34,7 +35,8 @@ class ScoresNow:
         """The creation time tells a study from a deleted one of its number. A snapshot measures texts."""
         newest = Snapshot.objects.filter(study=study).order_by("-pk").values_list("pk", flat=True).first()
         revision, created = Study.objects.values_list("revision", "created_at").get(pk=study.pk)
-        return cls(study, (revision, created, newest, Score.objects.filter(study=study).watermark()))
+        scores = Score.objects.filter(may_count(study), study=study).watermark()
+        return cls(study, (revision, created, newest, scores))
 
     @property
     def read(self) -> TextScores:

@@ -13,6 +13,7 @@ from django.db.models import Window
 from django.db.models.functions import DenseRank
 
 from arena.models import Score, Study
+from arena.rating.publication import may_count
 from leaderboard.snapshots.reading import Choice, rater_choices
 from leaderboard.snapshots.text_sizes import characters
 from leaderboard.stats.checks import BoolArray
@@ -177,7 +178,9 @@ _FIELDS: Final = (
 def score_rows(study: Study) -> ScoreRows:
     """All that count; lengths are those of the texts, or else what the file of a score says."""
     counted = Score.objects.counted(study).filter(
-        completion__contestant__retired_at__isnull=True, completion__contestant__isnull=False
+        may_count(study),
+        completion__contestant__retired_at__isnull=True,
+        completion__contestant__isnull=False,
     )
     in_time = Window(DenseRank(), partition_by="is_dated", order_by="created_at")
     found = counted.annotate(moment=in_time).order_by("pk").values_list(*_FIELDS)

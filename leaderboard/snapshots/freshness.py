@@ -9,6 +9,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from arena.models import Comparison, Study
+from arena.rating.publication import held_back
 from leaderboard.models import Refresh, Snapshot
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,9 @@ def send(task: str, study_id: int, **options: Any) -> None:
 
 
 def behind(study: Study, snapshot: Snapshot) -> int:
-    """Comparisons added since the snapshot; -1 if something else changed."""
-    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison).count()
-    return added or -(study.revision != snapshot.revision)
+    """Comparisons added since the snapshot that need not wait; -1 if something else changed."""
+    added = Comparison.objects.filter(study=study, pk__gt=snapshot.last_comparison)
+    if snapshot.holds_back:
+        added = added.exclude(held_back())
+    number = added.count()
+    return number or -(study.revision != snapshot.revision)

@@ -9,10 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Q
 
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
+from arena.rating.publication import Due, held_back
 from arena.rating.subsets import NO_PROMPT_SUBSET
+from leaderboard.models import Snapshot
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
@@ -172,8 +175,11 @@ class Opinions:
         return replace(self, rows=self.rows[chosen])
 
 
-def opinions(study: Study, until: int | None = None) -> Opinions:
-    """Read a study's comparisons with their watermark.
+NO_IDS: Final = np.empty(0, dtype=np.int64)
+
+
+def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int64] = NO_IDS) -> Opinions:
+    """Read a study's comparisons with their watermark, but for the ids of ``without``.
 
     With ``until`` they are read as they were when that was the largest id; any other later change shows in
     the watermark.
@@ -183,6 +189,8 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
     read = columns.comparisons(study, revision)
     if until is not None:
         read = _as_of(study, read, until)
+    if len(without):
+        read = read[~np.isin(read["id"], without)]
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
     given, uncounted = _counted(study, read[read["current"]])
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
@@ -206,6 +214,23 @@ def opinions(study: Study, until: int | None = None) -> Opinions:
         rater_choices(study, sorted(set(given["rater"].tolist()))),
         uncounted,
     )
+
+
+def opinions_of(snapshot: Snapshot) -> Opinions:
+    """The comparisons as the snapshot counted them; any later change shows in the watermark."""
+    without = _held(snapshot.study, held_back(snapshot.pk)) if snapshot.holds_back else NO_IDS
+    return opinions(snapshot.study, snapshot.last_comparison, without)
+
+
+def waiting(study: Study, due: Due) -> npt.NDArray[np.int64]:
+    """The ids of comparisons that the next snapshot must not count, if it counts those ``due``."""
+    return _held(study, held_back(), due)
+
+
+def _held(study: Study, held: Q, due: Collection[int] = ()) -> npt.NDArray[np.int64]:
+    found = Comparison.objects.filter(held, study=study).order_by().values_list("pk", "assignment")
+    ids = columns.fetched(found, [("id", "i8"), ("assignment", "i8")])
+    return np.sort(ids["id"][~np.isin(ids["assignment"], list(due))])
 
 
 def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:

@@ -18,6 +18,7 @@ from django.views.decorators.vary import vary_on_cookie
 from arena.models import Answer, Contestant, Membership, Role, Score, Study
 from arena.people.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
+from arena.rating.publication import may_count
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.kept import MARKS
@@ -145,7 +146,7 @@ def _given(card: Card, tab: str) -> str:
         texts = (
             counted(number, word)
             for model, word in ((Score, "score"), (Answer, "check"))
-            if (number := model.objects.filter(**own).count())
+            if (number := model.objects.filter(may_count(card.study), **own).count())
         )
         return ", ".join(texts)
     people = f"{card.people:,} {'person' if card.people == 1 else 'people'}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.snapshots.reading import Choice, opinions
+from leaderboard.snapshots.reading import Choice, opinions_of
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged, is_scored
 from leaderboard.trust.reading import Gold, Instances, instances, judges_of, verdicts_of
@@ -88,12 +88,12 @@ class Errors:
 
 def errors(study: Study, snapshot: Snapshot, gold: Gold) -> Errors:
     """As of the snapshot. Raises NothingToJudgeError."""
-    return _errors(study, (snapshot.last_comparison, study.revision, study.created_at), gold)
+    return _errors(snapshot, (snapshot.last_comparison, study.revision, study.created_at), gold)
 
 
 @lru_cache(maxsize=IN_MEMORY)
-def _errors(study: Study, mark: tuple[int, int, datetime], gold: Gold) -> Errors:
-    read = opinions(study, until=mark[0])
-    found, judges = instances(study, read, gold), judges_of(read, ())
+def _errors(snapshot: Snapshot, mark: tuple[int, int, datetime], gold: Gold) -> Errors:
+    read = opinions_of(snapshot)
+    found, judges = instances(snapshot.study, read, gold), judges_of(read, ())
     said = np.stack([verdicts_of(read, choice, found.pair) for choice in judges])
     return Errors(found, tuple(judges), said)

@@ -34,7 +34,7 @@ from leaderboard.files.bundle.text_opinions import (
 )
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.snapshots.reading import opinions
+from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.trust.content import labelled
@@ -105,7 +105,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(f'The study "{study.slug}" has no scores yet.')
-    read = opinions(study, until=snapshot.last_comparison)
+    read = opinions_of(snapshot)
     if read.mark != snapshot.data:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
     about_texts = text_opinions(study)

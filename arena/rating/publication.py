@@ -1,0 +1,112 @@
+"""Which answers of people published numbers may count while a study takes ratings.
+
+An answer counts together with others, and from then on its rater cannot change it: whatever may still be
+changed has moved no number that raters can see.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Q
+
+from arena.models import Assignment, Rater, Role, Study
+from arena.models.querysets import left_out_raters
+from arena.rating.recorders import batches
+
+LEAST_ANSWERS: Final = 10
+LEAST_RATERS: Final = 3
+"""New answers in a cell until they count, and by how many people. A cell is the smallest part of a study of
+which a page shows numbers.
+"""
+
+Due = Mapping[int, datetime]
+"""By assignment when its answer was given."""
+
+
+class ReopenedError(Exception):
+    """An answer that was about to count is being changed."""
+
+
+def holds_back(study: Study) -> bool:
+    """Whether others than operators see the numbers of a study that takes ratings."""
+    if study.is_closed:
+        return False
+    return study.is_public or study.memberships.filter(role=Role.VIEWER).exists()
+
+
+def held_back(number: int | None = None) -> Q:
+    """The opinions whose rater may still change them; with ``number`` those that did not count by then."""
+    late = Q(assignment__published_in=None)
+    if number is not None:
+        late |= Q(assignment__published_in__gt=number)
+    return late & Q(assignment__isnull=False, rater__kind=Rater.Kind.PERSON)
+
+
+def may_count(study: Study) -> Q:
+    """The opinions that numbers may count which are made whenever somebody looks."""
+    return ~held_back() if holds_back(study) else Q()
+
+
+def due(study: Study, seen: datetime | None = None) -> Due:
+    """The answers that wait and may count now; those given until ``seen`` were shown alone already."""
+    found: dict[int, datetime] = {}
+    for cell in _cells(study).values():
+        enough = is_enough(cell)
+        found |= {pk: given for pk, _, given in cell if enough or (seen and given <= seen)}
+    return found
+
+
+def waiting(study: Study) -> int:
+    """How many answers wait until there are enough in their cell."""
+    return sum(len(cell) for cell in _cells(study).values() if not is_enough(cell))
+
+
+_Cell = list[tuple[int, int, datetime]]
+"""Assignment, rater and time of each answer."""
+
+
+def is_enough(cell: _Cell) -> bool:
+    """Whether these answers tell nothing about one of them: there are enough, and no rater gave most."""
+    by_rater = Counter(rater for _, rater, _ in cell)
+    return (
+        len(cell) >= LEAST_ANSWERS
+        and len(by_rater) >= LEAST_RATERS
+        and 2 * max(by_rater.values()) <= len(cell)
+    )
+
+
+def _cells(study: Study) -> dict[Hashable, _Cell]:
+    """The answers that wait, by what an address can choose them by."""
+    people = Assignment.objects.filter(study=study, rater__kind=Rater.Kind.PERSON).order_by("pk")
+    found = people.filter(state=Assignment.State.SUBMITTED, published_in=None)
+    about = [f"{of}__prompt__{field}" for of in ("pair", "completion") for field in ("category", "subset")]
+    fields = ("pk", "rater", "finished_at", "kind", "purpose", "is_random", *about)
+    rows: list[tuple[Any, ...]] = list(
+        found.exclude(rater__in=left_out_raters(study), finished_at=None).values_list(*fields)
+    )
+    groups = defaultdict(set)
+    members = Rater.groups.through.objects.filter(rater__in={row[1] for row in rows})
+    for rater, group in members.values_list("rater", "ratergroup"):
+        groups[rater].add(group)
+    cells: dict[Hashable, _Cell] = defaultdict(list)
+    for pk, rater, given, *cell in rows:
+        cells[*cell, frozenset(groups[rater])].append((pk, rater, given))
+    return cells
+
+
+def publish(answers: Due, number: int) -> None:
+    """Note in the caller's transaction that these answers count from the state of this number on.
+
+    Raises ReopenedError if one was changed or reopened since it was found due.
+    """
+    for some in batches(sorted(answers)):
+        rows = Assignment.objects.filter(pk__in=some, state=Assignment.State.SUBMITTED, published_in=None)
+        # Undoing waits for this lock, and then finds the answer published.
+        locked = rows.order_by("pk").select_for_update(no_key=True).values_list("pk", "finished_at")
+        if dict(locked) != {pk: answers[pk] for pk in some}:
+            raise ReopenedError
+        Assignment.objects.filter(pk__in=some).update(published_in=number)

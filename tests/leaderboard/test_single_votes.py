@@ -1,0 +1,274 @@
+"""What public addresses of an open study tell of an answer that its rater can still change."""
+
+import gc
+import itertools
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import _lru_cache_wrapper
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from arena.models import Assignment, Pair, Rater, Study
+from arena.rating import assignments, recording
+from arena.rating.opinions import Check, Checks, NotAllowedError, Rating, Said, TextScore
+from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
+from leaderboard.models import Snapshot
+from leaderboard.refreshing import computing, services
+from tests import factories as make
+from tests.crawl.test_every_page import Page
+from tests.crawl.walk import Facet, facets, walk
+from tests.leaderboard.rows import few_rounds
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
+SECRET = re.compile(rb'(csrfmiddlewaretoken" value="|X-CSRFToken[^A-Za-z0-9]+)[A-Za-z0-9]+')
+
+
+class OpenStudy:
+    """A public study with four models in two categories; four others rate beside the attacker."""
+
+    def __init__(self) -> None:
+        self.study: Study = make.make_study(
+            visibility="public", tasks=["compare", "score", "check"], ratings_per_pair_people=99
+        )
+        self.models = [make.make_contestant(study=self.study, name=name) for name in ("A", "B", "C", "D")]
+        self.pairs: dict[str, list[Pair]] = {"coding": [], "writing": []}
+        for category, _ in itertools.product(self.pairs, range(3)):
+            prompt = make.make_prompt(study=self.study, category=category)
+            make.make_question(prompt=prompt)
+            texts = [make.make_completion(prompt=prompt, contestant=model) for model in self.models]
+            self.pairs[category] += [
+                make.make_pair(prompt=prompt, first=one, second=other)
+                for one, other in itertools.combinations(texts, 2)
+            ]
+        self.me = make.make_member(self.study)
+        self.others = [make.make_member(self.study) for _ in range(4)]
+
+    def rate(self, rater: Rater, pair: Pair, rating: int) -> Assignment:
+        return _said(make.make_assignment(pair=pair, rater=rater), Rating(points=8, rating=rating))
+
+    def others_say(self, category: str, *, raters: int = 4, each: int = 3, start: int = 0) -> None:
+        """Everything that raters are asked, about different pairs and answers."""
+        for rater in self.others[:raters]:
+            for number, pair in enumerate(self.pairs[category][start : start + each]):
+                self.rate(rater, pair, 1 + (number + rater.pk) % 8)
+                for said in (_score(1 + number % 5), _check("yes")):
+                    _said(_about(rater, pair, said), said)
+
+
+def _score(value: int) -> TextScore:
+    return TextScore(lowest=1, highest=5, value=value)
+
+
+def _check(value: str) -> Checks:
+    return Checks(answers={1: Check(value=value)})
+
+
+def _about(rater: Rater, pair: Pair, said: Said) -> Assignment:
+    kind = "score" if isinstance(said, TextScore) else "check"
+    text = pair.first
+    repeat = Assignment.objects.filter(rater=rater, completion=text, kind=kind).count()
+    return make.make_assignment(completion=text, rater=rater, kind=kind, repeat=repeat)
+
+
+def _said(assignment: Assignment, said: Said) -> Assignment:
+    recording.record(assignment.rater, assignment.public_id, said)  # type: ignore[call-overload]
+    return assignment
+
+
+@pytest.fixture
+def rated(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[OpenStudy]:
+    """What others said about both categories is published."""
+    settings.PAGE_CACHE_MB = 0
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    with few_rounds(20):
+        found = OpenStudy()
+        for category in found.pairs:
+            found.others_say(category)
+        services.refresh(found.study)
+        yield found
+
+
+def seen(study: Study) -> dict[str, bytes]:
+    """The reply of every address that a visitor comes to, and of every one of the API."""
+    for each in gc.get_objects():
+        if type(each) is _lru_cache_wrapper and (each.__module__ or "").startswith("leaderboard."):
+            each.cache_clear()
+    client, found = Client(), dict[str, bytes]()
+
+    def look(address: str) -> list[str]:
+        reply = client.get(address, follow=True)
+        if "Retry-After" in reply.headers:  # computed as a worker would
+            while computing.compute_next(study.pk):
+                pass
+            reply = client.get(address, follow=True)
+        body = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        found[address] = SECRET.sub(rb"\1", body)
+        return Page(body.decode()).links if reply.headers["Content-Type"].startswith("text/html") else []
+
+    schema = json.loads(client.get("/api/v1/openapi.json").content)
+    own = [
+        path.replace("{slug}", study.slug)
+        for path, methods in schema["paths"].items()
+        if "get" in methods and path.replace("{slug}", "").count("{") == 0
+    ]
+    walk(["/", f"/studies/{study.slug}/", *own], look, parts)
+    assert len(found) > 30
+    return found
+
+
+def parts(address: str) -> set[Facet]:
+    """Of what an address can choose, the part of the ratings."""
+    return {each for each in facets(address) if each[2:] in ((), ("category",), ("raters",), ("resample",))}
+
+
+@contextmanager
+def world() -> Iterator[None]:
+    """What happens in it has not happened afterwards."""
+    with transaction.atomic():
+        point = transaction.savepoint()
+        yield
+        transaction.savepoint_rollback(point)
+
+
+def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
+    return sorted(address for address in {*one, *other} if one.get(address) != other.get(address))
+
+
+Answers = Sequence[tuple[int, Said]]
+"""By the number of its pair among those of coding, whose first answer scores and checks are about."""
+
+WORLDS: tuple[Answers, Answers] = (
+    [(9, Rating(points=8, rating=1)), (6, _score(1)), (7, _check("yes"))],
+    [(10, Rating(points=8, rating=8)), (11, _score(5)), (8, _check("no"))],
+)
+"""Others' answers, ratings, scores and checks, about texts by others."""
+
+
+def _replies(rated: OpenStudy, answers: Answers, *, together: bool = False) -> dict[str, bytes]:
+    with world():
+        for number, said in answers:
+            pair = rated.pairs["coding"][number]
+            if isinstance(said, Rating):
+                own = make.make_assignment(pair=pair, rater=rated.me)
+            else:
+                own = _about(rated.me, pair, said)
+            _said(own, said)
+        # Others go on, so that there is another snapshot.
+        rated.others_say("writing", start=6)
+        if together:
+            rated.others_say("coding", start=12)
+        services.refresh_if_stale(rated.study)
+        mine = Assignment.objects.filter(rater=rated.me)
+        assert mine.filter(published_in=None).exists() is not together
+        return seen(rated.study)
+
+
+def test_no_public_address_shows_an_answer_that_can_still_be_changed(rated: OpenStudy) -> None:
+    one, other = (_replies(rated, answers) for answers in WORLDS)
+    assert differing(one, other) == []
+
+
+def test_the_same_addresses_do_show_what_counts(rated: OpenStudy) -> None:
+    one, other = (_replies(rated, answers, together=True) for answers in WORLDS)
+    assert f"/studies/{rated.study.slug}/" in differing(one, other)
+
+
+def test_a_new_rating_alone_makes_no_snapshot(rated: OpenStudy) -> None:
+    rated.rate(rated.me, rated.pairs["coding"][9], 1)
+    assert services.refresh_if_stale(rated.study) is None
+    assert rated.study.pk not in services.stale()
+    assert rated.study.pk not in services.stale(counted=False)
+
+
+def test_an_answer_that_counts_stays_and_others_can_be_changed(rated: OpenStudy) -> None:
+    counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
+    with pytest.raises(NotAllowedError, match="counts this answer already"):
+        assignments.undo(rated.study, rated.others[0], counts.public_id)
+    own = rated.rate(rated.me, rated.pairs["coding"][9], 1)
+    assert assignments.undo(rated.study, rated.me, own.public_id) == own
+    recording.record(rated.me, own.public_id, Rating(points=8, rating=8))
+    assert own.comparisons.count() == 2
+
+
+def test_a_late_change_of_an_answer_that_counts_is_refused(rated: OpenStudy) -> None:
+    counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
+    Assignment.objects.filter(pk=counts.pk).update(state="claimed")
+    given = counts.comparisons.get().rating
+    with pytest.raises(NotAllowedError, match="counts your earlier answer"):
+        recording.record(rated.others[0], counts.public_id, Rating(points=8, rating=9 - given))
+
+
+def test_an_answer_that_is_being_changed_waits(rated: OpenStudy) -> None:
+    own = rated.rate(rated.me, rated.pairs["coding"][9], 1)
+    rated.others_say("coding", start=12)
+    assignments.undo(rated.study, rated.me, own.public_id)
+    services.refresh(rated.study)
+    own.refresh_from_db()
+    assert own.published_in is None
+
+
+def test_a_snapshot_is_made_again_when_an_answer_is_reopened_meanwhile(
+    rated: OpenStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = rated.rate(rated.me, rated.pairs["coding"][9], 1)
+    rated.others_say("coding", start=12)
+    compute, made = services._compute, []
+
+    def reopening(study: Study, anew: bool):
+        found = compute(study, anew)
+        if not made:
+            assignments.undo(study, rated.me, own.public_id)
+        made.append(found)
+        return found
+
+    monkeypatch.setattr(services, "_compute", reopening)
+    before = Snapshot.objects.filter(study=rated.study).count()
+    services.refresh(rated.study)
+    own.refresh_from_db()
+    assert (len(made), own.published_in) == (2, None)
+    assert Snapshot.objects.filter(study=rated.study).count() == before + 1
+
+
+@pytest.mark.parametrize(
+    ("raters", "each", "counts"),
+    [(4, 3, True), (2, 8, False), (3, 3, False), (LEAST_RATERS, LEAST_ANSWERS // LEAST_RATERS + 1, True)],
+)
+def test_ratings_count_once_enough_people_gave_enough(raters: int, each: int, counts: bool) -> None:
+    found = OpenStudy()
+    found.others_say("coding", raters=raters, each=each)
+    with few_rounds(20):
+        snapshot = services.refresh(found.study).snapshot
+    assert bool(snapshot.counts["raters"]) is counts
+    assert snapshot.counts["waiting"] == (0 if counts else 3 * raters * each)
+
+
+def test_one_person_who_gives_most_waits_for_others() -> None:
+    found = OpenStudy()
+    found.others_say("coding", each=1)
+    found.others_say("coding", raters=1, each=10, start=1)
+    with few_rounds(20):
+        assert services.refresh(found.study).snapshot.counts["waiting"] == 3 * 14
+
+
+def test_a_closed_study_counts_all_and_an_operators_too(rated: OpenStudy) -> None:
+    rated.rate(rated.me, rated.pairs["coding"][9], 1)
+    rated.study.closed_at = NOW
+    rated.study.save()
+    services.refresh_if_stale(rated.study)
+    closed = Snapshot.objects.newest(rated.study)
+    assert closed.counts["waiting"] is None
+    assert closed.counts["comparisons"] == 25
+    rated.study.closed_at = None
+    rated.study.save()
+    reopened = services.refresh(rated.study).snapshot
+    assert reopened.counts["comparisons"] == 25  # what was shown stays
