@@ -194,7 +194,6 @@ RULES: Final = (
     (r"\w+__day=[^<]+", "DAY"),  # links of the admin
     (r"(zip, )[\d.]+ (?=[KM]B)", r"\1SIZE "),  # of an archive with times in it
     (r"As of \d\d:\d\d:\d\d UTC", "As of TIME"),  # now
-    (r'<pre tabindex="0" dir="ltr">', '<pre dir="ltr" tabindex="0">'),  # nh3 has these in any order
 )
 """Patterns, and what takes the place of what they find. Dates and times are found by ``Recording``."""
 

@@ -103,8 +103,8 @@ def render_document(text: str) -> str:
 def _html(text: str, *, breaks: bool, shift: int) -> str:
     formulas = Formulas()
     html = _parser(breaks=breaks).render(without_marks(text), {"shift": shift, "formulas": formulas})
-    # The sanitiser knows neither formulas nor buttons.
-    clean = _sanitise(str(html)).replace("<pre ", f'<div class="code">{_COPY_BUTTON}<pre ')
+    # The sanitiser knows neither formulas nor buttons, and puts two attributes of a tag in any order.
+    clean = _sanitise(str(html)).replace("<pre ", f'<div class="code">{_COPY_BUTTON}<pre tabindex="0" ')
     return formulas.put_in(clean.replace("</pre>", "</pre></div>"))
 
 
@@ -122,8 +122,8 @@ def _sanitise(html: str) -> str:
         link_rel="nofollow noopener noreferrer",
         set_tag_attribute_values={
             "a": {"target": "_blank"},
+            "pre": {"dir": "ltr"},
             # What scrolls sideways must be reachable by keyboard.
-            "pre": {"tabindex": "0", "dir": "ltr"},
             "table": {"tabindex": "0"},
             # Each block reads in the direction of its own words.
             **{tag: {"dir": "auto"} for tag in _BLOCKS},
