@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from django.utils import timezone
 from scipy.stats import kendalltau
 
 from arena.models import Comparison
@@ -22,7 +23,8 @@ RANDOM = f"{BOARD}?raters=people&pairs=random"
 @pytest.fixture(autouse=True, scope="module")
 def shared(shared_rows, rounds):
     """Every third comparison of a person is on a pair drawn at random; a judge rated some pairs, too."""
-    made = HandMade(*NAMES, slug="small", categories=("coding", "poems") * 5, pairing="adaptive")
+    more = {"pairing": "adaptive", "closed_at": timezone.now()}
+    made = HandMade(*NAMES, slug="small", categories=("coding", "poems") * 5, **more)
     judge = made.judge("strict")
     for number in range(30):
         one, other = NAMES[number % 3], NAMES[(number + 1) % 3]
