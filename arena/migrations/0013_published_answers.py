@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("arena", "0011_limits_per_rater"),
+        ("arena", "0012_audit"),
     ]
 
     operations = [
