@@ -3,7 +3,6 @@
 import gc
 import ipaddress
 import os
-import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +17,7 @@ from hypothesis import settings as hypothesis_settings
 
 from arena.process.environment import spare_what_stays
 from tests import emptying, migrated
-
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first is Chromium without windows, which takes a fifth less of the processor."""
+from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
 # run, so that a change fails for what it changed; --hypothesis-profile=random looks for others.
@@ -155,16 +152,6 @@ def judge_data(reference_data: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data about judges in {folder}")
     return folder
-
-
-_UNWANTED = ("gpu", "quic", "background-networking", "component-update", "sync")
-CHROMIUM_ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _UNWANTED)]
-
-
-def find_chromium() -> str | None:
-    """The browser named by CHROMIUM, or the first one on PATH."""
-    named = os.environ.get("CHROMIUM")
-    return named or next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")

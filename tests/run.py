@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from tests.conftest import find_chromium
+from tests.chromium import find_chromium
 from tests.services.servers import MissingServiceError, postgresql, redis_server
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ from typing import Final
 from playwright.sync_api import sync_playwright
 
 from tests.benchmarks.import_memory import CONTESTANTS, LIMIT, PROMPTS, comparisons, completions, write
-from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
+from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.judging.processes import Arena
 
 KINDS: Final = {"completions": completions, "comparisons": comparisons}

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.arena.process.processes import Server, manage
 from tests.browser.watching import drawn
-from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
+from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 SIZES: Final = ((1280, 800), (1440, 900), (390, 844))
 PAGES: Final = ("", "categories/", "raters/", "agreement/", "comparisons/", "data/", "results/")

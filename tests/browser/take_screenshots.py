@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
+from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 DESK = {"width": 1280, "height": 900}

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from tests.conftest import CHROMIUM_ARGUMENTS, find_chromium
+from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 
 WALK = Path(__file__).resolve().parents[2] / "docs" / "walk"
