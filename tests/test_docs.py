@@ -36,7 +36,8 @@ def test_the_settings_page_lists_exactly_what_is_read() -> None:
     of_providers = {f"OIDC_{name.upper()}" for name in OIDC_SETTINGS}
     read = variables_read(ROOT / "arena" / "settings.py") | of_providers
     assert variables_documented(of_the_arena) == read
-    sources = [ROOT / "tests" / name for name in ("conftest.py", "run.py", "services/servers.py")]
+    files = ("conftest.py", "chromium.py", "run.py", "services/servers.py")
+    sources = [ROOT / "tests" / name for name in files]
     read = set().union(*(variables_read(source) for source in sources))
     assert variables_documented(of_the_tests) == read - {"BROKER_URL"} | {"PYTHON"}
 

@@ -4,8 +4,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from arena.models import Study
-from leaderboard.models.querysets import data_mark
+from arena.models import Comparison, Study
 from leaderboard.quality.disagreements import Disputes, disputes
 from leaderboard.quality.measures import Compared, compare, votes
 
@@ -24,8 +23,12 @@ def disputed(study: Study) -> Disputes:
 
 
 def _mark(study: Study) -> Mark:
-    """The state of the data; the time tells a study from a deleted one of the same number."""
-    return (*data_mark(study), study.created_at)
+    """The state of all ratings, also of those that no leaderboard counts yet.
+
+    The time tells a study from a deleted one of the same number.
+    """
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    return (revision, *Comparison.objects.filter(study=study).watermark(), study.created_at)
 
 
 @lru_cache(maxsize=IN_MEMORY)

@@ -323,7 +323,7 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
     for _ in range(3):
         answer(rater, claimed(study, rater))
     assignments.skip(rater, claimed(study, rater).public_id)
-    expected = progress.Progress(compared=3, skipped=1, left=20)
+    expected = progress.Progress(compared=3, skipped=1, open=20)
     assert progress.progress(rater, [study])[study.pk] == expected
     assert progress.progress(rater, [study, other])[study.pk] == expected
     assert progress.progress(rater, [study, other])[other.pk].left == 3

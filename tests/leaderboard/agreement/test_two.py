@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from django.utils import timezone
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from arena.people.rater_data import pseudonym
@@ -117,7 +118,10 @@ def test_people_among_themselves_have_a_row_for_every_two_under_pseudonyms(clien
     assert any(row["Low"] for row in rows)
 
 
-def test_a_single_person_is_chosen_by_pseudonym(client, made):
+def test_a_single_person_is_chosen_by_pseudonym_once_the_study_is_closed(client, made, monkeypatch):
+    made.study.closed_at = timezone.now()
+    made.study.save()
+    monkeypatch.setattr(made, "snapshot", services.refresh(made.study).snapshot)
     ann = pseudonym(made.study, made.people["ann"].pk)
     found = content(made, ann, "judge:strict")
     assert found["between"]["kappa"] == pytest.approx(kappas(made, ["Ann"], ["STRICT"])[0], abs=1e-6)

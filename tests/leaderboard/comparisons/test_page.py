@@ -210,7 +210,11 @@ def test_a_pair_with_many_ratings_folds_most_of_them_in_the_list(open_study, cli
 
 def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(open_study, client):
     judge = factories.make_judge(
-        slug="ours", name="Ours", model="model-x", base_url="http://hidden.example/v1", api_key_env="KEY_VAR"
+        slug="ours",
+        name="Ours",
+        model="model-x",
+        base_url="http://hidden.example/v1",
+        api_key_env="X_API_KEY",
     )
     open_study.rate("alpha", "beta", 3, rater=judge.rater)
     open_study.close()
@@ -218,7 +222,7 @@ def test_model_and_protocol_of_a_judge_are_shown_and_nothing_else_of_it(open_stu
     page = text(client.get(f"{LIST}{open_study.first.pair_id}/"))
     assert "Model model-x, protocol likert" in page
     assert "hidden.example" not in page
-    assert "KEY_VAR" not in page
+    assert "X_API_KEY" not in page
 
 
 @pytest.mark.both_databases

@@ -248,7 +248,7 @@ class TestCommand:
         assert not Path("/dev/null.note.json").exists()
 
     def test_a_folder_without_permission(self, made, tmp_path, monkeypatch):
-        def deny(path):  # a folder's mode does not stop root, who runs this too
+        def deny(path, private):  # a folder's mode does not stop root, who runs this too
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
         out = tmp_path / "p.jsonl"
