@@ -226,6 +226,7 @@ class Production(Place):
         self.database, self.broker = database, broker
         needed = {
             "ARENA_ENV": "production",
+            "JUDGE_ENDPOINTS": "127.0.0.1",
             "ALLOWED_HOSTS": "127.0.0.1",
             "SECURE_SSL_REDIRECT": "false",
             "DATABASE_URL": database.url,
