@@ -223,7 +223,9 @@ class Board(SettingPage):
 
     @cached_property
     def on_judges(self) -> Verdict:
-        """Whether judges can be trusted, as of the snapshot."""
+        """Whether judges can be trusted, as of the snapshot; nothing before their tables are computed."""
+        if self.snapshot.is_opening:
+            return Verdict()
         setting, categories = self.setting, self.snapshot.counts["categories"]
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services, tables
 from leaderboard.snapshots import on_demand
@@ -79,10 +80,11 @@ def test_after_a_kill_what_was_opened_is_not_computed_again(made, cut, monkeypat
 
 def test_other_pages_and_settings_show_the_last_whole_snapshot(made, cut):
     whole = services.refresh(made.study).snapshot
-    made.rate("beta", "alpha", 1)
+    made.rate("beta", "alpha", 1, rater=made.judge("strict"))
     opening = cut()
     assert opening.pk > whole.pk
     assert get(made.study).context["page"].snapshot == opening
+    assert get(made.study).context["page"].on_judges == Verdict()
     assert get(made.study, query="?raters=people&level=90").context["page"].snapshot == opening
     for page in (get(made.study, query="?method=davidson"), get(made.study, "study-raters")):
         assert page.context["page"].snapshot == page.context["snapshot"] == whole
