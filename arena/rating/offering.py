@@ -6,11 +6,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Case, Count, Max, OuterRef, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -319,7 +321,8 @@ def offer_pair(
             if hidden and (leased := _lease(study, rater, hidden, draw, history, now, waits)):
                 return leased
             if leased := _lease(study, rater, _chosen(pool, place), draw, history, now, waits):
-                pool.lease(place)
+                # Of a claim that is not stored, as on a full disk, nothing may be kept.
+                transaction.on_commit(partial(pool.lease, place))
                 return leased
             # Taken by somebody else, or by a late answer.
             history = history_of(study, rater, history.on_screen.public_id if history.on_screen else None)

@@ -8,6 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,7 @@ def _course(arena: Embedded, disk: Path, elsewhere: Path, say: Callable[[str], N
     arena.make_tables()
     arena.manage("collectstatic", "--verbosity=0", "--no-input")
     tokens = seeded(arena, raters=RATERS, prompts=300, imported=1000)
+    arena.manage("refresh", STUDY)
     backup = elsewhere / "whole.zip"
     arena.manage("backup", str(backup))
     more = elsewhere / "prompts.jsonl"
@@ -107,13 +109,15 @@ def _course(arena: Embedded, disk: Path, elsewhere: Path, say: Callable[[str], N
     integrity = str(arena.query("PRAGMA integrity_check")[0][0])
     return [
         Line(
-            "answers refused with 503 and a sentence", str(refused[503, FULL]), refused[503, FULL] >= AWHILE
+            "answers and claims refused with 503 and a sentence",
+            str(refused[503, FULL]),
+            refused[503, FULL] >= AWHILE,
         ),
         Line("other refusals", str(unsound or 0), not unsound),
         Line(
-            "pages that answered 200, or 503 and the sentence",
-            f"{sum(pages.values())} of {len(pages)}",
-            all(pages.values()),
+            "pages by their status",
+            ", ".join(f"{n} x {status}" for status, n in sorted(Counter(pages.values()).items())),
+            set(pages.values()) <= {200, 202, 503},
         ),
         *(
             Line(f"{name} on the full disk", _told(done, kept), _refused_well(done) and kept)
@@ -132,8 +136,8 @@ def _prompt(number: int) -> str:
     )
 
 
-def _pages(arena: Embedded) -> dict[str, bool]:
-    """Of some pages, whether they were shown, or refused for a while."""
+def _pages(arena: Embedded) -> dict[str, int]:
+    """The status of some pages."""
     found = {}
     for path in (
         "/",
@@ -144,9 +148,9 @@ def _pages(arena: Embedded) -> dict[str, bool]:
     ):
         try:
             with urllib.request.urlopen(arena.url + path, timeout=30) as reply:  # noqa: S310 - our own
-                found[path] = reply.status in (200, 202)
+                found[path] = reply.status
         except urllib.error.HTTPError as error:
-            found[path] = error.code == 503
+            found[path] = error.code
     return found
 
 

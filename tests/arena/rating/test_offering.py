@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 from scipy.stats import binom
@@ -306,6 +306,16 @@ def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(stu
     known.ratings[:] = 0
     known._newest = 10**9
     assert assignments.claim(study, rater) is None
+
+
+def test_claims_that_could_not_be_stored_leave_nothing_behind(study: Study, rater: Rater) -> None:
+    """As on a full disk: what a transaction noted before it failed would make pairs look made, or taken."""
+    offering.pool_of(study)
+    for _ in range(30):
+        with transaction.atomic():
+            claimed(study, rater)
+            transaction.set_rollback(True)
+    assert len(rate_all(study, rater)) == 24
 
 
 def test_a_new_text_is_offered_after_an_import(study: Study, rater: Rater) -> None:
