@@ -25,7 +25,7 @@ from leaderboard.agreement.table import (
     without_pools,
 )
 from leaderboard.agreement.two import compared, judge_differences, parameters, single_people
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Cell, DataTable, holds_numbers
 from leaderboard.refreshing.computing import method_at
 from leaderboard.refreshing.tables import counts
 from leaderboard.snapshots import columns
@@ -135,16 +135,14 @@ def _overview_tables(kinds: Sequence[Content], differences: Sequence[Content]) -
 
 def _text(table: DataTable, unmirrored: bool) -> str:
     """The columns of a table that hold something, aligned under its caption; empty without rows."""
-    shown = [
-        place
-        for place, name in enumerate(table.columns)
-        if (unmirrored or not name.startswith("Unmirrored"))
-        and any(row[place] not in (None, "") for row in table.rows)
-    ]
-    header = [table.columns[place] for place in shown]
-    left = {name for name, numeric in table.header if not numeric}
-    rows = [[_cell(row[place]) for place in shown] for row in table.rows]
-    return "\n".join([f"{table.caption}.", *aligned([header, *rows], left)]) if rows else ""
+    shown = {
+        name: cells
+        for name, cells in zip(table.columns, table.by_column, strict=True)
+        if (unmirrored or not name.startswith("Unmirrored")) and any(cell not in (None, "") for cell in cells)
+    }
+    left = {name for name, cells in shown.items() if not holds_numbers(cells)}
+    rows = [list(map(_cell, row)) for row in zip(*shown.values(), strict=True)]
+    return "\n".join([f"{table.caption}.", *aligned([list(shown), *rows], left)]) if rows else ""
 
 
 def _cell(value: Cell) -> str:

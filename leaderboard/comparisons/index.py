@@ -53,6 +53,10 @@ class Index:
     newest: Array
     spread: Array
 
+    def answers(self, place: int) -> slice:
+        """Where the answers of a pair are."""
+        return slice(*np.searchsorted(self.place, [place, place + 1]).tolist())
+
     def packed(self) -> bytes:
         out = io.BytesIO()
         np.savez(out, allow_pickle=False, **vars(self))

@@ -66,8 +66,7 @@ class Browsing(Page):
         return len(self.index.pair)
 
     def marks(self, place: int) -> list[str]:
-        start, stop = np.searchsorted(self.index.place, [place, place + 1])
-        flags = int(np.bitwise_or.reduce(self.index.flags[start:stop], initial=0))
+        flags = int(np.bitwise_or.reduce(self.index.flags[self.index.answers(place)], initial=0))
         return [words for flag, words in MARKS.items() if flags & flag]
 
 

@@ -14,11 +14,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from arena.models import Contestant, Study
+from arena.models import Contestant, Prompt, Study
 from leaderboard.categories.table import differs
 from leaderboard.comparisons import stored as index_store
-from leaderboard.comparisons.index import Question, places
-from leaderboard.comparisons.pairs import Entry, entries
+from leaderboard.comparisons.index import Index, Question, places
 from leaderboard.contestants.figure import history, win_rates
 from leaderboard.contestants.figure import places as charts_places
 from leaderboard.contestants.table import (
@@ -54,6 +53,16 @@ FEWEST_MOMENTS: Final = 3
 
 MOST_SNAPSHOTS: Final = 60
 """Snapshots in the history: those of a month, one a day."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One of its pairs; ``ratings`` counts what raters said of it."""
+
+    instruction: str
+    opponent: str
+    ratings: int
+    address: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +151,7 @@ class ContestantPage(SettingPage):
     @property
     def rivals(self) -> list[tuple[str, str, str, str]]:
         """Whom it wins most and least against: label, name, win share and the page of the two."""
-        slugs = dict(Contestant.objects.filter(study=self.study).values_list("name", "slug"))
+        slugs = {each.name: each.slug for each in self._known.values()}
         compare = f"{reverse('study-compare', args=[self.study.slug])}?first={self.contestant.slug}&second="
         return [
             (label, rival.name, whole_percent(rival.rate), compare + slugs.get(rival.name, ""))
@@ -194,19 +203,28 @@ class ContestantPage(SettingPage):
         return next((row for row in rows if row["contestant"] == self.name), None)
 
     @cached_property
-    def samples(self) -> list[tuple[Entry, str, str]]:
-        """Newest comparisons with opponent and address; none in an open study."""
+    def samples(self) -> list[Sample]:
+        """Its pairs with the newest ratings; none in an open study."""
         index = index_store.newest(self.study) if self.study.is_closed else None
         if index is None:
             return []
-        newest = places(index, Question(contestants=(self.contestant.pk,)))[:SAMPLES]
-        root, _, query = self.comparisons_url.partition("?")
-        found = entries(self.study, [int(pk) for pk in index.pair[newest]])
-        return [(entry, self._opponent(entry), f"{root}{entry.pair.pk}/?{query}") for entry in found]
+        newest = places(index, Question(contestants=(self.contestant.pk,)))[:SAMPLES].tolist()
+        prompts = Prompt.objects.only("turns", "external_id").in_bulk(index.prompt[newest].tolist())
+        return [self._sample(index, place, prompts[int(index.prompt[place])]) for place in newest]
 
-    def _opponent(self, entry: Entry) -> str:
-        others = (side for side in entry.sides if side.completion.contestant_id != self.contestant.pk)
-        return next((side.name for side in others), self.name)
+    def _sample(self, index: Index, place: int, prompt: Prompt) -> Sample:
+        authors = dict(zip("AB", (int(index.first[place]), int(index.second[place])), strict=True))
+        opponents = [(letter, pk) for letter, pk in authors.items() if pk != self.contestant.pk]
+        letter, opponent = opponents[0] if opponents else ("", self.contestant.pk)
+        name = self._known[opponent].name if opponent in self._known else f"Answer {letter}"
+        ratings = len(index.rater[index.answers(place)])
+        root, _, query = self.comparisons_url.partition("?")
+        address = f"{root}{index.pair[place]}/?{query}"
+        return Sample(prompt.instruction or prompt.external_id, name, ratings, address)
+
+    @cached_property
+    def _known(self) -> Mapping[int, Contestant]:
+        return Contestant.objects.filter(study=self.study).only("name", "slug").in_bulk()
 
     def _panels(self) -> Iterator[Panel]:
         level = self.level

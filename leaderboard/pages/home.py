@@ -1,7 +1,8 @@
 """The methodology, and the page that waits for a study's first snapshot."""
 
 import re
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -27,6 +28,12 @@ _GROUPS: Final = {
 
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
+    return render(request, "leaderboard/methodology.html", _methodology())
+
+
+@cache
+def _methodology() -> dict[str, Any]:
+    """The document as sections, read once: it changes with an upgrade alone."""
     first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
     guide, *details = [_section(each) for each in sections if not each.startswith(_FOR_DEVELOPERS)]
     groups: dict[str, list[tuple[str, SafeString]]] = {}
@@ -34,8 +41,7 @@ def methodology(request: HttpRequest) -> HttpResponse:
     for section in details:
         group = _GROUPS.get(section[0], group)
         groups.setdefault(group, []).append(section)
-    page = {"title": first.removeprefix("# ").strip(), "guide": guide, "groups": groups}
-    return render(request, "leaderboard/methodology.html", page)
+    return {"title": first.removeprefix("# ").strip(), "guide": guide, "groups": groups}
 
 
 def _section(text: str) -> tuple[str, SafeString]:

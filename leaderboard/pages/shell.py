@@ -22,6 +22,7 @@ from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import Beyond, Mark, Marks
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.settings import UnknownSettingError
 
@@ -192,9 +193,9 @@ def _csv(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
 
 
 def _table(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
-    part = request.headers.get("HX-Request") == "true"
-    template = "leaderboard/_data_table.html" if part else "leaderboard/table.html"
-    return render(request, template, {"study": page.study, "page": page, "panel": panel})
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(data_table(panel))
+    return render(request, "leaderboard/table.html", {"study": page.study, "page": page, "panel": panel})
 
 
 def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -30,12 +30,8 @@ class DataTable:
         return cls(caption, columns, tuple(tuple(row.values()) for row in listed))
 
     @property
-    def header(self) -> list[tuple[str, bool]]:
-        numbers = [
-            any(isinstance(row[place], int | float) for row in self.rows)
-            for place in range(len(self.columns))
-        ]
-        return list(zip(self.columns, numbers, strict=True))
+    def by_column(self) -> list[tuple[Cell, ...]]:
+        return list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
 
     def csv(self) -> str:
         """CSV with an apostrophe before texts that a spreadsheet would run as a formula."""
@@ -59,6 +55,7 @@ def _safe(cell: Cell) -> Cell:
 
 Item = TypeVar("Item")
 Row = tuple[Cell, ...]
+NUMBERS: Final = (int, float)
 
 _END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
 _READ: Final = {
@@ -76,6 +73,12 @@ _READ: Final = {
 """Names of columns that pages write in the words of readers; files keep theirs."""
 
 
+def _end(label: str) -> str:
+    """Which end of an interval a column holds: low, high or none."""
+    found = _END.search(label)
+    return found[0].lower() if found else ""
+
+
 def _read(label: str) -> str:
     heading, colon, last = label.rpartition(": ")
     word = _READ.get(last.lower(), last)
@@ -84,11 +87,15 @@ def _read(label: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """``has_ends``: the next two columns are the ends of its interval and belong into its cells."""
+    """``has_ends``: the next two columns are the ends of its interval and belong into its cells.
+
+    ``decimals``: how many its numbers below 10 need to line up, one or two.
+    """
 
     place: int
     label: str
     numeric: bool
+    decimals: int
     has_ends: bool = False
 
     def under(self, heading: str) -> "Column":
@@ -119,12 +126,8 @@ class Arranged:
     @cached_property
     def columns(self) -> list[tuple[str, list[Column]]]:
         """The other columns that are not empty, under their shared heading or ""."""
-        shown = [
-            Column(place, _read(label), numeric, self._ends(place + 1))
-            for place, (label, numeric) in enumerate(self.table.header)
-            if place > self.name_place and self._holds_anything(place) and not self._is_end(place)
-        ]
         groups: list[tuple[str, list[Column]]] = []
+        shown = list(self._shown())
         for heading, run in _runs(shown, [column.label.rpartition(": ")[0] for column in shown]):
             if heading and len(run) > 1:
                 groups.append((heading, [column.under(heading) for column in run]))
@@ -134,9 +137,17 @@ class Arranged:
                 groups += [("", [column]) for column in run]
         return groups
 
-    @property
-    def has_shared_headings(self) -> bool:
-        return any(heading for heading, _ in self.columns)
+    def _shown(self) -> Iterator[Column]:
+        labels, name = self.table.columns, self.name_place
+        ends = [_end(label) for label in labels]
+        # Where the two ends of an interval begin, behind their number.
+        lows = {at for at in range(name + 2, len(labels) - 1) if ends[at : at + 2] == ["low", "high"]}
+        for place, cells in enumerate(self.table.by_column):
+            is_end = place in lows or place - 1 in lows
+            if place > name and not is_end and (not cells or any(cell not in (None, "") for cell in cells)):
+                yield Column(
+                    place, _read(labels[place]), holds_numbers(cells), decimals(cells), place + 1 in lows
+                )
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:
@@ -145,16 +156,15 @@ class Arranged:
             return [("", list(self.table.rows))]
         return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
 
-    def _ends(self, place: int) -> bool:
-        """Whether the ends of an interval are in this column and the next, behind their number."""
-        found = [_END.search(label) for label in self.table.columns[place : place + 2]]
-        return place > self.name_place + 1 and [each and each[0].lower() for each in found] == ["low", "high"]
 
-    def _is_end(self, place: int) -> bool:
-        return self._ends(place) or self._ends(place - 1)
+def holds_numbers(column: Iterable[Cell]) -> bool:
+    return any(isinstance(cell, NUMBERS) for cell in column)
 
-    def _holds_anything(self, place: int) -> bool:
-        return not self.table.rows or any(row[place] not in (None, "") for row in self.table.rows)
+
+def decimals(column: Iterable[Cell]) -> int:
+    """Decimals that numbers below 10 of a column need to line up: one or two."""
+    below = (value for value in column if isinstance(value, float) and abs(value) < 10)
+    return 2 if any(not f"{value:.2f}".endswith("0") for value in below) else 1
 
 
 def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:

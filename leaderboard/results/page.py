@@ -96,7 +96,7 @@ class ResultsPage(Page):
     def votes(self) -> tuple[Offer, ...]:
         return tuple(self._votes()) if self.study.is_closed else ()
 
-    @property
+    @cached_property
     def bundle(self) -> File:
         kept = cache.kept(self.study, self.snapshot)
         address = reverse("study-bundle", args=[self.study.slug])

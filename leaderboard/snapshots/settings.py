@@ -160,7 +160,7 @@ class Setting:
 
         Raters are always named, because the default changes as people rate.
         """
-        return "?" + urlencode(replace(self, **changes).settled().parts())
+        return "?" + urlencode((replace(self, **changes) if changes else self).settled().parts())
 
     def settled(self) -> "Setting":
         """The setting without what has no effect, such as a tie band where ties are off.

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from arena.models import Study
-from leaderboard.models import Release, Snapshot
+from leaderboard.models import Snapshot
 
 register = template.Library()
 
@@ -13,7 +13,7 @@ register = template.Library()
 @register.inclusion_tag("leaderboard/_newest_release.html")
 def newest_release(study: Study, snapshot: Snapshot) -> dict[str, Any]:
     """The newest release beside a snapshot that a page shows."""
-    release = Release.objects.listed().filter(study=study).first()
+    release = study.releases.listed().first()
     return {"study": study, "release": release, "is_behind": release and release.is_behind(snapshot)}
 
 

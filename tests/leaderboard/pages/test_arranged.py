@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.pages.table import Arranged, DataTable
-from leaderboard.templatetags.board import table_rows
+from leaderboard.pages.table_html import table_rows
 
 KAPPA = DataTable(
     "Kappa",

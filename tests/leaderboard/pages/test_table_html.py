@@ -1,7 +1,7 @@
 import pytest
 
-from leaderboard.pages.table import Arranged, DataTable, percent_cell
-from leaderboard.templatetags.board import cell, decimals, table_rows
+from leaderboard.pages.table import Arranged, DataTable, decimals, percent_cell
+from leaderboard.pages.table_html import cell, table_rows
 
 
 @pytest.mark.parametrize(
