@@ -3,24 +3,25 @@
 import json
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
 from tests import migrated
+from tests.faults.drill import Say
 from tests.faults.evidence import Line
 from tests.faults.places import ROOT, Embedded, Place, Production, place
 from tests.faults.raters import STORED, Raters, lost, seeded
-from tests.faults.witness import broken_references, checksums, checksums_of_postgresql
+from tests.faults.witness import checksums, checksums_of_postgresql
 
 RATERS, PROMPTS, IMPORTED = 4, 300, 20_000
 BACKUPS = 3
@@ -28,8 +29,10 @@ KILLS = 6
 BETWEEN = 40
 """Answers between two backups."""
 
-PATIENCE = 60.0
-SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+PATIENCE = 300.0
+LOG = "arena_studyevent"
+BLANK = "blank"
+"""The database of PostgreSQL that is copied for every target."""
 
 
 class Target:
@@ -38,23 +41,18 @@ class Target:
     def __init__(self, arena: Place, folder: Path, name: str) -> None:
         self._arena, self.folder = arena, folder / name
         self.folder.mkdir()
-        self.url = ""
-        self.make()
+        self.url = self._made()
 
-    def make(self) -> None:
-        """Make it."""
-        raise NotImplementedError
-
-    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """A command of an arena with this database."""
-        return self._arena.command(*arguments, **self._environment())
+    def manage(self, *arguments: str) -> None:
+        """Run a command of an arena with this database, which has to end well."""
+        self._arena.manage(*arguments, **self._environment(self.url))
 
     def restoring(self, backup: Path) -> "subprocess.Popen[bytes]":
         """A restore that replaces all, under way."""
         return subprocess.Popen(
             [sys.executable, "manage.py", "restore", "--replace", str(backup)],
             cwd=ROOT,
-            env=self._arena.environment | self._environment(),
+            env=self._arena.environment | self._environment(self.url),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -67,59 +65,76 @@ class Target:
         """Whether a transaction writes."""
         raise NotImplementedError
 
-    def _environment(self) -> dict[str, str]:
-        return {"VAR_DIR": str(self.folder), "DATABASE_URL": self.url, "BROKER_URL": "", "ARENA_ENV": "local"}
+    def _made(self) -> str:
+        """The address of the new database."""
+        raise NotImplementedError
+
+    def _environment(self, url: str) -> dict[str, str]:
+        return {"VAR_DIR": str(self.folder), "DATABASE_URL": url, "BROKER_URL": "", "ARENA_ENV": "local"}
 
 
 class SQLiteTarget(Target):
-    def make(self) -> None:
+    def _made(self) -> str:
         self.file = self.folder / "target.sqlite3"
-        self.url = f"sqlite:///{self.file}"
-        migrated.migrate(self.file, lambda *given: self._arena.manage(*given, **self._environment()))
+        url = f"sqlite:///{self.file}"
+        migrated.migrate(self.file, lambda *given: self._arena.manage(*given, **self._environment(url)))
+        return url
 
     def checksums(self) -> dict[str, str]:
         return checksums(self.file)
 
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.file)) as connection:
+            return connection.execute(sql).fetchall()
+
     def is_held(self) -> bool:
-        connection = sqlite3.connect(self.file, timeout=0, isolation_level=None)
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("ROLLBACK")
-            return False
-        except sqlite3.OperationalError:
-            return True
-        finally:
-            connection.close()
+        with closing(sqlite3.connect(self.file, timeout=0, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                return True
+        return False
 
 
 class PostgreSQLTarget(Target):
-    def make(self) -> None:
-        assert isinstance(self._arena, Production)
-        server = self._arena.database.url
+    def _made(self) -> str:
         self._name = self.folder.name
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {self._name}")  # type: ignore[call-overload]
-        self.url = urlunsplit(urlsplit(server)._replace(path=f"/{self._name}"))
-        self._arena.manage("migrate", "--verbosity=0", **self._environment())
+        with self._connection() as connection:
+            if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [BLANK]).rowcount:
+                connection.execute(f"CREATE DATABASE {BLANK}")
+                self._arena.manage("migrate", "--verbosity=0", **self._environment(self._address(BLANK)))
+            connection.execute(f"CREATE DATABASE {self._name} TEMPLATE {BLANK}")  # type: ignore[call-overload]
+        return self._address(self._name)
 
     def checksums(self) -> dict[str, str]:
         deadline = time.monotonic() + PATIENCE
-        while self._backends("") and time.monotonic() < deadline:  # of the process that was killed
+        while self._is_used() and time.monotonic() < deadline:  # of the process that was killed
             time.sleep(0.1)
         return checksums_of_postgresql(self.url)
 
     def is_held(self) -> bool:
-        return bool(self._backends("AND xact_start IS NOT NULL AND backend_xid IS NOT NULL"))
+        return self._is_used("AND xact_start IS NOT NULL AND backend_xid IS NOT NULL")
 
-    def _backends(self, which: str) -> int:
+    def _is_used(self, which: str = "") -> bool:
+        """Whether a connection to the database is open, of this kind."""
+        with self._connection() as connection:
+            asked = f"SELECT FROM pg_stat_activity WHERE datname = %s {which}"
+            return bool(connection.execute(asked, [self._name]).rowcount)  # type: ignore[call-overload]
+
+    def _connection(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        return psycopg.connect(self._server, autocommit=True)
+
+    def _address(self, name: str) -> str:
+        return urlunsplit(urlsplit(self._server)._replace(path=f"/{name}"))
+
+    @property
+    def _server(self) -> str:
         assert isinstance(self._arena, Production)
-        with psycopg.connect(self._arena.database.url) as connection:
-            asked = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self._name}' {which}"  # noqa: S608
-            row = connection.execute(asked).fetchone()  # type: ignore[call-overload]
-            return int(row[0])
+        return self._arena.database.url
 
 
-def backing_up(name: str, say: Callable[[str], None]) -> list[Line]:
+def backing_up(name: str, say: Say) -> list[Line]:
     """Backups under load and killed restores, of the place with this name."""
     folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-backup-{name}-"))
     with place(name, folder, 0, {"LOG_LEVEL": "ERROR"}) as arena:
@@ -129,7 +144,7 @@ def backing_up(name: str, say: Callable[[str], None]) -> list[Line]:
     return report
 
 
-def _course(arena: Place, folder: Path, say: Callable[[str], None]) -> list[Line]:
+def _course(arena: Place, folder: Path, say: Say) -> list[Line]:
     arena.make_tables()
     tokens = seeded(arena, raters=RATERS, prompts=PROMPTS, imported=IMPORTED)
     arena.start()
@@ -149,25 +164,21 @@ def _course(arena: Place, folder: Path, say: Callable[[str], None]) -> list[Line
     for number, (file, acknowledged) in enumerate(taken):
         plain = SQLiteTarget(arena, folder, f"plain{number}")
         own = plain if kind is SQLiteTarget else kind(arena, folder, f"own{number}")
-        for target in {id(plain): plain, id(own): own}.values():
-            if (done := target.command("restore", str(file))).returncode:
-                raise RuntimeError(f"a restore failed: {done.stderr}")
-        connection = sqlite3.connect(plain.file)
-        gone += lost(connection.execute(STORED).fetchall(), raters.acknowledged[:acknowledged])
-        connection.close()
-        broken += broken_references(plain.file)
+        for target in {plain, own}:
+            target.manage("restore", str(file))
+        gone += lost(plain.query(STORED), raters.acknowledged[:acknowledged])
+        broken += len(plain.query("PRAGMA foreign_key_check"))
         again = folder / f"again{number}.zip"
-        if (done := own.command("backup", str(again))).returncode:
-            raise RuntimeError(f"a second backup failed: {done.stderr}")
+        own.manage("backup", str(again))
         same += _stated(again) == _stated(file)
         say(f"backup {number} restored; {len(_stated(file))} tables")
     killed = _kill(kind(arena, folder, "killed"), taken[0][0], taken[-1][0], say)
-    other = dict(raters.replies)
+    refused = dict(raters.replies)
     return [
         Line("backups taken", str(len(taken)), len(taken) == BACKUPS),
         Line("answers acknowledged", str(len(raters.acknowledged))),
         Line("answers acknowledged during backups, at least", str(meanwhile), meanwhile > 0),
-        Line("answers refused", str(other or 0), not other),
+        Line("answers refused", str(refused or 0), not refused),
         Line("answers of before a backup that it lacks", str(gone), gone == 0),
         Line("restored rows that refer to nothing", str(broken), broken == 0),
         Line("second backups with the same checksums", f"{same} of {len(taken)}", same == len(taken)),
@@ -176,39 +187,49 @@ def _course(arena: Place, folder: Path, say: Callable[[str], None]) -> list[Line
 
 
 def _stated(file: Path) -> dict[str, tuple[int, str]]:
-    """Rows and checksum of each table of a backup."""
+    """Rows and checksum of each table of a backup; not of the log, to which a restore adds a line."""
     with zipfile.ZipFile(file) as archive:
         tables = json.loads(archive.read("manifest.json"))["tables"]
-    return {each["table"]: (each["rows"], each["sha256"]) for each in tables}
+    return {each["table"]: (each["rows"], each["sha256"]) for each in tables if each["table"] != LOG}
 
 
-def _kill(target: Target, first: Path, last: Path, say: Callable[[str], None]) -> list[Line]:
+def _kill(target: Target, first: Path, last: Path, say: Say) -> list[Line]:
     """Kill restores while they write: half into an empty database, half into one that they replace."""
     rng = random.Random(7)
-    seconds = 1.0
-    kept = 0
+    seconds, kept = 1.0, 0
     for number in range(KILLS):
         if number == KILLS // 2:
-            started = _under_way(target, first)
-            begun = time.monotonic()
-            if started.wait(PATIENCE * 3):
-                raise RuntimeError("a restore that nobody killed failed")
-            seconds = time.monotonic() - begun
+            seconds = _restored(target, first)
             say(f"restored whole in a transaction of {seconds:.1f} s")
-        before = target.checksums()
-        process = _under_way(target, last)
-        time.sleep(rng.uniform(0, 0.8) * seconds)
-        held = process.poll() is None and target.is_held()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if not held:
-            raise RuntimeError("a restore was over before it could be killed")
-        kept += target.checksums() == before
+        while (unchanged := _killed(target, last, rng.uniform(0, 0.8) * seconds)) is None:
+            seconds /= 2
+            say("a restore was over before it could be killed; the next is killed sooner")
+        kept += unchanged
         say(f"restore {number} killed in its transaction; unchanged so far: {kept}")
     return [
         Line("restores killed while they wrote", str(KILLS)),
         Line("of them without a trace", str(kept), kept == KILLS),
     ]
+
+
+def _restored(target: Target, backup: Path) -> float:
+    """The seconds for which a restore that nobody kills writes."""
+    process = _under_way(target, backup)
+    started = time.monotonic()
+    if process.wait(PATIENCE * 3):
+        raise RuntimeError("a restore that nobody killed failed")
+    return time.monotonic() - started
+
+
+def _killed(target: Target, backup: Path, seconds: float) -> bool | None:
+    """Whether a restore killed so long after it began to write changed nothing; None if it had ended."""
+    before = target.checksums()
+    process = _under_way(target, backup)
+    time.sleep(seconds)
+    writes = process.poll() is None and target.is_held()
+    process.kill()
+    process.wait()
+    return target.checksums() == before if writes else None
 
 
 def _under_way(target: Target, backup: Path) -> "subprocess.Popen[bytes]":

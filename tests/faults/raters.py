@@ -14,7 +14,7 @@ from tests.faults.places import Place
 
 STUDY = "rated"
 CONTESTANTS = 5
-PAUSE = 0.02
+PAUSE = 0.2
 """Seconds between two answers of a rater, so that the arena and its commands get processor time too."""
 
 SEED = """
@@ -115,7 +115,7 @@ class Raters:
                 self.acknowledged.append(Said(found["assignment"], rating, time.time()))
             if status != 503:
                 return
-            self._over.wait(PAUSE * 10)
+            self._over.wait(PAUSE)
 
     def _ask(
         self, connection: HTTPConnection, token: str, path: str, body: dict[str, Any]

@@ -40,12 +40,3 @@ def checksums_of_postgresql(url: str) -> dict[str, str]:
                 ).fetchone()
                 found[name] = str(told[0]) if told else ""
         return found
-
-
-def broken_references(file: Path) -> int:
-    """Rows in a file of SQLite that refer to a row that is not there."""
-    connection = sqlite3.connect(file)
-    try:
-        return len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    finally:
-        connection.close()
