@@ -16,6 +16,7 @@ from ninja.security import HttpBearer
 
 from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Rater
+from arena.monitoring.logs import current_command, pass_on_command
 from arena.people.permissions import Visitor
 
 Scope = ApiToken.Scope
@@ -86,7 +87,7 @@ def rater_token(rater: Rater) -> str:
 
 def operator_token() -> str:
     """A signed token for commands on the operator's machine."""
-    return SIGNED_PREFIX + signing.dumps({"operator": True}, salt=SIGNED_SALT)
+    return SIGNED_PREFIX + signing.dumps({"operator": True, "command": current_command()}, salt=SIGNED_SALT)
 
 
 class BearerAuth(HttpBearer):
@@ -122,6 +123,7 @@ def _signed(token: str) -> Caller | None:
     except signing.BadSignature:
         return None
     if claims.get("operator"):
+        pass_on_command(claims.get("command", ""))
         return Caller(None, is_operator=True, scopes=frozenset({Scope.RUNS, Scope.READ}))
     rater = Rater.objects.filter(pk=claims.get("rater")).first()
     return Caller(rater, is_operator=False, scopes=frozenset({Scope.RATE})) if rater else None

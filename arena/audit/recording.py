@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from arena.models import Rater, Study, StudyEvent
-from arena.monitoring.logs import current_request
+from arena.monitoring.logs import current_command, current_request
 from arena.monitoring.redacting import redact
 from arena.people.permissions import Visitor
 
@@ -21,8 +21,8 @@ def record(
 ) -> StudyEvent:
     """Add a line to the log, in the transaction of what it is about.
 
-    by: who did it; None for a command or a rule. Known secrets are hidden. Name people by ``rater`` and
-    ``account``, not in the note, so that their names go with their details.
+    by: who did it; None for a rule, or for a command, which names itself. Known secrets are hidden. Name
+    people by ``rater`` and ``account``, not in the note, so that their names go with their details.
     """
     actor = by if by is not None and by.pk else None
     return StudyEvent.objects.create(
@@ -31,6 +31,7 @@ def record(
         kind=kind,
         by=actor,
         by_number=actor.pk if actor else None,
+        command="" if actor else current_command(),
         rater=rater,
         account=account,
         note=redact(note),

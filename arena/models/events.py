@@ -24,6 +24,7 @@ class StudyEvent(models.Model):
         NAMING = "naming", "Answers that name their author"
         RELEASE = "release", "Release"
         IMPORTED = "imported", "Data imported"
+        EXPORTED = "exported", "Data exported"
         DOWNLOADED = "downloaded", "Personal data downloaded"
         INVITATION = "invitation", "Invitation"
         ROLE = "role", "Role changed"
@@ -57,6 +58,11 @@ class StudyEvent(models.Model):
     by_number = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="The number of that account; it stays when the account is deleted."
     )
+    command = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="The command that did it, and the account of the machine that gave it.",
+    )
     rater = models.ForeignKey(Rater, models.SET_NULL, null=True, blank=True, related_name="events")
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -83,8 +89,8 @@ class StudyEvent(models.Model):
             return self.by.get_username()
         if self.by_number is not None:
             return f"former account {self.by_number}"
+        if self.command:
+            return self.command
         if self.kind in (self.Kind.SIGN_IN_FAILED, self.Kind.LOCKED_OUT):
             return "somebody"
-        if self.kind == self.Kind.ANONYMISED:
-            return "the person, or a command"
-        return "the arena, or a command"
+        return "the person" if self.kind == self.Kind.ANONYMISED else "the arena"

@@ -61,7 +61,7 @@ def _removed_in(note: str) -> str:
     return f"LENGTH({note}) - LENGTH(REPLACE({note}, '{REMOVED}', ''))"
 
 
-_UNCHANGED: Final = ("id", "kind", "at", "study_slug", "request")
+_UNCHANGED: Final = ("id", "kind", "at", "study_slug", "command", "request")
 _EMPTIED: Final = ("study_id", "rater_id", "by_id", "account_id")
 
 APPEND_ONLY: dict[str, tuple[str, str, str]] = {

@@ -4,6 +4,8 @@ Every line written for a request or task carries its id.
 """
 
 import logging
+import os
+import pwd
 import re
 import secrets
 from typing import Any, Final
@@ -18,6 +20,8 @@ from structlog.typing import EventDict, WrappedLogger
 from arena.monitoring.redacting import redact, redact_all
 
 REQUEST_ID: Final = re.compile(r"[\w.:-]{8,100}")
+SERVICES: Final = {"serve", "worker"}
+"""Commands that are the arena itself."""
 
 
 def new_id() -> str:
@@ -71,6 +75,33 @@ def begin_request(given: str) -> str:
 
 def current_request() -> str:
     return str(get_contextvars().get("request_id", ""))
+
+
+def begin_command(name: str = "") -> None:
+    """Have lines say which command of manage.py wrote them, and which account of the machine gave it."""
+    if name not in SERVICES:
+        bind_contextvars(command=f"{_machine_account()}: manage.py {name[:50]}")
+
+
+def pass_on_command(command: str) -> None:
+    """Have this request count as a part of a command that sent it."""
+    bind_contextvars(command=command)
+
+
+def current_command() -> str:
+    return str(get_contextvars().get("command", ""))
+
+
+def _machine_account() -> str:
+    """Who signed in to this machine, also behind sudo; else the account of this process."""
+    try:
+        return os.getlogin()
+    except OSError:  # there is no terminal, as in a container or at night
+        number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"account {number}"
 
 
 def _send_id(headers: dict[str, Any], **_: Any) -> None:

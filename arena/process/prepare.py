@@ -9,9 +9,10 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command, get_commands
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from arena.audit.recording import Kind, record
 from arena.models import Study
 
 OPERATOR = "operator"
@@ -72,7 +73,9 @@ def renew_operator() -> str:
     operator, _ = get_user_model().objects.get_or_create(username=OPERATOR)
     operator.is_staff = operator.is_superuser = operator.is_active = True
     operator.set_password(password)
-    operator.save()
+    with transaction.atomic():
+        operator.save()
+        record(Kind.PASSWORD, None, "A new one, shown once.", account=operator)
     return password
 
 

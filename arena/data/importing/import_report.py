@@ -225,6 +225,12 @@ class ImportReport:
         return sum(counts.written for counts in self.counts.values())
 
     @property
+    def added(self) -> str:
+        """What is new, as a sentence."""
+        new = [f"{counts.added:,} {in_words(kind)}" for kind, counts in self.counts.items() if counts.added]
+        return f"{'In a new study' if self.creates_study else 'New'}: {', '.join(new) or 'nothing'}."
+
+    @property
     def counted(self) -> "Counted":
         """The counts of each kind with records, without columns of zeros."""
         found = {kind: counts for kind, counts in self.counts.items() if counts.written or counts.unchanged}

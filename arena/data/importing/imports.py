@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from django.db import transaction
 
+from arena.audit.recording import Kind, record
 from arena.data.formats import catalogue
 from arena.data.formats.files import About, InputFile
 from arena.data.formats.reading import DataSet
@@ -38,6 +39,7 @@ from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
+from arena.people.permissions import Visitor
 
 TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
 """What raters do whose opinions these are."""
@@ -96,6 +98,7 @@ def import_records(
     study_slug: str,
     items: Iterable[Item],
     *,
+    by: Visitor | None = None,
     data_set: DataSet | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
@@ -104,8 +107,8 @@ def import_records(
     """Import records into a study, which is made if it does not exist.
 
     One transaction under a lock on the study; an error or a dry run changes nothing. What others name must
-    come first. ``data_set`` is the one the records are from, ``share`` that of what was read. Raises
-    InvalidStudyError.
+    come first. ``by`` is who is named in the log, ``data_set`` the one the records are from, ``share`` that
+    of what was read. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
@@ -119,7 +122,9 @@ def import_records(
             if progress:
                 progress(report.records, place, share())
         run.end()
-        if not report.applied:
+        if report.applied:
+            record(Kind.IMPORTED, by, report.added, study=study)
+        else:
             transaction.set_rollback(True)
     return report
 

@@ -20,12 +20,11 @@ from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from arena.audit import recording
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind, unstorable
-from arena.data.formats.records import Item, in_words
+from arena.data.formats.records import Item
 from arena.data.formats.table import KINDS, ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
@@ -386,11 +385,6 @@ def apply(job: int) -> None:
     _run(job, State.APPLYING, _apply)
 
 
-def summary(report: ImportReport) -> str:
-    parts = [f"{counts.added:,} {in_words(kind)}" for kind, counts in report.counts.items() if counts.added]
-    return f"Imported: {', '.join(parts)}." if parts else "Imported: nothing new."
-
-
 def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
     """Do the work of a job in this state unless another worker has it, and record its end."""
     with runner(pk) as free:
@@ -449,7 +443,7 @@ def _apply(job: ImportJob) -> None:
             held = rows.filter(pk=job.pk, state=State.APPLYING).first()
             if held is None:
                 return
-            report = import_records(job.study.slug, _watched(job, sources))
+            report = import_records(job.study.slug, _watched(job, sources), by=job.user)
             if is_to_stop(job.pk):
                 raise _StoppedError
             _settle(held, report)
@@ -460,7 +454,6 @@ def _settle(job: ImportJob, report: ImportReport) -> None:
     job.save(update_fields=["report"])
     if report.applied:
         end(job.pk, State.APPLIED)
-        recording.record(recording.Kind.IMPORTED, job.user, summary(report), study=job.study)
     else:
         error = "Nothing was imported: the study changed after the check, and now the files have errors."
         ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.audit.recording import Kind, record
 from arena.data import output
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.making import make
@@ -24,6 +25,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study, out = study_named(options["study"]), Path(options["out"])
+        texts = " with texts" if options["with_texts"] else ""
+        record(Kind.EXPORTED, None, f"Bundle{texts}.", study=study)
         try:
             with output.opened(out) as file:
                 snapshot = make(study, file, with_texts=options["with_texts"])

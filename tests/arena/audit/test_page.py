@@ -47,7 +47,7 @@ def test_lines_are_chosen_by_account_study_kind_and_day(client: Client, staff: A
     record(Kind.BACKUP, None, "Backup made.")
     page = client.get(PAGE).content.decode()
     assert "Lunch &lt;b&gt;" in page
-    assert "the arena, or a command" in page
+    assert "the arena" in page
     assert lines(client, by="sam") == ["May now start paid runs.", "Lunch <b>"]
     StudyEvent.objects.get(kind="downloaded")  # the file is itself on record
     assert lines(client, study="rivers") == ["Lunch <b>"]

@@ -1,5 +1,9 @@
 """What is recorded, and that it stays."""
 
+import re
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,10 +12,12 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
+from structlog.contextvars import clear_contextvars
 
-from arena.api.auth import issue_token
+from arena.api.auth import _signed, issue_token, operator_token
 from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Membership, Role, StudyEvent
+from arena.monitoring.logs import begin_command, current_command
 from arena.monitoring.redacting import keep_secret
 from tests import factories as make
 
@@ -37,7 +43,12 @@ def test_a_line_is_neither_changed_nor_deleted() -> None:
     user, study = make.make_user(), make.make_study()
     record(Kind.PAUSED, user, "Lunch", study=study)
     rows = StudyEvent.objects.all()
-    changes: list[dict[str, Any]] = [{"note": "Dinner"}, {"kind": "resumed"}, {"by_number": 1_000_000}]
+    changes: list[dict[str, Any]] = [
+        {"note": "Dinner"},
+        {"kind": "resumed"},
+        {"command": "c"},
+        {"by_number": 1_000_000},
+    ]
     changes += [{"by": make.make_user()}, {"study": make.make_study()}, {"account": user}, {"request": "r"}]
     for change in changes:
         with pytest.raises(IntegrityError, match="what is in the log stays"), transaction.atomic():
@@ -94,6 +105,47 @@ def test_keys_are_on_record_without_their_text(client: Client, staff: Any) -> No
     assert token not in " ".join(StudyEvent.objects.values_list("note", flat=True))
     call_command("api_token", key.rater.slug, "--revoke")
     assert (last().note, last().by) == (f"Key {ApiToken.objects.latest('pk').pk} revoked.", None)
+
+
+@pytest.fixture
+def command() -> Iterator[str]:
+    """What is said of a command, while one is under way."""
+    begin_command("export")
+    yield current_command()
+    clear_contextvars()
+
+
+def test_commands_are_named_with_the_account_of_the_machine(command: str, tmp_path: Path) -> None:
+    assert re.fullmatch(r"[^:]+: manage\.py export", command)
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "out.csv"
+    prompts.write_text('{"id": "rain", "instruction": "Write a line about rain."}\n')
+    call_command("import_data", "rivers", str(prompts), stdout=StringIO())
+    call_command("import_data", "rivers", str(prompts), stdout=StringIO())
+    call_command("import_data", "rivers", str(prompts), dry_run=True, stdout=StringIO())
+    call_command("export", "rivers", what="comparisons", format="csv", out=str(out))
+    call_command("operator", stdout=StringIO())
+    lines = StudyEvent.objects.order_by("pk")
+    assert {line.who for line in lines} == {command}
+    assert [(line.kind, line.study_slug, line.note) for line in lines] == [
+        ("imported", "rivers", "In a new study: 1 prompts."),
+        ("imported", "rivers", "New: nothing."),
+        ("exported", "rivers", "Comparisons, as csv."),
+        ("password", "", "A new one, shown once."),
+    ]
+
+
+def test_what_a_command_has_the_arena_do_is_the_commands(command: str) -> None:
+    token = operator_token()
+    clear_contextvars()
+    assert _signed(token)
+    assert record(Kind.RUN, None).who == command
+    assert record(Kind.RUN, make.make_user(username="ada")).who == "ada"
+
+
+@pytest.mark.parametrize("name", ["serve", "worker"])
+def test_what_the_arena_does_by_itself_is_no_command(name: str) -> None:
+    begin_command(name)
+    assert record(Kind.RUN, None).who == "the arena"
 
 
 def test_downloads_of_what_people_rated(client: Client, staff: Any) -> None:

@@ -86,7 +86,7 @@ def test_check_then_apply() -> None:
     assert state_of(job) == (State.APPLIED, "")
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
-    said = "Imported: 1 models, 2 prompts, 2 answers."
+    said = "New: 1 models, 2 prompts, 2 answers."
     assert StudyEvent.objects.get(kind="imported", by=user).note == said
 
 
@@ -132,10 +132,10 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
     job = make_checked(COMPLETIONS, PROMPTS)
     jobs.request_apply(job)
 
-    def cancelled(slug: str, items: Any) -> Any:
+    def cancelled(slug: str, items: Any, by: Any) -> Any:
         if moment == "at the first record":
             jobs.ask_to_stop(job.pk)
-        report = import_records(slug, items)
+        report = import_records(slug, items, by=by)
         assert Completion.objects.count() == 2, "the import was at work"
         jobs.ask_to_stop(job.pk)
         return report
