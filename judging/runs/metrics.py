@@ -1,15 +1,17 @@
-"""What the database says of judge calls, of their cost, and of those that are due."""
+"""What the database says of judge calls and proposals, of their cost, and of those that are due."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 
-from django.db.models import Count, Min, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.monitoring.recorded import age, queue_metrics
-from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.models import JudgeCall, JudgeRun, ProposalCall, RunAssignment
 
 
 def metrics() -> Iterator[Metric]:
@@ -25,19 +27,43 @@ def metrics() -> Iterator[Metric]:
         calls.add_metric([state], n - cached)
     calls.add_metric(["cached"], sum(cached for _, cached in counted.values()))
     yield calls
+    now = timezone.now()
+    yield from _proposals(now)
     yield from _money()
-    yield from _due(timezone.now())
+    yield from _due(now)
+
+
+def _proposals(now: datetime) -> Iterator[Metric]:
+    calls = GaugeMetricFamily(
+        "arena_proposal_calls", "Requests for requirements, by what became of them.", labels=["outcome"]
+    )
+    counted = dict(ProposalCall.objects.order_by().values_list("state").annotate(n=Count("pk")))
+    for state in ProposalCall.State.values:
+        calls.add_metric([state], counted.get(state, 0))
+    yield calls
+    waiting = Q(state=ProposalCall.State.WAITING, due_at__lte=now)
+    found = ProposalCall.objects.aggregate(
+        n=Count("pk", filter=waiting), since=Min("due_at", filter=waiting), served=Max("finished_at")
+    )
+    since = found["since"] and max(found["since"], found["served"] or found["since"])
+    yield from queue_metrics("proposals", found["n"], age(since))
 
 
 def _money() -> Iterator[Metric]:
-    spent = GaugeMetricFamily("arena_money_spent", "What judge runs have cost.", labels=["currency"])
+    spent = GaugeMetricFamily(
+        "arena_money_spent", "What judge runs and proposals have cost.", labels=["currency"]
+    )
     reserved = GaugeMetricFamily(
         "arena_money_reserved", "The most that calls in flight can still cost.", labels=["currency"]
     )
-    runs = JudgeRun.objects.exclude(currency="").order_by()
-    for row in runs.values("currency").annotate(spent=Sum("spent"), reserved=Sum("reserved")):
-        spent.add_metric([row["currency"]], float(row["spent"]))
+    runs = JudgeRun.objects.exclude(currency="").order_by().values("currency")
+    proposals = ProposalCall.objects.exclude(cost=None).order_by().values_list("currency")
+    in_all = defaultdict(Decimal, proposals.annotate(cost=Sum("cost")))
+    for row in runs.annotate(spent=Sum("spent"), reserved=Sum("reserved")):
+        in_all[row["currency"]] += row["spent"]
         reserved.add_metric([row["currency"]], float(row["reserved"]))
+    for currency, amount in in_all.items():
+        spent.add_metric([currency], float(amount))
     yield spent
     yield reserved
 

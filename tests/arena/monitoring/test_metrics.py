@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, connection
@@ -11,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import ImportJob
-from judging.models import JudgeRun
+from judging.models import JudgeRun, ProposalCall
 from leaderboard.models import Refresh
 from leaderboard.refreshing import services
 from tests.arena.process.processes import ROOT
-from tests.factories import make_comparison, make_judge, make_study
+from tests.factories import make_comparison, make_judge, make_prompt, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -39,6 +40,11 @@ def test_they_are_what_the_rows_say(client: Any) -> None:
     )
     run.save()
     since = timezone.now() - timedelta(minutes=10)
+    asked = {"judge": run.judge, "batch": uuid4(), "due_at": since}
+    ProposalCall.objects.create(prompt=comparison.pair.prompt, **asked)
+    ProposalCall.objects.create(
+        prompt=make_prompt(study=study), state="replied", cost=Decimal("0.5"), currency="USD", **asked
+    )
     Refresh.objects.filter(study=study).update(wanted_at=since, error="It did not converge.")
     ImportJob.objects.create(study=study, state="checking")
     client.get("/studies/none-has-this-name/")
@@ -48,9 +54,12 @@ def test_they_are_what_the_rows_say(client: Any) -> None:
     assert {name: value for name, value in recorded.items() if value} == {
         f'arena_ratings_recorded{{source="{comparison.source}",task="compare"}}': 1
     }
-    assert found['arena_money_spent{currency="USD"}'] == 1.25
+    assert found['arena_money_spent{currency="USD"}'] == 1.75
     assert found['arena_money_reserved{currency="USD"}'] == 2
     assert found['arena_judge_calls{outcome="replied"}'] == 0
+    assert found['arena_proposal_calls{outcome="replied"}'] == 1
+    assert found['arena_queue_depth{queue="proposals"}'] == 1
+    assert 600 <= found['arena_queue_oldest_seconds{queue="proposals"}'] < 660
     assert found['arena_queue_depth{queue="judging"}'] == 1
     assert found['arena_queue_depth{queue="imports"}'] == 1
     assert found['arena_queue_depth{queue="statistics"}'] == 1
@@ -78,7 +87,7 @@ def test_they_take_few_queries(client: Any) -> None:
         connection,
     ) as queries:
         client.get("/metrics")
-    assert len(queries) == 12
+    assert len(queries) == 15
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:
