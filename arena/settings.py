@@ -150,11 +150,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # broker may live in the memory of the web process, with the worker as one of its threads.
 CELERY_BROKER_URL = env.str("BROKER_URL", "") or "memory://"
 EMBEDDED_WORKER = CELERY_BROKER_URL.startswith("memory://")
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.1}
-    if EMBEDDED_WORKER
-    else {"visibility_timeout": 900, "unacked_restore_throttle": 1, "unacked_restore_interval": 10}
-)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 # The queue in memory is looked at ten times a second: threads must find their next task ready in between.
@@ -165,6 +160,18 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for
 # WORKER_CONCURRENCY calls are in flight, more where one run would keep another waiting; further threads claim
 # what comes next, commit and submit.
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + 2 * max(2, WORKER_CONCURRENCY)
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.1}
+    if EMBEDDED_WORKER
+    else {
+        "visibility_timeout": 900,
+        "unacked_restore_throttle": 1,
+        "unacked_restore_interval": 10,
+        # All threads may end at once. A message that cannot be acknowledged stays among those that are
+        # taken, and with too many of these a worker takes no more.
+        "max_connections": CELERY_WORKER_CONCURRENCY + 8,
+    }
+)
 # Slots of a worker by queue: tasks of one never wait for those of another.
 QUEUES = {"judging": CELERY_WORKER_CONCURRENCY, "proposals": 2, "statistics": 2, "imports": 2}
 CELERY_TASK_ROUTES = {

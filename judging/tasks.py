@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from celery import shared_task
 from django.conf import settings
-from django.db import close_old_connections
 
 from judging.panels import services as panels_services
 from judging.proposing import services as proposing_services
@@ -36,13 +35,14 @@ def judge_assignment(assignment_id: int) -> None:
     # Over Redis a message costs as much processor time as all the rest of a call.
     until = time.monotonic() + IN_A_ROW * random.uniform(1, 2)  # noqa: S311 - not all threads at once
     following: int | None = assignment_id
+    asker = None
     while following is not None:
-        done = services_judge_assignment(following)
+        done = services_judge_assignment(following, asker)
         if done is None:
             return
+        asker = done.asker
         is_free = done.has_ended and time.monotonic() < until and not _is_stopping()
-        following = _feeding.do(_Thread(done.run, is_free))
-        close_old_connections()  # what waits at the door holds none
+        following = _feeding.do(_Thread(asker.run, is_free))
 
 
 def _is_stopping() -> bool:

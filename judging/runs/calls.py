@@ -36,14 +36,18 @@ LONGER: Final = 0.4
 
 
 class Done(NamedTuple):
-    run: int
+    asker: Asker
     has_ended: bool  # the assignment is answered or put aside; else it waits
 
 
-def judge_assignment(assignment_id: int) -> Done | None:
-    """Submit an assignment's reply, or ask and then submit. Harmless when called twice or too late."""
+def judge_assignment(assignment_id: int, asker: Asker | None = None) -> Done | None:
+    """Submit an assignment's reply, or ask and then submit. Harmless when called twice or too late.
+
+    asker: whose assignment it is, if that is known.
+    """
     process = this_process()
-    asker = claiming.asker_of(assignment_id)
+    asker = asker or claiming.asker_of(assignment_id)
+    close_old_connections()  # who waits for a place holds none
     if asker and not process.places.enter(asker):
         claiming.leave(assignment_id)
         return None  # its run goes on when one of its calls ends
@@ -51,8 +55,8 @@ def judge_assignment(assignment_id: int) -> Done | None:
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:
         process.submissions.do(submission)
-        return Done(submission.call.run_id, has_ended=True)
-    return Done(claimed.work.run.pk, has_ended=claimed.is_aside) if claimed else None
+        return Done(Asker(submission.call.run_id, submission.judge.base_url), has_ended=True)
+    return Done(claimed.work.asker, has_ended=claimed.is_aside) if claimed else None
 
 
 def _asked(process: "Process", claimed: Claimed | None) -> Submission | None:

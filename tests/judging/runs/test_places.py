@@ -50,10 +50,19 @@ def test_the_smallest_share_is_one_place() -> None:
     assert [shared.take(Asker(run, "http://one"), 2) for run in range(5)] == [2, 1, 1, 1, 1]
 
 
+def test_five_endpoints_that_hang_leave_threads_for_a_sixth() -> None:
+    shared = Places(64)
+    calls = sum(shared.take(Asker(run, f"http://{run}"), 64) for run in range(5))
+    assert calls == 64 + 32 + 21 + 16 + 12
+    waiting = 5 * (64 // 5 // 2 + 1)
+    assert calls + waiting + 64 // 6 <= 3 * 64
+
+
 def test_what_was_given_back_is_waited_for_by_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "PATIENCE", 30.0)
     shared = Places(4)
     shared.take(ONE, 4)
+    shared.take(OTHER, 1)
     entered = threading.Semaphore(0)
 
     def enter() -> None:
@@ -64,11 +73,11 @@ def test_what_was_given_back_is_waited_for_by_a_few(monkeypatch: pytest.MonkeyPa
     for thread in waiting:
         thread.start()
     until = time.monotonic() + 30
-    while shared._waiting[ONE] < 2:
+    while len(shared._waiting[ONE]) < 2:
         assert time.monotonic() < until
         time.sleep(0.001)
-    assert not shared.enter(ONE)  # at once: a third one is sent away
-    shared.give(Counter({ONE: 2}))
+    assert not shared.enter(ONE)  # at once: a third one is sent away, as there are others
+    shared.give(Counter({ONE: 3}))
     assert all(entered.acquire(timeout=30) for _ in waiting)
 
 
