@@ -135,7 +135,9 @@ def mean_verdicts(rows: OpinionRows, sums: PairSums) -> IntArray:
     return np.where((sums.count == 0) | (tied & (not rows.ties)), NO_VERDICT, found)
 
 
-ROUNDS_AT_ONCE: Final = 64
+ROUNDS_AT_ONCE: Final = 64, 256
+"""The fewest and the most of a block, which costs some time in Python, and memory for each prompt."""
+DRAWS_AT_ONCE: Final = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +204,9 @@ class Measure:
     def of(self, times: FloatArray) -> FloatArray:
         """Values (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
         added = (self.sums @ times).reshape(len(self.topics.names), self.kinds, -1)
-        return np.stack([self.value(row) for row in self.topics.each_row(added)])
+        rows = np.stack(list(self.topics.each_row(added)), axis=1)
+        found = self.value(rows.reshape(self.kinds, -1))
+        return found.reshape(len(found), rows.shape[1], -1).swapaxes(0, 1)
 
     @property
     def estimate(self) -> FloatArray:
@@ -256,8 +260,10 @@ def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatA
 
 def _times(prompts: int, rounds: int, seed: int) -> Iterator[FloatArray]:
     """How often each prompt is drawn, in blocks (prompts, rounds)."""
-    for start in range(0, rounds, ROUNDS_AT_ONCE):
-        numbers = np.arange(start, min(start + ROUNDS_AT_ONCE, rounds))
+    fewest, most = ROUNDS_AT_ONCE
+    block = min(most, max(fewest, DRAWS_AT_ONCE // max(1, prompts)))
+    for start in range(0, rounds, block):
+        numbers = np.arange(start, min(start + block, rounds))
         drawn = cluster_draws(seed, numbers, prompts)
         counts = [np.bincount(each, minlength=prompts) for each in drawn]
         yield np.ascontiguousarray(np.array(counts, dtype=np.float64).T)
