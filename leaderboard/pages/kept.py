@@ -211,9 +211,13 @@ def _is_for_everybody(request: HttpRequest) -> bool:
 
 
 def _place(request: HttpRequest) -> Place:
-    """All of a request that a page for everybody may depend on."""
-    part = request.META.get("HTTP_HX_REQUEST", "")
-    return request.scheme or "", request.get_host(), request.get_full_path(), part
+    """All of a request that a page for everybody may depend on.
+
+    The query as it was sent: bytes beyond ASCII are read otherwise than the same ones escaped twice.
+    """
+    sent = request.META
+    part, query = sent.get("HTTP_HX_REQUEST", ""), sent.get("QUERY_STRING", "")
+    return request.scheme or "", request.get_host(), request.path, query, part
 
 
 def _may_be_kept(response: HttpResponse) -> bool:

@@ -1,7 +1,7 @@
 """What public pages show besides a snapshot's tables, told in one query, to know whether it has changed."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from django.db import connection
@@ -117,6 +117,12 @@ class Marks:
         """None where not everybody may see the study, or there is nothing to see yet."""
         mark = self.of(slug)
         return mark if mark and mark[0] == Study.Visibility.PUBLIC and mark[1] else None
+
+
+@cache
+def marks_with(*beyond: Beyond) -> Marks:
+    """One for all views that show the same, because its statement is compiled once."""
+    return Marks(*beyond)
 
 
 class MarksOfAll:

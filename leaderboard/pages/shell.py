@@ -20,7 +20,7 @@ from arena.people.permissions import Visitor, viewable
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS
-from leaderboard.pages.marks import Beyond, Mark, Marks
+from leaderboard.pages.marks import Beyond, Mark, marks_with
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
@@ -206,7 +206,7 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
 
 def published(view: View, *beyond: Beyond, opens: bool = False) -> View:
     """A view for those who may see the study; 304 where the browser has it, kept for everybody."""
-    marks = Marks(*beyond)
+    marks = marks_with(*beyond)
 
     def etag(request: HttpRequest, now: Published, **place: Any) -> str:
         return _etag(request, marks.of(now.study.slug), now.behind)

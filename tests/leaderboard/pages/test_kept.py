@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages import kept
+from leaderboard.pages.marks import Marks
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.reading import text
@@ -96,6 +97,21 @@ def test_a_private_study_is_shown_to_its_operators_alone_and_never_kept(client, 
         assert "beta" not in client.get(address).content.decode()
 
 
+def test_no_view_keeps_a_study_that_not_everybody_may_see(made):
+    """Whatever is added to the addresses: nothing is kept without a mark, and this has none."""
+    asked = {read.__self__ for read in kept.MARKS.values()}
+    of_a_study = [marks for marks in asked if isinstance(marks, Marks)]
+    assert len(asked) == len(of_a_study) + 1, "the first page alone is about several studies"
+    for marks in of_a_study:
+        assert marks.for_everybody("small", contestant="alpha") is not None
+        assert marks.for_everybody("unknown") is None
+    Study.objects.update(visibility="private")
+    assert {marks.for_everybody("small") for marks in of_a_study} == {None}
+    Study.objects.update(visibility="public")
+    Snapshot.objects.all().delete()
+    assert {marks.for_everybody("small") for marks in of_a_study} == {None}
+
+
 def test_nothing_of_who_is_signed_in_comes_from_it(client, made):
     person = factories.make_user(username="grace", is_staff=True)
     client.force_login(person)
@@ -119,6 +135,8 @@ def test_nothing_of_who_is_signed_in_comes_from_it(client, made):
         {"headers": {"Cookie": "messages=unreadable"}},
         {"headers": {"Authorization": "Bearer unknown"}},
         {"headers": {"HX-Request": "something"}},
+        {"headers": {"Cookie": "a; =; sessionid =x; b=c"}},
+        {"headers": {"Cookie": 'csrftoken="\\"; sessionid="x'}},
     ],
 )
 def test_whoever_shows_a_sign_of_their_own_gets_a_page_of_their_own(client, made, sign):
@@ -256,6 +274,35 @@ def test_other_names_of_the_site_and_http_are_other_pages(client, made, settings
     assert client.get(BOARD, headers={"Host": "evil.example"}).status_code == 400
 
 
+def test_a_query_in_other_bytes_is_another_page(made):
+    places = [
+        kept._place(RequestFactory().get(BOARD, QUERY_STRING=query))
+        for query in ("category=\xc3\xa9", "category=%C3%A9", "category=%C3%83%C2%A9", "category=%c3%a9", "")
+    ]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Forwarded-Host": "evil.example"},
+        {"Forwarded": "host=evil.example;proto=https", "X-Forwarded-Proto": "https", "X-Forwarded-Port": "1"},
+        {"X-Original-URL": "/evil.example/", "X-Rewrite-URL": "/evil.example/"},
+        {"Accept-Language": "evil.example", "Accept": "evil.example", "X-Requested-With": "evil.example"},
+        {"X-Request-ID": "evil.example", "User-Agent": "evil.example", "Referer": "http://evil.example/"},
+        {"HX-Boosted": "true", "HX-Target": "evil.example", "HX-Current-URL": "http://evil.example/"},
+        {"X-HTTP-Method-Override": "POST", "Range": "bytes=0-5", "Origin": "http://evil.example"},
+        {"Cookie": "csrftoken=evil.example; anything=evil.example"},
+    ],
+)
+def test_whatever_the_first_reader_sends_the_second_gets_the_usual_page(client, made, headers):
+    usual = client.get("/studies/small/results/")
+    client.handler.load_middleware()
+    poisoned = client.get("/studies/small/results/", headers=headers)
+    assert client.get("/studies/small/results/").content == usual.content == poisoned.content
+    assert "evil.example" not in str(client.get("/studies/small/results/").headers)
+
+
 def test_a_flood_of_queries_takes_no_more_memory_and_drives_out_no_page(client, made):
     client.get("/studies/small/agreement/")
     room = kept.Pages(100_000)
@@ -266,6 +313,8 @@ def test_a_flood_of_queries_takes_no_more_memory_and_drives_out_no_page(client, 
     assert room.size <= 100_000
     assert room.get(("/?x=0",)) is None
     assert room.get(("/?x=999",)) is page
+    room.put((f"/?{'x' * 99_000}",), page)
+    assert room.size == 0, "a query counts as much as a page"
     room.put(("/?x=999",), kept.Kept(("public",), lambda: None, {}, b"x" * 200_000, False))
     assert room.size == 0, "larger than all the room"
     for number in range(30):
