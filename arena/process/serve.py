@@ -21,6 +21,7 @@ from arena.process.environment import local_url, spare_what_stays
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
+SILENT_SECONDS = 30  # a connection on which nothing was ever sent is accepted then
 
 
 class ServerError(Exception):
@@ -111,7 +112,18 @@ def only_server() -> TextIOWrapper:
     return file
 
 
+def wait_for_requests(listener: socket.socket) -> None:
+    """Have connections accepted once something was sent: until then each would hold a thread for 5 seconds.
+
+    Browsers open them ahead, and eight are enough to keep everybody waiting. Linux alone can do it.
+    """
+    if hasattr(socket, "TCP_DEFER_ACCEPT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
+
+
 def _when_ready(server: Any) -> None:
+    for listener in server.LISTENERS:
+        wait_for_requests(listener.sock)
     # gunicorn reloads on SIGHUP; a closed terminal must stop the arena instead of leaving it behind.
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     sys.stdout.write(f"Likert Arena runs on {local_url(settings.HOST, settings.PORT)}/ (Ctrl-C stops it)\n")

@@ -199,6 +199,21 @@ def test_serve_stops_while_a_request_hangs(server: Server) -> None:
         check_it_leaves_nothing(server, signal.SIGINT)
 
 
+@pytest.mark.skipif(not hasattr(socket, "TCP_DEFER_ACCEPT"), reason="Linux alone can do it")
+def test_a_connection_that_says_nothing_holds_no_thread() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serve.wait_for_requests(listener)
+        listener.setblocking(False)
+        with socket.create_connection(listener.getsockname()) as client:
+            with pytest.raises(BlockingIOError):
+                listener.accept()
+            client.sendall(b"GET")
+            listener.settimeout(10)
+            accepted, _ = listener.accept()
+            with accepted:
+                assert accepted.recv(3) == b"GET"
+
+
 def test_one_database_has_one_server(settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR, settings.PORT = tmp_path, free_port()
     with serve.only_server(), pytest.raises(CommandError, match="Another arena is already serving this"):
