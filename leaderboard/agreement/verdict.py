@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import combinations
+from math import comb
 from typing import Any, Final, Protocol
 
 from leaderboard.agreement.table import with_people
@@ -207,8 +208,7 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
     both = [(*own[row["contestant"]], _letters(row)) for row in people if row["contestant"] in own]
     if len(both) < 2:
         return None
-    twos = list(combinations(both, 2))
-    turned = [(one, other) for one, other in twos if one[0] > other[0]]
+    turned = [(one, other) for one, other in combinations(both, 2) if one[0] > other[0]]
     sure = [
         1
         for (_, judged, rated), (_, other_judged, other_rated) in turned
@@ -218,7 +218,7 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
     places = sorted(place for place, *_ in both)
     moved = sum((place - places.index(judged)) ** 2 for place, (judged, *_) in enumerate(both))
     spearman = 1 - 6 * moved / (len(both) * (len(both) ** 2 - 1))
-    return Order(not turned, len(sure), len(twos), len(both), spearman)
+    return Order(not turned, len(sure), comb(len(both), 2), len(both), spearman)
 
 
 def _letters(row: Content) -> frozenset[str]:

@@ -90,11 +90,11 @@ class Categories(SettingPage):
         few = sorted(filter(None, map(few_units, warnings)), key=lambda units: int(units.split()[0]))
         return f"With as few as {few[0]} in a category, intervals tend to be too narrow." if few else ""
 
-    @property
+    @cached_property
     def verdict(self) -> tuple[str, str] | None:
         return None if self.pending else verdict(self.matrix)
 
-    @property
+    @cached_property
     def tints(self) -> set[str]:
         return {place.tint for line in self.lines for place in line.places}
 
@@ -144,7 +144,7 @@ class Categories(SettingPage):
                 "categories",
                 "All numbers",
                 "Ranks, scores, intervals and numbers of ratings.",
-                self.matrix.table(f"{float(self.setting.level):g} % interval"),
+                lambda: self.matrix.table(f"{float(self.setting.level):g} % interval"),
                 apart=True,
             )
 

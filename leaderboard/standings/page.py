@@ -529,7 +529,7 @@ class Board(SettingPage):
     def folded_panels(self) -> list[Panel]:
         return [panel for panel in self.panels if panel.slug in FOLDED]
 
-    @property
+    @cached_property
     def side_by_side(self) -> RankTable | None:
         """Ranks by each kind of raters, where there is more than one."""
         boards = self.by_raters()
@@ -659,13 +659,12 @@ def _standings(board: Board) -> Panel:
 
 
 def _side_by_side(board: Board) -> Iterator[Panel]:
-    boards = board.by_raters()
-    if len(boards) > 1:
+    if board.side_by_side:
         yield board.make_panel(
             "raters",
             "Ranks by people and judges",
-            side_sentence(rank_table(board.order, boards)),
-            raters_table(board.order, boards),
+            side_sentence(board.side_by_side),
+            lambda: raters_table(board.order, board.by_raters()),
         )
 
 

@@ -1,5 +1,6 @@
 """Standings as rows of a page, as tables, and as the file of the published ranking."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -133,17 +134,20 @@ def rank_ranges(content: Content, among: Set[str] | None = None) -> dict[str, tu
         for row in content["standings"]
         if row.get("group") and (among is None or row["contestant"] in among)
     ]
-    in_group = [set(names) for names in content.get("groups") or ()]
-    component: dict[int, list[str]] = {}
+    close: dict[str, set[str]] = {}
+    for group in map(set, content.get("groups") or ()):
+        for name in group:
+            close.setdefault(name, set()).update(group)
+    component: dict[int, dict[str, int]] = {}
     for row in rows:
-        component.setdefault(row["component"], []).append(row["contestant"])
+        places = component.setdefault(row["component"], {})
+        places[row["contestant"]] = len(places)
     found = {}
-    for names in component.values():
-        for place, name in enumerate(names):
-            close = set().union(*(group for group in in_group if name in group), {name})
-            above, below = names[:place], names[place + 1 :]
-            best = 1 + sum(other not in close for other in above)
-            found[name] = best, len(names) - sum(other not in close for other in below)
+    for places in component.values():
+        for name, place in places.items():
+            near = sorted(places[other] for other in close.get(name, ()) if other in places)
+            above, below = bisect_left(near, place), len(near) - bisect_right(near, place)
+            found[name] = 1 + place - above, 1 + place + below
     return found
 
 
