@@ -17,7 +17,7 @@ from arena.people.joining import rater_of
 from arena.rating import training
 from arena.rating.limits import Allowance, allowance
 from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
-from arena.rating.offering_texts import TASKS, asked_later, is_finished, offer_text, opens_more
+from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
 from arena.rating.recording import finish, own_assignment
@@ -61,17 +61,18 @@ def claim_locked(
     seen: float = 0,
     *,
     membership: Membership | None = None,
+    history: History | None = None,
     waits: bool = True,
 ) -> Claimed:
     """``claim`` with study and rater locked by ``lock_to_rate``.
 
-    membership: the rater's, where it is known; waits: as in ``offer_pair``. Raises NotAllowedError before
-    anything is written.
+    membership, history: the rater's, where they are known; waits: as in ``offer_pair``. Raises
+    NotAllowedError before anything is written.
     """
     refuse_closed(study, rater)
     refuse_unwelcome(study, rater, membership)
     now = timezone.now()
-    history = history_of(study, rater, ahead)
+    history = history or history_of(study, rater, ahead)
     on_screen = history.on_screen
     if on_screen and not on_screen.is_shown:
         _mark_shown(on_screen.pk, seen)
@@ -91,7 +92,7 @@ def claim_locked(
 
 def _is_to_answer(on_screen: Offered | None) -> bool:
     """Whether what is on screen has no answer yet; what was brought back counts as answered."""
-    return on_screen is not None and not is_finished(on_screen) and not on_screen.is_reopened
+    return on_screen is not None and not on_screen.is_finished and not on_screen.is_reopened
 
 
 def _first_held(held: Sequence[int], now: datetime) -> Any:

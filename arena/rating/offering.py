@@ -1,19 +1,22 @@
 """Which pair a person is offered next: one for the study, or a hidden repeat or check."""
 
+import json
 import random
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Case, Count, Max, OuterRef, QuerySet, Subquery, Sum, Value, When
+from django.db import connection, transaction
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Sum, TextField
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -38,7 +41,7 @@ OLDEST = 60.0  # seconds after which everything is read again, or 50 times as lo
 class PairPool:
     """The possible pairs of a study.
 
-    By pair: how many people rated it, how many hold it, and whether it has a row yet.
+    By pair: how many people rated it, how many hold it, and the id of its row; 0 if it has none yet.
     """
 
     def __init__(self, study: Study) -> None:
@@ -52,9 +55,10 @@ class PairPool:
         self.possible = possible_pairs.possible_pairs(texts, without=set(elsewhere))
         size = len(self.possible)
         self.ratings, self.claims = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        self.is_made = np.zeros(size, dtype=np.bool_)
+        self.pair = np.zeros(size, dtype=np.int64)
+        self._elsewhere: set[int] = set()
         self._read_claims()
-        self._note(pairs.values_list("first", "second", "people_ratings"))
+        self._note(pairs.values_list(*_OF_A_PAIR))
         self._lock = Lock()
         self._tally: Tally | None = None
         self._read_at = now = time.monotonic()
@@ -75,9 +79,8 @@ class PairPool:
             # offered once too often.
             self._read_claims()
             new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - LOOK_BACK).order_by("pk")
-            rows = list(
-                new.values_list("pk", "pair__first", "pair__second", "pair__people_ratings")[:MOST_NEW]
-            )
+            columns = ("pair", "pair__first", "pair__second", "pair__people_ratings")
+            rows = list(new.values_list("pk", *columns)[:MOST_NEW])
             if len(rows) == MOST_NEW:
                 return False
             self._note(row[1:] for row in rows)
@@ -85,15 +88,41 @@ class PairPool:
             self._read_at = now
             return True
 
-    def places(self, pairs: list[PairKey]) -> IntArray:
-        """The indices of those of these pairs that are possible."""
-        places = self.possible.places(pairs)
-        return places[places >= 0]
+    def places(self, pairs: Collection[int]) -> IntArray:
+        """The indices of those of these pairs, named by their ids, that are possible."""
+        self.learn(pairs)
+        return self._known(pairs)
 
-    def lease(self, place: int) -> None:
+    def learn(self, pairs: Collection[int]) -> None:
+        """Look up the pairs that other processes made since."""
+        known = self.pair[self._known(pairs)].tolist()
+        if unknown := set(pairs).difference(known, self._elsewhere):
+            self._note(Pair.objects.filter(pk__in=unknown).values_list(*_OF_A_PAIR))
+            self._elsewhere |= unknown.difference(self.pair[self._known(unknown)].tolist())
+
+    def _known(self, pairs: Collection[int]) -> IntArray:
+        return np.flatnonzero(np.isin(self.pair, np.fromiter(pairs, dtype=np.int64, count=len(pairs))))
+
+    def row(self, place: int) -> Pair:
+        """The pair, without an id if it has no row yet."""
+        possible = self.possible
+        return Pair(
+            pk=int(self.pair[place]) or None,
+            prompt_id=possible.prompts[possible.prompt[place]],
+            first_id=int(possible.first[place]),
+            second_id=int(possible.second[place]),
+        )
+
+    def sharing_texts(self, pairs: Collection[int]) -> BoolArray:
+        """Which possible pairs share a text with these: whoever was told its author is not blind."""
+        places, possible = self.places(pairs), self.possible
+        known = zip(possible.first[places].tolist(), possible.second[places].tolist(), strict=True)
+        return with_texts_of(possible, [*known, *_texts_of(self._elsewhere.intersection(pairs))])
+
+    def lease(self, place: int, pair: Pair) -> None:
         """Note that somebody holds a pair."""
         self.claims[place] += 1
-        self.is_made[place] = True
+        self.pair[place] = pair.pk
 
     def worth(self) -> FloatArray:
         with self._lock:
@@ -103,16 +132,24 @@ class PairPool:
 
     def _read_claims(self) -> None:
         held = _claims(self._study, timezone.now()).filter(pair__isnull=False)
-        places = self.places(list(held.values_list("pair__first", "pair__second")))
-        self.claims = np.bincount(places, minlength=len(self.possible))
-        self.is_made[places] = True
+        rows = list(held.values_list("pair", "pair__first", "pair__second"))
+        self.claims = np.bincount(self._place(rows)[0], minlength=len(self.possible))
 
-    def _note(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        known = {(first, second): ratings for first, second, ratings in rows}
-        places = self.possible.places(list(known))
-        ratings = np.fromiter(known.values(), dtype=np.int64, count=len(known))
-        self.ratings[places[places >= 0]] = ratings[places >= 0]
-        self.is_made[places[places >= 0]] = True
+    def _note(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        known = list({row[0]: row for row in rows}.values())
+        places, possible = self._place([row[:3] for row in known])
+        ratings = np.fromiter((row[3] for row in known), dtype=np.int64, count=len(known))
+        self.ratings[places] = ratings[possible]
+
+    def _place(self, rows: list[tuple[int, int, int]]) -> tuple[IntArray, BoolArray]:
+        """The indices of the possible ones of these pairs, told by id and texts, and which ones these are."""
+        places = self.possible.places([(first, second) for _, first, second in rows])
+        possible = places >= 0
+        self.pair[places[possible]] = np.array([pair for pair, *_ in rows], dtype=np.int64)[possible]
+        return places[possible], possible
+
+
+_OF_A_PAIR: Final = ("pk", "first", "second", "people_ratings")
 
 
 class Tally:
@@ -245,38 +282,48 @@ TRIES = 8
 
 
 class Offered(NamedTuple):
-    """An assignment of a rater, or a comparison that came by import: what a claim reads of it."""
+    """An assignment of a rater: what a claim reads of it."""
 
     pk: int
     public_id: str
     kind: str
     pair_id: int | None
-    first: int | None
-    second: int | None
     completion_id: int | None
     repeat: int
     purpose: str
     state: str
     is_shown: bool
-    is_reopened: bool
+    was_finished: bool
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (Assignment.State.SUBMITTED, Assignment.State.SKIPPED)
+
+    @property
+    def is_reopened(self) -> bool:
+        return self.state == Assignment.State.CLAIMED and self.was_finished
 
 
 @dataclass
 class History:
-    """What a rater was offered in a study; ``done``: answered or skipped.
+    """What a rater was offered in a study, pairs by their ids; ``done``: answered or skipped.
 
-    answered counts pairs, skipped all tasks.
+    answered counts pairs, skipped all tasks. held: neither done nor lost by an expired lease.
     """
 
-    pairs: list[PairKey] = field(default_factory=list)
-    done: list[PairKey] = field(default_factory=list)
-    answered: int = 0
-    skipped: int = 0
-    lost: dict[tuple[PairKey, int], int] = field(default_factory=dict)
+    done: list[int]
+    answered: int
+    skipped: int
+    held: list[int] = field(default_factory=list)
+    lost: dict[tuple[int, int], int] = field(default_factory=dict)
     """Ids of expired assignments, by pair and number of the repeat."""
     claimed: list[Offered] = field(default_factory=list)
     """Of any kind, whether or not the lease has run out; without adjudications."""
     on_screen: Offered | None = None
+
+    @property
+    def pairs(self) -> list[int]:
+        return self.done + self.held
 
 
 @dataclass(frozen=True)
@@ -289,14 +336,10 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Two texts to lease as a pair. prompt: theirs if the pair has no row yet.
+    """A pair to lease. pair: without an id if it has no row yet; swapped: None if still to be drawn."""
 
-    swapped: None if still to be drawn.
-    """
-
-    texts: PairKey
+    pair: Pair
     purpose: Purpose = Purpose.STUDY
-    prompt: int | None = None
     swapped: bool | None = None
     repeat: int = 0
 
@@ -320,9 +363,11 @@ def offer_pair(
             hidden = _hidden(study, rater, history, draw)
             if hidden and (leased := _lease(study, rater, hidden, draw, history, now, waits)):
                 return leased
-            if leased := _lease(study, rater, _chosen(pool, place), draw, history, now, waits):
+            pool.learn([pair for pair, _ in history.lost])
+            chosen = _Chosen(pool.row(place))
+            if leased := _lease(study, rater, chosen, draw, history, now, waits):
                 # Of a claim that is not stored, as on a full disk, nothing may be kept.
-                transaction.on_commit(partial(pool.lease, place))
+                transaction.on_commit(partial(pool.lease, place, chosen.pair))
                 return leased
             # Taken by somebody else, or by a late answer.
             history = history_of(study, rater, history.on_screen.public_id if history.on_screen else None)
@@ -334,61 +379,79 @@ def offer_pair(
     return None
 
 
-def _chosen(pool: PairPool, place: int) -> _Chosen:
-    possible = pool.possible
-    prompt = None if pool.is_made[place] else possible.prompts[possible.prompt[place]]
-    return _Chosen((int(possible.first[place]), int(possible.second[place])), prompt=prompt)
+# Written by hand: one row for the database to send, however much a rater has done, and no query to build.
+_HISTORY: Final = """
+    SELECT CAST({object}(
+        'done', {list}(pair_id) FILTER (WHERE state IN ('submitted', 'skipped') AND pair_id IS NOT NULL),
+        'answered', COUNT(pair_id) FILTER (WHERE state = 'submitted' AND purpose <> 'adjudication'),
+        'skipped', COUNT(*) FILTER (WHERE state = 'skipped' AND purpose <> 'adjudication'),
+        'live', {list}({array}(
+            id, public_id, kind, pair_id, completion_id, repeat, purpose, state,
+            shown_at IS NOT NULL, finished_at IS NOT NULL
+        )) FILTER (WHERE state NOT IN ('submitted', 'skipped') OR public_id = %s)
+    ) AS TEXT) FROM arena_assignment WHERE study_id = %s AND rater_id = %s"""
+_JSON: Final = {
+    "postgresql": {"object": "json_build_object", "list": "json_agg", "array": "json_build_array"},
+    "sqlite": {"object": "json_object", "list": "json_group_array", "array": "json_array"},
+}
 
 
-_COLUMNS = ("pair", "pair__first", "pair__second")
+def history_column(study: Study, rater: Rater, on_screen: str | None) -> RawSQL:
+    """What ``read_history`` reads, as a column of another query."""
+    return RawSQL(*_history(study, rater, on_screen), output_field=TextField())  # noqa: S611 - with parameters
+
+
+def _history(study: Study, rater: Rater, on_screen: str | None) -> tuple[str, tuple[Any, ...]]:
+    # PostgreSQL refuses to look for a NUL.
+    name = on_screen if on_screen and "\0" not in on_screen else ""
+    return _HISTORY.format(**_JSON[connection.vendor]), (name, study.pk, rater.pk)
 
 
 def history_of(study: Study, rater: Rater, on_screen: str | None = None) -> History:
-    """What a rater was offered and did not lose by an expired lease, with what came by import.
+    """What a rater was offered, with what came by import; a query whose answer is one row.
 
     on_screen: public id of what this person looks at, which counts even if its lease ran out.
     """
-    no = Value(False)
-    flags = {
-        "is_shown": Case(When(shown_at=None, then=no), default=Value(True)),
-        "is_reopened": Case(When(state="claimed", finished_at__isnull=False, then=Value(True)), default=no),
-    }
-    mine = Assignment.objects.filter(study=study, rater=rater).order_by().annotate(**flags)
-    rows = mine.values_list(
-        "pk", "public_id", "kind", *_COLUMNS, "completion", "repeat", "purpose", "state", *flags
-    )
-    offered = [Offered(*row) for row in rows]
+    with connection.cursor() as cursor:
+        cursor.execute(*_history(study, rater, on_screen))
+        return read_history(cursor.fetchone()[0], study, rater, on_screen)
+
+
+def read_history(
+    stored: str, study: Study, rater: Rater, on_screen: str | None, answered: str = ""
+) -> History:
+    """``history_of`` from a stored ``history_column``; answered: public id of what was answered since."""
+    said = json.loads(stored)
+    history = History(said["done"] or [], said["answered"], said["skipped"])
+    offered = [Offered(*row) for row in said["live"] or ()]
+    for number, each in enumerate(offered):
+        if each.public_id == answered and not each.is_finished:
+            offered[number] = each._replace(state=Assignment.State.SUBMITTED)
+            if each.pair_id is not None:
+                history.done.append(each.pair_id)
+                history.answered += each.purpose != Purpose.ADJUDICATION
+    history.on_screen = next((each for each in offered if each.public_id == on_screen), None)
+    for each in offered:
+        if not each.is_finished:
+            _remember(history, each)
     if rater.study_id is not None:  # who came with an import has comparisons without an assignment
         imported = Comparison.objects.current().filter(study=study, rater=rater, assignment=None).order_by()
-        offered += map(_imported, imported.values_list("pk", *_COLUMNS, "repeat", "purpose"))
-    history = History()
-    history.on_screen = next((each for each in offered if on_screen and each.public_id == on_screen), None)
-    for each in offered:
-        if each.purpose != Purpose.ADJUDICATION:
-            history.skipped += each.state == Assignment.State.SKIPPED
-            if each.state == Assignment.State.CLAIMED:
-                history.claimed.append(each)
-        if each.first is not None and each.second is not None:
-            _remember(history, each, (each.first, each.second))
+        history.done += imported.values_list("pair", flat=True)
+        history.answered += imported.exclude(purpose=Purpose.ADJUDICATION).count()
     return history
 
 
-def _imported(row: tuple[Any, ...]) -> Offered:
-    pk, pair, first, second, repeat, purpose = row
-    told = (pair, first, second, None, repeat, purpose)
-    return Offered(pk, "", Assignment.Kind.COMPARE, *told, Assignment.State.SUBMITTED, True, False)
-
-
-def _remember(history: History, offered: Offered, pair: PairKey) -> None:
+def _remember(history: History, offered: Offered) -> None:
     shown = history.on_screen
-    if offered.state == Assignment.State.EXPIRED and not (shown and shown.pair_id == offered.pair_id):
-        history.lost[pair, offered.repeat] = offered.pk
+    if offered.state == Assignment.State.CLAIMED and offered.purpose != Purpose.ADJUDICATION:
+        history.claimed.append(offered)
+    if offered.pair_id is None:
         return
-    history.pairs.append(pair)
-    if offered.state != Assignment.State.CLAIMED:
-        history.done.append(pair)
-    if offered.purpose != Purpose.ADJUDICATION:
-        history.answered += offered.state == Assignment.State.SUBMITTED
+    is_lost = offered.state == Assignment.State.EXPIRED
+    if is_lost and not (shown and shown.pair_id == offered.pair_id):
+        history.lost[offered.pair_id, offered.repeat] = offered.pk
+    else:
+        history.held.append(offered.pair_id)
 
 
 def _draw(study: Study) -> _Draw:
@@ -410,13 +473,17 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
     free = load < study.ratings_per_pair_people
     free[pool.places(history.pairs)] = False
     if study.reveal_names:
-        free[with_texts_of(pool.possible, history.pairs)] = False
+        free[pool.sharing_texts(history.pairs)] = False
     if not free.any():
         return None
     candidates = Candidates(pool.possible, load, free, pool.worth)
     if draw.is_random:
         return candidates.draw(draw.rng)
     return pairing.STRATEGIES[study.pairing].choose(candidates, draw.rng)
+
+
+def _texts_of(pairs: Iterable[int]) -> "QuerySet[Pair, PairKey]":
+    return Pair.objects.filter(pk__in=pairs).order_by().values_list("first", "second")
 
 
 def with_texts_of(possible: Possible, pairs: list[PairKey]) -> BoolArray:
@@ -454,8 +521,8 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
     pair, swapped = rng.choice(rated)
     rateable = Completion.objects.rateable_in(study)
     found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable)
-    texts = found.values_list("first", "second").first()
-    return _Chosen(texts, Purpose.REPEAT, swapped=not swapped, repeat=1) if texts else None
+    repeat = _Chosen(Pair(pk=pair), Purpose.REPEAT, swapped=not swapped, repeat=1)
+    return repeat if found.exists() else None
 
 
 def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | None:
@@ -463,16 +530,16 @@ def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | N
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
     offered = Completion.objects.offered().filter(prompt__study=study)
     seen = set(history.pairs)
-    told = {text for pair in seen for text in pair} if study.reveal_names else set()
+    told = set(chain.from_iterable(_texts_of(seen))) if study.reveal_names else set()
     rateable = Completion.objects.rateable_in(study)
     for pairs in (
         known.filter(use=Pair.Use.CHECK, first__in=offered, second__in=offered),
         known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
     ):
-        texts = pairs.values_list("first", "second")
-        new = [key for key in texts if key not in seen and told.isdisjoint(key)]
+        rows = pairs.values_list("pk", "first", "second")
+        new = [pk for pk, *texts in rows if pk not in seen and told.isdisjoint(texts)]
         if new:
-            return _Chosen(rng.choice(new), Purpose.CHECK)
+            return _Chosen(Pair(pk=rng.choice(new)), Purpose.CHECK)
     return None
 
 
@@ -481,12 +548,12 @@ def _lease(
 ) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
-    if (number := history.lost.get((chosen.texts, chosen.repeat))) is not None:
+    if (number := history.lost.get((chosen.pair.pk, chosen.repeat))) is not None:
         # Assignments are locked before pairs, by those who answer as well.
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    locked = _lock_pair(chosen, waits)
+    locked = _lock_pair(chosen.pair, waits)
     if locked is None:
         return None
     # Read with the row locked: whoever held it before has claimed or answered by now.
@@ -518,20 +585,18 @@ def _lease(
     )
 
 
-def _lock_pair(chosen: _Chosen, waits: bool) -> int | None:
+def _lock_pair(pair: Pair, waits: bool) -> int | None:
     """The id of the pair, made if need be, with its row locked so that other claims and answers wait.
 
     None if somebody else has locked it and the caller does not wait.
     """
-    first, second = chosen.texts
-    if chosen.prompt is not None:
-        pair = Pair(prompt_id=chosen.prompt, first_id=first, second_id=second)
+    if pair.pk is None:
         # One that somebody made a moment ago is locked by writing what it has.
         Pair.objects.bulk_create(
             [pair], update_conflicts=True, unique_fields=["first", "second"], update_fields=["prompt"]
         )
         return pair.pk
-    found = Pair.objects.filter(first=first, second=second).order_by()
+    found = Pair.objects.filter(pk=pair.pk).order_by()
     return found.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True).first()
 
 

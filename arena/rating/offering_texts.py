@@ -77,7 +77,7 @@ def offer_text(
     To be called with study and rater locked. on_screen: what this person looks at, which is not offered even
     if its lease ran out. waits: as in ``offer_pair``.
     """
-    looked_at = on_screen.completion_id if on_screen and not is_finished(on_screen) else None
+    looked_at = on_screen.completion_id if on_screen and not on_screen.is_finished else None
     due = Due(study, rater, now)
     for _ in range(TRIES):
         if (chosen := _choose(due, kinds, looked_at)) is None:
@@ -142,10 +142,6 @@ def _count(rows: QuerySet[Model], distinct: str) -> Coalesce:
     return Coalesce(Subquery(of_one.annotate(n=Count(distinct, distinct=True)).values("n")), 0)
 
 
-def is_finished(assignment: Offered) -> bool:
-    return assignment.state in (Assignment.State.SUBMITTED, Assignment.State.SKIPPED)
-
-
 def asked_later(study: Study, kind: str) -> list[str]:
     """What the study asks about a text after this."""
     asked = text_tasks(study)
@@ -154,7 +150,7 @@ def asked_later(study: Study, kind: str) -> list[str]:
 
 def opens_more(study: Study, on_screen: Offered) -> bool:
     """Whether more is asked about the text on screen as soon as this is answered."""
-    later = [] if is_finished(on_screen) else asked_later(study, on_screen.kind)
+    later = [] if on_screen.is_finished else asked_later(study, on_screen.kind)
     questions = Question.objects.asked().filter(prompt__completions=on_screen.completion_id)
     return any(kind != CHECK or questions.exists() for kind in later)
 

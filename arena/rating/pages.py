@@ -24,7 +24,16 @@ from arena.people.permissions import (
     signed_out,
     wants_json,
 )
-from arena.rating import assignments, recording, scales, screen, text_screen, training, training_pages
+from arena.rating import (
+    assignments,
+    offering,
+    recording,
+    scales,
+    screen,
+    text_screen,
+    training,
+    training_pages,
+)
 from arena.rating.assignments import Claimed
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
@@ -225,14 +234,19 @@ def _record(request: MemberRequest) -> tuple[Stored, bool, Claimed | None]:
     """
     study = _lock_for_next(request)
     # Of this study alone: the form of another asks for other criteria.
-    named = [request.POST.get("assignment", "")]
-    assignment = next(iter(recording.own_assignments(request.rater, named, study).values()), None)
+    name, after = request.POST.get("assignment", ""), request.POST.get("after")
+    offered = {} if after is None else {"offered": offering.history_column(study, request.rater, after)}
+    assignment = recording.own_assignments(request.rater, [name], study, **offered).get(name)
     form = _form(request, assignment)
     if not form.is_valid():
         raise _FormError(form)
     was_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
     answered = recording.record_locked(recording.existing(assignment), form.answer(assignment))
-    return answered, was_answered, _claim_next(request, study)
+    if after is None:
+        return answered, was_answered, None
+    read = assignment.offered  # type: ignore[union-attr] # read with it
+    history = offering.read_history(read, study, request.rater, after, answered=name)
+    return answered, was_answered, _claim_next(request, study, history)
 
 
 def _lock_for_next(request: MemberRequest) -> Study:
@@ -242,7 +256,9 @@ def _lock_for_next(request: MemberRequest) -> Study:
     return assignments.lock_to_rate(request.study, request.rater)
 
 
-def _claim_next(request: MemberRequest, study: Study) -> Claimed | None:
+def _claim_next(
+    request: MemberRequest, study: Study, history: offering.History | None = None
+) -> Claimed | None:
     if "after" not in request.POST:
         return None
     try:
@@ -253,6 +269,7 @@ def _claim_next(request: MemberRequest, study: Study) -> Claimed | None:
             request.POST["after"],
             seen,
             membership=request.membership,
+            history=history,
             waits=False,
         )
     except NotAllowedError:

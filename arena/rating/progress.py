@@ -9,9 +9,8 @@ from django.db.models import Count, F, Q, QuerySet
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
 from arena.rating.assignments import Claimed
 from arena.rating.limits import Allowance, allowance, allowances
-from arena.rating.offering import history_of, pool_of, with_texts_of
+from arena.rating.offering import history_of, pool_of
 from arena.rating.offering_texts import text_tasks
-from arena.rating.possible_pairs import PairKey
 from arena.rating.subsets import TRAINING_SUBSET
 from arena.rating.texts_left import texts_left
 
@@ -146,20 +145,19 @@ def _told(study: Study, left: int) -> int:
     return -(-left // step) * step
 
 
-def _pairs_left(study: Study, done: list[PairKey]) -> int:
+def _pairs_left(study: Study, done: list[int]) -> int:
     """How many pairs are open to a rater who did these."""
     pool = pool_of(study, behind=BEHIND)
     open_pairs = pool.ratings < study.ratings_per_pair_people
     open_pairs[pool.places(done)] = False
     if study.reveal_names:
-        open_pairs[with_texts_of(pool.possible, done)] = False
+        open_pairs[pool.sharing_texts(done)] = False
     return int(np.count_nonzero(open_pairs))
 
 
-def _rated_and_held(study: Study, rater: Rater) -> list[PairKey]:
+def _rated_and_held(study: Study, rater: Rater) -> list[int]:
     mine = Comparison.objects.current().filter(study=study, rater=rater, assignment__state="claimed")
-    mine = mine.exclude(purpose=Purpose.ADJUDICATION)
-    return list(mine.order_by().values_list("pair__first", "pair__second"))
+    return list(mine.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("pair", flat=True))
 
 
 def _pairs_left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast, overload
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Expression, OuterRef
 from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
@@ -147,12 +147,15 @@ def _may_be_answered(assignment: Assignment) -> bool:
 
 
 def own_assignments(
-    rater: Rater, public_ids: Sequence[str], study: Study | None = None
+    rater: Rater, public_ids: Sequence[str], study: Study | None = None, **columns: Expression
 ) -> dict[str, Assignment]:
-    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted."""
+    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted.
+
+    columns: what else to read with them.
+    """
     # PostgreSQL refuses to look for a NUL.
     names = [name for name in public_ids if "\0" not in name]
-    found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk")
+    found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk").annotate(**columns)
     found = found.filter(study=study) if study else found.prefetch_related("study")
     out = Membership.objects.filter(study=OuterRef("study"), rater=rater, left_out_at__isnull=False)
     if rater.kind == Rater.Kind.JUDGE:

@@ -1,22 +1,55 @@
-"""Rendered texts, stored by digest and version of the renderer."""
+"""Rendered texts, stored by digest and version of the renderer. Each process keeps some of them."""
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from threading import Lock
+from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Rendering
 from arena.texts import markdown
 
+MOST_KEPT: Final = 4_000_000  # characters of HTML
+
+
+class Kept:
+    """HTML by digest, in the place of what was kept longest."""
+
+    def __init__(self) -> None:
+        self._html: OrderedDict[str, str] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def of(self, digests: Iterable[str]) -> dict[str, str]:
+        return {each: html for each in digests if (html := self._html.get(each)) is not None}
+
+    def add(self, html: Mapping[str, str]) -> None:
+        with self._lock:
+            new = {digest: text for digest, text in html.items() if digest not in self._html}
+            self._html |= new
+            self._size += sum(map(len, new.values()))
+            while self._size > MOST_KEPT:
+                self._size -= len(self._html.popitem(last=False)[1])
+
+
+kept = Kept()
+
 
 def rendered(texts: Iterable[str]) -> dict[str, SafeString]:
     """The sanitised HTML of each Markdown text, by text; renders and stores what is new."""
     by_digest = {sha256(text.encode("utf-8", "replace")).hexdigest(): text for text in texts}
-    stored = Rendering.objects.filter(digest__in=by_digest, renderer=markdown.RENDERER)
+    html = kept.of(by_digest)
+    if len(html) < len(by_digest):
+        html |= _stored({digest: text for digest, text in by_digest.items() if digest not in html})
+    return {text: mark_safe(html[digest]) for digest, text in by_digest.items()}  # noqa: S308 - sanitised
+
+
+def _stored(texts: Mapping[str, str]) -> dict[str, str]:
+    stored = Rendering.objects.filter(digest__in=texts, renderer=markdown.RENDERER)
     html = dict(stored.values_list("digest", "html"))
-    missing = {
-        digest: markdown.render(text) for digest, text in sorted(by_digest.items()) if digest not in html
-    }
+    missing = {digest: markdown.render(text) for digest, text in sorted(texts.items()) if digest not in html}
     if missing:
         # Sorted by digest, so that two pages storing the same texts lock them in the same order.
         Rendering.objects.bulk_create(
@@ -26,5 +59,5 @@ def rendered(texts: Iterable[str]) -> dict[str, SafeString]:
             ],
             ignore_conflicts=True,
         )
-    html |= missing
-    return {text: mark_safe(html[digest]) for digest, text in by_digest.items()}  # noqa: S308 - sanitised
+    kept.add(html | missing)
+    return html | missing

@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Membership, Rater, Study
+from arena.models import Assignment, Comparison, Rater, Study
 from arena.rating import assignments, limits
+from arena.rating.offering import pool_of
 from arena.rating.opinions import NotAllowedError
 from arena.rating.progress import progress
 from arena.studies import progress as of_study
@@ -31,20 +32,6 @@ TODAY = (
 @pytest.fixture
 def study() -> Study:
     return make.make_small_study(prompts=4, contestants=3)
-
-
-@pytest.fixture
-def rater(study: Study) -> Rater:
-    rater = make.make_member(study)
-    Membership.objects.update(guidelines_read_at=timezone.now())
-    return rater
-
-
-@pytest.fixture
-def client(rater: Rater) -> Client:
-    client = Client()
-    client.force_login(rater.user)
-    return client
 
 
 def limit(study: Study, **columns: int | None) -> None:
@@ -141,49 +128,49 @@ def test_scores_and_checks_count_as_pairs_do(study: Study, rater: Rater) -> None
             assignments.claim(study, rater)
 
 
-def send(client: Client, rater: Rater, study: Study, **data: Any) -> Any:
+def send(browser: Client, rater: Rater, study: Study, **data: Any) -> Any:
     """Post an answer as the page's script does."""
     form = {"rater": rater.user_id, "rating": 2, "seen": "0", **data}
     address = reverse("rate-study", args=[study.slug])
-    return client.post(address, form, headers={"Accept": "application/json"}).json()
+    return browser.post(address, form, headers={"Accept": "application/json"}).json()
 
 
 def test_the_rater_sees_what_is_left_and_why_there_is_no_more(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
     limit(study, daily_limit=2, rater_limit=10)
     address = reverse("rate-study", args=[study.slug])
-    assert "0 done, at most 10 left (2 more today)" in client.get(address).content.decode()
+    assert "0 done, at most 10 left (2 more today)" in browser.get(address).content.decode()
     first = Assignment.objects.get()
     after = claimed(study, rater, first.public_id)
-    reply = send(client, rater, study, assignment=first.public_id, after=after.public_id)
+    reply = send(browser, rater, study, assignment=first.public_id, after=after.public_id)
     assert (reply["status"], reply["next"]) == ("stored", None)
     assert reply["progress"]["text"] == "1 done, at most 9 left (1 more today)"
-    assert send(client, rater, study, assignment=after.public_id)["status"] == "stored"
-    page = client.get(address)
+    assert send(browser, rater, study, assignment=after.public_id)["status"] == "stored"
+    page = browser.get(address)
     assert page.status_code == 200
     assert "You are done for today, thank you" in page.content.decode()
     assert TODAY in page.content.decode()
-    listed = client.get(reverse("rate")).content.decode()
+    listed = browser.get(reverse("rate")).content.decode()
     assert "2 done, at most 8 left (no more today)" in listed
     assert "Go on after 00:00 UTC" in listed
     assert f'href="{address}"' not in listed
     limit(study, rater_limit=2, daily_limit=None)
-    page = client.get(address).content.decode()
+    page = browser.get(address).content.decode()
     assert "You are done, thank you" in page
     assert "This study takes at most 2 from one person." in page
 
 
-def test_where_nothing_is_left_no_limit_is_to_blame(client: Client, study: Study, rater: Rater) -> None:
+def test_where_nothing_is_left_no_limit_is_to_blame(browser: Client, study: Study, rater: Rater) -> None:
     while assignment := assignments.claim(study, rater):
         answer(rater, assignment)
     limit(study, daily_limit=1)
-    page = client.get(reverse("rate-study", args=[study.slug])).content.decode()
+    page = browser.get(reverse("rate-study", args=[study.slug])).content.decode()
     assert "You rated 12 pairs of" in page
     assert "at most" not in page
 
 
-def test_a_limit_costs_one_query_and_none_none(client: Client, study: Study, rater: Rater) -> None:
+def test_a_limit_costs_one_query_and_none_none(browser: Client, study: Study, rater: Rater) -> None:
     def queries(**columns: int | None) -> list[int]:
         """Of an answer that brings the next pair, or would, and of the page."""
         limit(study, **columns)
@@ -191,11 +178,12 @@ def test_a_limit_costs_one_query_and_none_none(client: Client, study: Study, rat
         current = claimed(study, rater)
         after = claimed(study, rater, current.public_id)
         names = {"assignment": current.public_id, "after": after.public_id}
+        pool_of(study)  # as once a second
         with CaptureQueriesContext(connection) as asked:
-            assert send(client, rater, study, **names)["status"] == "stored"
+            assert send(browser, rater, study, **names)["status"] == "stored"
         counts.append(len(asked))
         with CaptureQueriesContext(connection) as asked:
-            client.get(reverse("rate-study", args=[study.slug]))
+            browser.get(reverse("rate-study", args=[study.slug]))
         counts.append(len(asked))
         return counts
 
@@ -229,7 +217,7 @@ def test_operators_see_who_reached_which_limit(study: Study, rater: Rater) -> No
     limit(study, rater_limit=3, daily_limit=2)
     lines = {line.rater: line.limit for line in of_study.by_rater(study)}
     assert lines == {rater: "limit reached", other: "limit of today reached"}
-    client = Client()
-    client.force_login(make.make_user(is_staff=True))
-    page = client.get(reverse("operate-progress", args=[study.slug])).content.decode()
+    browser = Client()
+    browser.force_login(make.make_user(is_staff=True))
+    page = browser.get(reverse("operate-progress", args=[study.slug])).content.decode()
     assert 'badge-info">limit of today reached' in page

@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
-from arena.rating import assignments
+from arena.rating import assignments, offering
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
+from arena.texts.rendering_cache import rendered
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -25,43 +26,29 @@ def study() -> Study:
     return make.make_small_study(prompts=2, contestants=3)
 
 
-@pytest.fixture
-def rater(study: Study) -> Rater:
-    rater = make.make_member(study)
-    Membership.objects.update(guidelines_read_at=timezone.now())
-    return rater
-
-
-@pytest.fixture
-def client(rater: Rater) -> Client:
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
-def page(client: Client, study: Study, **headers: str) -> Any:
-    return client.get(reverse("rate-study", args=[study.slug]), headers=headers)
+def page(browser: Client, study: Study, **headers: str) -> Any:
+    return browser.get(reverse("rate-study", args=[study.slug]), headers=headers)
 
 
 def held(rater: Rater) -> Assignment:
     return Assignment.objects.get(rater=rater, state="claimed")
 
 
-def send(client: Client, rater: Rater, name: str, study: Study, **data: Any) -> Any:
+def send(browser: Client, rater: Rater, name: str, study: Study, **data: Any) -> Any:
     """Post what the page's script posts."""
     fields = {"rater": rater.user_id, **data}
-    return client.post(reverse(name, args=[study.slug]), fields, headers=JSON)
+    return browser.post(reverse(name, args=[study.slug]), fields, headers=JSON)
 
 
-def submit(client: Client, study: Study, assignment: Assignment, rating: Any = 3, **data: Any) -> Any:
+def submit(browser: Client, study: Study, assignment: Assignment, rating: Any = 3, **data: Any) -> Any:
     headers = data.pop("headers", {})
     follow = data.pop("follow", False)
     fields = {"assignment": assignment.public_id, "rating": rating, **data}
-    return client.post(reverse("rate-study", args=[study.slug]), fields, headers=headers, follow=follow)
+    return browser.post(reverse("rate-study", args=[study.slug]), fields, headers=headers, follow=follow)
 
 
-def test_shows_prompt_and_responses_in_the_stored_order(client: Client, study: Study, rater: Rater) -> None:
-    html = page(client, study).content.decode()
+def test_shows_prompt_and_responses_in_the_stored_order(browser: Client, study: Study, rater: Rater) -> None:
+    html = page(browser, study).content.decode()
     assignment = held(rater)
     first, second = assignment.pair.shown(assignment.swapped)
     assert html.index(first.turns[0]) < html.index(second.turns[0])
@@ -71,9 +58,9 @@ def test_shows_prompt_and_responses_in_the_stored_order(client: Client, study: S
 
 
 @pytest.mark.parametrize("points", [2, 3, 5, 8])
-def test_offers_the_points_with_none_chosen(client: Client, study: Study, rater: Rater, points: int) -> None:
+def test_offers_the_points_with_none_chosen(browser: Client, study: Study, rater: Rater, points: int) -> None:
     Study.objects.update(points=points)
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     values = re.findall(r'type="radio" name="rating" value="(\d)" required(.*?)>', html)
     assert values == [(str(value), "") for value in range(1, points + 1)]
 
@@ -90,11 +77,13 @@ def test_the_letters_of_reasons_do_nothing_else() -> None:
     assert len(set(REASON_KEYS)) == len(REASON_KEYS)
 
 
-def test_a_plain_form_stores_an_answer_once_and_redirects(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_plain_form_stores_an_answer_once_and_redirects(
+    browser: Client, study: Study, rater: Rater
+) -> None:
+    page(browser, study)
     assignment = held(rater)
     for _ in range(2):
-        answer = submit(client, study, assignment, 7, rationale="clearer", seconds="0.0")
+        answer = submit(browser, study, assignment, 7, rationale="clearer", seconds="0.0")
         assert answer.status_code == 302
     comparison = Comparison.objects.get()
     assert (comparison.rating, comparison.points, comparison.rationale) == (7, 8, "clearer")
@@ -102,125 +91,125 @@ def test_a_plain_form_stores_an_answer_once_and_redirects(client: Client, study:
     assert comparison.source == Comparison.Source.WEB
 
 
-def test_a_script_gets_the_pair_alone_and_a_token(client: Client, study: Study, rater: Rater) -> None:
-    answer = page(client, study, **JSON).json()
+def test_a_script_gets_the_pair_alone_and_a_token(browser: Client, study: Study, rater: Rater) -> None:
+    answer = page(browser, study, **JSON).json()
     assert answer["assignment"] == held(rater).public_id
     assert answer["assignment"] in answer["html"]
     assert "<html" not in answer["html"]
-    token = client.get(reverse("token"), headers=JSON)
+    token = browser.get(reverse("token"), headers=JSON)
     assert token.json()["rater"] == str(rater.user_id)
     assert token.json()["token"]
     assert "no-store" in token.headers["Cache-Control"]
 
 
-def test_a_script_is_told_what_became_of_its_answer(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_script_is_told_what_became_of_its_answer(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     sent = {"assignment": held(rater).public_id, "rating": 3, "rationale": "clear"}
-    first = send(client, rater, "rate-study", study, **sent)
-    again = send(client, rater, "rate-study", study, **sent)
+    first = send(browser, rater, "rate-study", study, **sent)
+    again = send(browser, rater, "rate-study", study, **sent)
     assert (first.status_code, again.status_code) == (200, 200)
     assert first.json()["progress"]["text"].startswith("1 done, ")
     assert [first.json()["status"], again.json()["status"]] == ["stored", "same"]
     assert first.json()["reveal"] is None
-    other = send(client, rater, "rate-study", study, **sent | {"rating": 8})
+    other = send(browser, rater, "rate-study", study, **sent | {"rating": 8})
     assert other.status_code == 409
     assert "already given this pair a 3" in other.json()["detail"]
     assert other.json()["reopen"]
-    missing = send(client, rater, "rate-study", study, **sent | {"rating": ""})
+    missing = send(browser, rater, "rate-study", study, **sent | {"rating": ""})
     assert (missing.status_code, missing.json()["detail"]) == (422, "Choose a rating first.")
     assert Comparison.objects.get().rating == 3
 
 
-def test_a_script_of_another_account_changes_nothing(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_script_of_another_account_changes_nothing(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     sent = {"assignment": held(rater).public_id, "rating": 3, "reason": "other"}
     somebody_else = make.make_member(study)
     for name in ("rate-study", "skip", "flag"):
-        assert send(client, somebody_else, name, study, **sent).status_code == 401
+        assert send(browser, somebody_else, name, study, **sent).status_code == 401
     assert held(rater).finished_at is None
-    client.logout()
-    signed_out = send(client, rater, "rate-study", study, **sent)
+    browser.logout()
+    signed_out = send(browser, rater, "rate-study", study, **sent)
     assert (signed_out.status_code, signed_out.json()["status"]) == (401, "signed-out")
-    assert client.get(reverse("token"), headers=JSON).status_code == 401
+    assert browser.get(reverse("token"), headers=JSON).status_code == 401
     assert not Comparison.objects.exists()
 
 
-def ahead(client: Client, study: Study, after: str, **more: str) -> Any:
-    return client.get(reverse("ahead", args=[study.slug]), {"after": after, **more}, headers=JSON).json()
+def ahead(browser: Client, study: Study, after: str, **more: str) -> Any:
+    return browser.get(reverse("ahead", args=[study.slug]), {"after": after, **more}, headers=JSON).json()
 
 
-def test_the_next_pair_is_fetched_ahead_and_shown_later(client: Client, study: Study, rater: Rater) -> None:
-    current = page(client, study, **JSON).json()["assignment"]
-    found = ahead(client, study, current)
+def test_the_next_pair_is_fetched_ahead_and_shown_later(browser: Client, study: Study, rater: Rater) -> None:
+    current = page(browser, study, **JSON).json()["assignment"]
+    found = ahead(browser, study, current)
     assert found["assignment"] not in ("", current)
-    assert found == ahead(client, study, current) | {"html": found["html"]}
+    assert found == ahead(browser, study, current) | {"html": found["html"]}
     waiting = Assignment.objects.get(public_id=found["assignment"])
     assert waiting.shown_at is None
     # A reload shows the pair that was on screen.
-    assert page(client, study, **JSON).json()["assignment"] == current
-    send(client, rater, "rate-study", study, assignment=current, rating=5)
+    assert page(browser, study, **JSON).json()["assignment"] == current
+    send(browser, rater, "rate-study", study, assignment=current, rating=5)
     # That it came to the screen is told with the question for the one after it.
-    following = ahead(client, study, found["assignment"])
+    following = ahead(browser, study, found["assignment"])
     waiting.refresh_from_db()
     assert waiting.shown_at is not None
-    assert page(client, study, **JSON).json()["assignment"] == found["assignment"]
-    assert ahead(client, study, found["assignment"])["assignment"] == following["assignment"]
+    assert page(browser, study, **JSON).json()["assignment"] == found["assignment"]
+    assert ahead(browser, study, found["assignment"])["assignment"] == following["assignment"]
 
 
 @pytest.mark.parametrize(
     ("seen", "ago"), [("", 0), ("3", 3), ("2.5", 2.5), ("1e300", 60), ("-5", 0), ("nan", 0), ("inf", 0)]
 )
 def test_how_long_a_pair_was_seen_is_at_most_its_age(
-    client: Client, study: Study, seen: str, ago: float
+    browser: Client, study: Study, seen: str, ago: float
 ) -> None:
-    page(client, study)
+    page(browser, study)
     pair = Assignment.objects.get()
     Assignment.objects.update(shown_at=None, created_at=timezone.now() - timedelta(seconds=60))
-    ahead(client, study, pair.public_id, seen=seen)
+    ahead(browser, study, pair.public_id, seen=seen)
     pair.refresh_from_db()
     assert (timezone.now() - pair.shown_at).total_seconds() == pytest.approx(ago, abs=1)
-    ahead(client, study, pair.public_id, seen="40")
+    ahead(browser, study, pair.public_id, seen="40")
     before, _ = pair.shown_at, pair.refresh_from_db()
     assert pair.shown_at == before
 
 
-def test_a_pair_of_others_is_not_marked_as_shown(client: Client, study: Study, rater: Rater) -> None:
+def test_a_pair_of_others_is_not_marked_as_shown(browser: Client, study: Study, rater: Rater) -> None:
     elsewhere = make.make_small_study()
     Membership.objects.create(study=elsewhere, rater=rater, guidelines_read_at=timezone.now())
     own = assignments.claim(elsewhere, rater)
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
     for sent in (own.public_id, other.public_id, "", "\0", "x" * 1000):
-        assert ahead(client, study, sent, seen="1")["status"] == "shown"
+        assert ahead(browser, study, sent, seen="1")["status"] == "shown"
     assert not Assignment.objects.filter(pk__in=[own.pk, other.pk], shown_at__isnull=False).exists()
 
 
-def test_a_pair_fetched_ahead_does_not_tell_progress(client: Client, study: Study) -> None:
-    current = page(client, study, **JSON).json()
+def test_a_pair_fetched_ahead_does_not_tell_progress(browser: Client, study: Study) -> None:
+    current = page(browser, study, **JSON).json()
     assert re.search(r"data-progress>\s*0 done", current["html"])
-    assert "data-progress></span>" in ahead(client, study, current["assignment"])["html"]
+    assert "data-progress></span>" in ahead(browser, study, current["assignment"])["html"]
 
 
-def test_a_reload_after_undo_shows_the_pair_brought_back(client: Client, study: Study, rater: Rater) -> None:
-    first = page(client, study, **JSON).json()["assignment"]
-    second = ahead(client, study, first)["assignment"]
-    send(client, rater, "rate-study", study, assignment=first, rating=5)
-    ahead(client, study, second)
-    assert send(client, rater, "undo", study).json()["assignment"] == first
-    assert ahead(client, study, first)["assignment"] == second
-    assert page(client, study, **JSON).json()["assignment"] == first
+def test_a_reload_after_undo_shows_the_pair_brought_back(browser: Client, study: Study, rater: Rater) -> None:
+    first = page(browser, study, **JSON).json()["assignment"]
+    second = ahead(browser, study, first)["assignment"]
+    send(browser, rater, "rate-study", study, assignment=first, rating=5)
+    ahead(browser, study, second)
+    assert send(browser, rater, "undo", study).json()["assignment"] == first
+    assert ahead(browser, study, first)["assignment"] == second
+    assert page(browser, study, **JSON).json()["assignment"] == first
 
 
-def test_when_nothing_is_left_the_page_says_thanks(client: Client, study: Study, rater: Rater) -> None:
+def test_when_nothing_is_left_the_page_says_thanks(browser: Client, study: Study, rater: Rater) -> None:
     for _ in range(5):
-        page(client, study)
-        submit(client, study, held(rater))
-    last = page(client, study, **JSON).json()["assignment"]
-    assert ahead(client, study, last) == {"status": "shown", "detail": "", "assignment": "", "html": ""}
+        page(browser, study)
+        submit(browser, study, held(rater))
+    last = page(browser, study, **JSON).json()["assignment"]
+    assert ahead(browser, study, last) == {"status": "shown", "detail": "", "assignment": "", "html": ""}
     Study.objects.update(closed_at=timezone.now())
-    assert ahead(client, study, last)["assignment"] == ""
+    assert ahead(browser, study, last)["assignment"] == ""
     Study.objects.update(closed_at=None)
-    submit(client, study, held(rater))
-    html = page(client, study).content.decode()
+    submit(browser, study, held(rater))
+    html = page(browser, study).content.decode()
     assert "You rated 6 pairs" in html
 
 
@@ -236,59 +225,59 @@ def test_when_nothing_is_left_the_page_says_thanks(client: Client, study: Study,
     ],
 )
 def test_an_answer_that_cannot_be_is_refused_with_what_was_written(
-    client: Client, study: Study, rater: Rater, rating: str, rationale: str, words: str
+    browser: Client, study: Study, rater: Rater, rating: str, rationale: str, words: str
 ) -> None:
-    page(client, study)
-    answer = submit(client, study, held(rater), rating, rationale=rationale)
+    page(browser, study)
+    answer = submit(browser, study, held(rater), rating, rationale=rationale)
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert "kept words" in answer.content.decode()
     assert not Comparison.objects.exists()
 
 
-def test_criteria_are_asked_for_and_stored(client: Client, study: Study, rater: Rater) -> None:
+def test_criteria_are_asked_for_and_stored(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(criteria=["helpfulness", "<truth>"])
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert "&lt;truth&gt;" in html
-    missing = submit(client, study, held(rater), 2, **{"criterion-0": 4})
+    missing = submit(browser, study, held(rater), 2, **{"criterion-0": 4})
     assert "Choose a rating for &lt;truth&gt;." in missing.content.decode()
-    submit(client, study, held(rater), 2, **{"criterion-0": 4, "criterion-1": 8})
+    submit(browser, study, held(rater), 2, **{"criterion-0": 4, "criterion-1": 8})
     ratings = dict(Comparison.objects.get().criterion_ratings.values_list("criterion", "rating"))
     assert ratings == {"helpfulness": 4, "<truth>": 8}
 
 
 @pytest.mark.parametrize("change", [{"points": 5}, {"criteria": ["helpfulness"]}])
 def test_a_rating_on_the_scale_of_an_earlier_page_is_not_stored(
-    client: Client, study: Study, rater: Rater, change: dict[str, Any]
+    browser: Client, study: Study, rater: Rater, change: dict[str, Any]
 ) -> None:
-    sent = {"asked": re.search(r'name="asked" value="(\w+)"', page(client, study).content.decode())[1]}
+    sent = {"asked": re.search(r'name="asked" value="(\w+)"', page(browser, study).content.decode())[1]}
     Study.objects.update(**change)
-    refused = submit(client, study, held(rater), 3, headers=JSON, rater=rater.user_id, **sent)
+    refused = submit(browser, study, held(rater), 3, headers=JSON, rater=rater.user_id, **sent)
     assert (refused.status_code, Comparison.objects.count()) == (422, 0)
     assert refused.json()["detail"].startswith("What is asked was changed while your page was open.")
 
 
-def test_another_answer_is_refused_and_can_be_changed(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_another_answer_is_refused_and_can_be_changed(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
-    submit(client, study, assignment, 6)
-    page(client, study)
-    submit(client, study, held(rater), 1)
-    refused = submit(client, study, assignment, 2)
+    submit(browser, study, assignment, 6)
+    page(browser, study)
+    submit(browser, study, held(rater), 1)
+    refused = submit(browser, study, assignment, 2)
     assert refused.status_code == 409
     assert "You have already given this pair a 6" in refused.content.decode()
-    client.post(reverse("undo", args=[study.slug]), {"reopen": assignment.public_id})
+    browser.post(reverse("undo", args=[study.slug]), {"reopen": assignment.public_id})
     assert held(rater) == assignment
-    submit(client, study, assignment, 2)
+    submit(browser, study, assignment, 2)
     assert Comparison.objects.current().get(assignment=assignment).rating == 2
     assert Comparison.objects.filter(assignment=assignment).count() == 2
 
 
-def test_undo_brings_the_last_pair_back_with_its_answer(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_undo_brings_the_last_pair_back_with_its_answer(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
-    submit(client, study, assignment, 6, rationale="first thought")
-    html = send(client, rater, "undo", study).json()["html"]
+    submit(browser, study, assignment, 6, rationale="first thought")
+    html = send(browser, rater, "undo", study).json()["html"]
     assert assignment.public_id in html
     assert "You chose <strong>6</strong>" in html
     assert re.search(r'point-earlier">\s*<input [^>]*name="rating" value="6"', html)
@@ -297,45 +286,45 @@ def test_undo_brings_the_last_pair_back_with_its_answer(client: Client, study: S
     assert Comparison.objects.current().count() == 1
 
 
-def test_an_answer_brought_back_is_counted_once(client: Client, study: Study, rater: Rater) -> None:
+def test_an_answer_brought_back_is_counted_once(browser: Client, study: Study, rater: Rater) -> None:
     for _ in range(6):
-        page(client, study)
-        submit(client, study, held(rater))
+        page(browser, study)
+        submit(browser, study, held(rater))
     for _ in range(2):
-        html = send(client, rater, "undo", study).json()["html"]
+        html = send(browser, rater, "undo", study).json()["html"]
         assert "6 done, none left" in html
         assert 'max="6" value="6"' in html
-    assert "none left" in client.get(reverse("rate")).content.decode()
+    assert "none left" in browser.get(reverse("rate")).content.decode()
     other = make.make_study()
     Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
-    assert client.get(reverse("rate")).content.decode().count("none left") == 2
+    assert browser.get(reverse("rate")).content.decode().count("none left") == 2
 
 
-def test_undo_with_nothing_done_says_so(client: Client, study: Study, rater: Rater) -> None:
-    answer = client.post(reverse("undo", args=[study.slug]), follow=True)
+def test_undo_with_nothing_done_says_so(browser: Client, study: Study, rater: Rater) -> None:
+    answer = browser.post(reverse("undo", args=[study.slug]), follow=True)
     assert "You have nothing to undo." in answer.content.decode()
-    by_script = send(client, rater, "undo", study)
+    by_script = send(browser, rater, "undo", study)
     assert (by_script.status_code, by_script.json()["detail"]) == (409, "You have nothing to undo.")
-    assert client.get(reverse("undo", args=[study.slug])).status_code == 405
+    assert browser.get(reverse("undo", args=[study.slug])).status_code == 405
 
 
-def test_skip_puts_the_pair_aside(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_skip_puts_the_pair_aside(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
     address = reverse("skip", args=[study.slug])
-    assert client.get(address).status_code == 405
-    answer = client.post(address, {"assignment": assignment.public_id}, follow=True)
+    assert browser.get(address).status_code == 405
+    answer = browser.post(address, {"assignment": assignment.public_id}, follow=True)
     assert assignment.public_id not in answer.content.decode()
     assert ", 1 skipped" in answer.content.decode()
     assignment.refresh_from_db()
     assert assignment.state == "skipped"
 
 
-def test_a_strangers_assignment_is_neither_skipped_nor_answered(client: Client, study: Study) -> None:
+def test_a_strangers_assignment_is_neither_skipped_nor_answered(browser: Client, study: Study) -> None:
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    skipped = client.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
+    skipped = browser.post(reverse("skip", args=[study.slug]), {"assignment": other.public_id}, follow=True)
     assert "This rater has no such assignment" in skipped.content.decode()
-    answer = submit(client, study, other)
+    answer = submit(browser, study, other)
     assert answer.status_code == 409
     assert "This rater has no such assignment" in answer.content.decode()
     other.refresh_from_db()
@@ -343,38 +332,38 @@ def test_a_strangers_assignment_is_neither_skipped_nor_answered(client: Client, 
     assert not Comparison.objects.exists()
 
 
-def test_a_closed_study_and_a_paused_rater_are_told(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_closed_study_and_a_paused_rater_are_told(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
     Rater.objects.update(paused_at=timezone.now())
-    assert "Your account is paused" in page(client, study).content.decode()
+    assert "Your account is paused" in page(browser, study).content.decode()
     Rater.objects.update(paused_at=None)
     Study.objects.update(closed_at=timezone.now())
-    answer = submit(client, study, assignment)
+    answer = submit(browser, study, assignment)
     assert answer.status_code == 409
     assert "closed before your rating arrived" in answer.content.decode()
-    guidelines = client.get(f"/rate/{study.slug}/guidelines/").content.decode()
+    guidelines = browser.get(f"/rate/{study.slug}/guidelines/").content.decode()
     assert "This study is closed" in guidelines
     assert "Start rating" not in guidelines
     assert not Comparison.objects.exists()
 
 
-def test_conversations_are_shown_turn_by_turn(client: Client, study: Study) -> None:
+def test_conversations_are_shown_turn_by_turn(browser: Client, study: Study) -> None:
 
     Prompt.objects.update(turns=["Ask one", "Ask two"], input="Some material")
     Completion.objects.update(turns=["Reply one", "Reply two"])
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     parts = ["Ask one", "Some material", "Ask two", "Reply one", "Answer to turn 2", "Reply two"]
     places = [html.index(part) for part in parts]
     assert places == sorted(places)
 
 
-def test_prompts_are_escaped_and_shown_as_completions_are(client: Client, study: Study) -> None:
+def test_prompts_are_escaped_and_shown_as_completions_are(browser: Client, study: Study) -> None:
     Prompt.objects.update(turns=["<script>alert(1)</script>"], category='"><b>', input="<img src=x>")
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert not [tag for tag in ("<script>alert", "<img", '"><b>') if tag in html]
     Prompt.objects.update(turns=["Is **$x^2$** even?\nSay so."], input="```python\nx = 1\n```")
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     preview, _, after = html.partition("prompt-preview")[2].partition("prompt-text")
     shown = after.partition("response-text")[0]
     assert "Is **$x^2$** even?\nSay so." in preview
@@ -387,51 +376,52 @@ def test_prompts_are_escaped_and_shown_as_completions_are(client: Client, study:
     assert raw == ["Is **$x^2$** even?\nSay so.", "```python\nx = 1\n```"]
 
 
-def test_an_empty_response_says_so_and_a_blank_prompt_does_not(client: Client, study: Study) -> None:
-    assert "prompt-fold" not in page(client, study).content.decode(), "folding would hide nothing"
+def test_an_empty_response_says_so_and_a_blank_prompt_does_not(browser: Client, study: Study) -> None:
+    assert "prompt-fold" not in page(browser, study).content.decode(), "folding would hide nothing"
     Prompt.objects.update(turns=["\n"], input="word " * 200)
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert '<details class="prompt-fold" open>' in html
     assert "Unfold all 200 words" in html
     assert "(This answer is empty.)" not in html
     Completion.objects.update(turns=[" \n"], is_empty=True)
-    assert page(client, study).content.decode().count("(This answer is empty.)") == 2
+    assert page(browser, study).content.decode().count("(This answer is empty.)") == 2
 
 
-def test_texts_are_rendered_once_and_kept_by_no_cache(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+@pytest.mark.usefixtures("nothing_kept")
+def test_texts_are_rendered_once_and_kept_by_no_cache(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     stored = set(Rendering.objects.values_list("pk", "digest"))
-    assert "no-store" in page(client, study).headers["Cache-Control"]
+    assert "no-store" in page(browser, study).headers["Cache-Control"]
     assert len(stored) == 3  # the prompt and two answers
     assert set(Rendering.objects.values_list("pk", "digest")) == stored
 
 
-def test_the_guidelines_come_before_the_first_pair(client: Client, study: Study, rater: Rater) -> None:
+def test_the_guidelines_come_before_the_first_pair(browser: Client, study: Study, rater: Rater) -> None:
     Membership.objects.update(guidelines_read_at=None)
     Study.objects.update(guidelines="Mind the **facts**.")
     address = reverse("guidelines", args=[study.slug])
-    assert page(client, study).headers["Location"] == address
-    assert "<strong>facts</strong>" in client.get(address).content.decode()
+    assert page(browser, study).headers["Location"] == address
+    assert "<strong>facts</strong>" in browser.get(address).content.decode()
     assert not Assignment.objects.exists()
-    client.post(address)
-    assert page(client, study).status_code == 200
+    browser.post(address)
+    assert page(browser, study).status_code == 200
 
 
 def test_strangers_do_not_learn_that_a_study_exists(study: Study) -> None:
-    client = Client()
-    client.force_login(make.make_user())
+    browser = Client()
+    browser.force_login(make.make_user())
     for name in ("rate-study", "guidelines", "sign-up"):
-        assert client.get(reverse(name, args=[study.slug])).status_code == 404
+        assert browser.get(reverse(name, args=[study.slug])).status_code == 404
     for name in ("skip", "undo", "rate-study"):
-        assert client.post(reverse(name, args=[study.slug])).status_code == 404
+        assert browser.post(reverse(name, args=[study.slug])).status_code == 404
 
 
 def test_a_lost_session_leads_through_sign_in_back_to_the_pair(study: Study, rater: Rater) -> None:
-    client = Client()
+    browser = Client()
     address = reverse("rate-study", args=[study.slug])
-    plain = client.post(reverse("skip", args=[study.slug]))
+    plain = browser.post(reverse("skip", args=[study.slug]))
     assert plain.headers["Location"] == f"{reverse('account_login')}?next={address}"
-    by_htmx = client.post(address, headers=HTMX)
+    by_htmx = browser.post(address, headers=HTMX)
     assert by_htmx.headers["HX-Redirect"] == f"{reverse('account_login')}?next={address}"
 
 
@@ -449,28 +439,28 @@ def test_a_time_is_at_most_the_time_since_the_pair_was_shown_or_handed_out() -> 
     assert believable_seconds("5", None) is None
 
 
-def test_reasons_are_offered_after_the_choice_and_stored(client: Client, study: Study, rater: Rater) -> None:
+def test_reasons_are_offered_after_the_choice_and_stored(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(reasons=[])
-    assert 'name="reasons"' not in page(client, study).content.decode()
+    assert 'name="reasons"' not in page(browser, study).content.decode()
     Study.objects.update(reasons=["Clearer", "<b>Safer</b>"])
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert "&lt;b&gt;Safer&lt;/b&gt;" in html
     assert "<b>Safer" not in html
-    unknown = submit(client, study, held(rater), reasons=["Clearer", "Nicer"])
+    unknown = submit(browser, study, held(rater), reasons=["Clearer", "Nicer"])
     assert "does not offer the reason “Nicer”" in unknown.content.decode()
     assert re.search(r'value="Clearer" checked', unknown.content.decode())
-    submit(client, study, held(rater), reasons=["Clearer", "<b>Safer</b>"])
+    submit(browser, study, held(rater), reasons=["Clearer", "<b>Safer</b>"])
     assert Comparison.objects.get().reasons == ["Clearer", "<b>Safer</b>"]
 
 
 @pytest.mark.parametrize(("points", "ties"), [(2, {None}), (3, {2}), (5, {3}), (8, {4, 5})])
 def test_equal_texts_tie(
-    client: Client, study: Study, rater: Rater, points: int, ties: set[int | None]
+    browser: Client, study: Study, rater: Rater, points: int, ties: set[int | None]
 ) -> None:
     Study.objects.update(points=points)
-    assert "Both answers are identical" not in page(client, study).content.decode()
+    assert "Both answers are identical" not in page(browser, study).content.decode()
     Completion.objects.update(digest="0" * 64)
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert "Both answers are identical" in html
     assert ("answer-tie" in html) == (ties != {None})
     seeds = [number << 20 for number in range(16)]
@@ -484,116 +474,118 @@ def test_a_tie_on_eight_points_favours_no_side() -> None:
     assert 160 <= fours <= 240  # four standard deviations of a fair coin
 
 
-def test_names_are_told_after_the_answer_if_allowed(client: Client, study: Study, rater: Rater) -> None:
+def test_names_are_told_after_the_answer_if_allowed(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(reveal_names=True)
-    before = page(client, study).content.decode()
+    before = page(browser, study).content.decode()
     assignment = held(rater)
     names = [each.contestant.name for each in assignment.pair.shown(assignment.swapped)]
     assert not [name for name in names if name in before]
-    send(client, rater, "skip", study, assignment=assignment.public_id)
-    assert send(client, rater, "undo", study).json()["assignment"] == assignment.public_id
-    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
+    send(browser, rater, "skip", study, assignment=assignment.public_id)
+    assert send(browser, rater, "undo", study).json()["assignment"] == assignment.public_id
+    answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
     told = f"you chose B over A. {names[0]} wrote A, {names[1]} wrote B."
     assert told in answer.json()["reveal"]
     # A revision by somebody who knows the names would not be blind.
-    undone = send(client, rater, "undo", study)
+    undone = send(browser, rater, "undo", study)
     assert (undone.status_code, Assignment.objects.get(pk=assignment.pk).state) == (409, "submitted")
-    page(client, study)
-    plain = submit(client, study, held(rater), 4, follow=True)
+    page(browser, study)
+    plain = submit(browser, study, held(rater), 4, follow=True)
     assert "you called it a tie" in plain.content.decode()
 
 
 def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
-    page(client, study)
+    page(browser, study)
     assignment = held(rater)
     sent = {"assignment": assignment.public_id, "reason": "names", "comment": "It says who it is."}
     for _ in range(2):
-        assert send(client, rater, "flag", study, **sent).json()["status"] == "stored"
+        assert send(browser, rater, "flag", study, **sent).json()["status"] == "stored"
     flag = Flag.objects.get()
     assert (flag.assignment, flag.reason, flag.comment) == (assignment, "names", "It says who it is.")
     assignment.refresh_from_db()
     assert assignment.state == "skipped"
-    send(client, rater, "undo", study)
+    send(browser, rater, "undo", study)
     assert not Flag.objects.exists()
 
 
-def test_a_flag_as_a_plain_form_and_refused_ones(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_flag_as_a_plain_form_and_refused_ones(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     address, public_id = reverse("flag", args=[study.slug]), held(rater).public_id
-    form = client.get(address, {"assignment": public_id}).content.decode()
+    form = browser.get(address, {"assignment": public_id}).content.decode()
     assert f'value="{public_id}"' in form
     assert form.count('name="reason"') == 5
-    without = client.post(address, {"assignment": public_id, "comment": "kept words"})
+    without = browser.post(address, {"assignment": public_id, "comment": "kept words"})
     assert without.status_code == 422
     assert "Choose what is wrong" in without.content.decode()
     assert "kept words" in without.content.decode()
     other = make.make_assignment(pair=make.make_pair(prompt=study.prompts.first()))
-    refused = send(client, rater, "flag", study, assignment=other.public_id, reason="harm")
+    refused = send(browser, rater, "flag", study, assignment=other.public_id, reason="harm")
     assert (refused.status_code, "no such assignment" in refused.json()["detail"]) == (409, True)
-    wrong = send(client, rater, "flag", study, assignment=public_id, reason="boring")
+    wrong = send(browser, rater, "flag", study, assignment=public_id, reason="boring")
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Choose one of the reasons.")
     assert not Flag.objects.exists()
-    assert client.post(address, {"assignment": public_id, "reason": "harm"}).status_code == 302
+    assert browser.post(address, {"assignment": public_id, "reason": "harm"}).status_code == 302
     assert Flag.objects.get().reason == "harm"
 
 
-def test_a_late_answer_is_taken_without_a_word(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_late_answer_is_taken_without_a_word(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
     Assignment.objects.update(state="expired")
-    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3).json()
+    answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=3).json()
     assert (answer["status"], answer["detail"], answer["reveal"]) == ("stored", "", None)
 
 
-def test_a_paused_study_takes_what_was_in_hand(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
+def test_a_paused_study_takes_what_was_in_hand(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
     assignment = held(rater)
     Study.objects.update(paused_at=timezone.now())
-    answer = send(client, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
+    answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
     assert answer.status_code == 200
-    shown = page(client, study, **JSON)
+    shown = page(browser, study, **JSON)
     assert shown.status_code == 409
     assert "This study is paused" in shown.json()["html"]
 
 
-def test_both_forms_of_a_text_are_sent_and_masked_alike(client: Client, study: Study) -> None:
+def test_both_forms_of_a_text_are_sent_and_masked_alike(browser: Client, study: Study) -> None:
     Completion.objects.update(turns=["I am **Quibble**, hello."], telling=["Quibble"])
     Study.objects.update(naming="mask")
-    html = page(client, study).content.decode()
+    html = page(browser, study).content.decode()
     assert "Quibble" not in html
     assert html.count("[name hidden]") == 4
 
 
 def test_a_pair_costs_a_bounded_number_of_queries(
-    client: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
+    browser: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
 ) -> None:
-    page(client, study)
-    with django_assert_max_num_queries(12):
-        page(client, study)
-    with django_assert_max_num_queries(31):
-        submit(client, study, held(rater), follow=True)
+    rendered(text for one in [*Prompt.objects.all(), *Completion.objects.all()] for text in one.turns)
+    page(browser, study)
+    with django_assert_max_num_queries(11):
+        page(browser, study)
+    with django_assert_max_num_queries(25):
+        submit(browser, study, held(rater), follow=True)
     current = held(rater).public_id
-    with django_assert_max_num_queries(16):
-        following = ahead(client, study, current)["assignment"]
-    with django_assert_max_num_queries(17):
-        answer_and_go_on(client, study, rater, current, following)
+    with django_assert_max_num_queries(13):
+        following = ahead(browser, study, current)["assignment"]
+    offering.pool_of(study)  # as once a second
+    with django_assert_max_num_queries(14):
+        answer_and_go_on(browser, study, rater, current, following)
 
 
-def answer_and_go_on(client: Client, study: Study, rater: Rater, current: str, following: str) -> Any:
+def answer_and_go_on(browser: Client, study: Study, rater: Rater, current: str, following: str) -> Any:
     """Post an answer while the following pair is on screen; the reply."""
     form = {"assignment": current, "rating": 2, "after": following, "seen": "0.1"}
-    return send(client, rater, "rate-study", study, **form).json()
+    return send(browser, rater, "rate-study", study, **form).json()
 
 
 def test_an_answer_brings_the_pair_after_the_one_on_screen(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
-    page(client, study)
+    page(browser, study)
     current = held(rater).public_id
-    following = ahead(client, study, current)["assignment"]
-    reply = answer_and_go_on(client, study, rater, current, following)
+    following = ahead(browser, study, current)["assignment"]
+    reply = answer_and_go_on(browser, study, rater, current, following)
     third = Assignment.objects.exclude(public_id__in=[current, following]).get()
     assert (reply["status"], reply["next"]["assignment"], reply["next"]["after"]) == (
         "stored",
@@ -605,49 +597,51 @@ def test_an_answer_brings_the_pair_after_the_one_on_screen(
     shown = dict(Assignment.objects.values_list("public_id", "shown_at"))
     assert shown[following] is not None
     assert shown[third.public_id] is None
-    again = answer_and_go_on(client, study, rater, current, following)
+    again = answer_and_go_on(browser, study, rater, current, following)
     assert (again["status"], again["next"]["assignment"]) == ("same", third.public_id)
-    assert send(client, rater, "rate-study", study, assignment=following, rating=3).json()["next"] is None
+    assert send(browser, rater, "rate-study", study, assignment=following, rating=3).json()["next"] is None
 
 
 @pytest.mark.parametrize("door", ["skip", "flag"])
-def test_what_is_put_aside_brings_it_too(client: Client, study: Study, rater: Rater, door: str) -> None:
-    page(client, study)
+def test_what_is_put_aside_brings_it_too(browser: Client, study: Study, rater: Rater, door: str) -> None:
+    page(browser, study)
     current = held(rater).public_id
-    following = ahead(client, study, current)["assignment"]
+    following = ahead(browser, study, current)["assignment"]
     form = {"assignment": current, "reason": "other", "after": following, "seen": "0"}
-    third = send(client, rater, door, study, **form).json()["next"]["assignment"]
+    third = send(browser, rater, door, study, **form).json()["next"]["assignment"]
     assert third not in ("", current, following)
 
 
 def test_where_nothing_more_is_offered_the_answer_is_stored(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
-    page(client, study)
+    page(browser, study)
     current = held(rater).public_id
-    following = ahead(client, study, current)["assignment"]
+    following = ahead(browser, study, current)["assignment"]
     Study.objects.update(paused_at=timezone.now())
-    reply = answer_and_go_on(client, study, rater, current, following)
+    reply = answer_and_go_on(browser, study, rater, current, following)
     assert (reply["status"], reply["next"]) == ("stored", None)
     assert Comparison.objects.get().assignment.public_id == current
 
 
 def test_an_answer_gets_through_though_the_next_pair_cannot_be_found(
-    client: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
+    browser: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page(client, study)
+    page(browser, study)
     current = held(rater).public_id
-    following = ahead(client, study, current)["assignment"]
+    following = ahead(browser, study, current)["assignment"]
 
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError
 
     monkeypatch.setattr(assignments, "offer_pair", fail)
     with pytest.raises(RuntimeError):
-        answer_and_go_on(client, study, rater, current, following)
+        answer_and_go_on(browser, study, rater, current, following)
     assert not Comparison.objects.exists()
     # As the page does at its second attempt.
-    assert send(client, rater, "rate-study", study, assignment=current, rating=2).json()["status"] == "stored"
+    assert (
+        send(browser, rater, "rate-study", study, assignment=current, rating=2).json()["status"] == "stored"
+    )
 
 
 @pytest.mark.parametrize(
@@ -662,7 +656,7 @@ def test_an_answer_gets_through_though_the_next_pair_cannot_be_found(
     ],
 )
 def test_few_pairs_left_are_never_told_to_be_more(
-    client: Client, rater: Rater, columns: dict[str, Any], left: int, words: str
+    browser: Client, rater: Rater, columns: dict[str, Any], left: int, words: str
 ) -> None:
     study = make.make_study(**columns)
     for _ in range(left):
@@ -670,27 +664,27 @@ def test_few_pairs_left_are_never_told_to_be_more(
         for _ in "AB":
             make.make_completion(prompt=prompt)
     Membership.objects.create(study=study, rater=rater, guidelines_read_at=timezone.now())
-    assert words in client.get(reverse("rate")).content.decode()
+    assert words in browser.get(reverse("rate")).content.decode()
 
 
 def test_the_list_of_studies_costs_the_same_for_many(
-    client: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
+    browser: Client, study: Study, rater: Rater, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(5):
         Membership.objects.create(study=make.make_small_study(), rater=rater)
     open_study = make.make_study(sign_up_open=True, name="Come in")
     with django_assert_max_num_queries(11):
-        html = client.get(reverse("rate")).content.decode()
+        html = browser.get(reverse("rate")).content.decode()
     assert html.count("at most 6 left") == 6
     assert reverse("sign-up", args=[open_study.slug]) in html
 
 
 @pytest.mark.parametrize("sent", ["\0", "x\0y", "x" * 10_000])
-def test_an_id_that_cannot_be_is_nobodys(client: Client, study: Study, rater: Rater, sent: str) -> None:
-    page(client, study)
+def test_an_id_that_cannot_be_is_nobodys(browser: Client, study: Study, rater: Rater, sent: str) -> None:
+    page(browser, study)
     for door in ("skip", "undo"):
         form = {"assignment": sent, "reopen": sent}
-        answer = client.post(reverse(door, args=[study.slug]), form, follow=True)
+        answer = browser.post(reverse(door, args=[study.slug]), form, follow=True)
         assert answer.status_code == 200
-        assert send(client, rater, door, study, **form).status_code == 409
+        assert send(browser, rater, door, study, **form).status_code == 409
     assert held(rater).state == "claimed"

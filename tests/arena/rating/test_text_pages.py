@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Flag, Membership, Question, Rater, Score, Study
+from arena.models import Answer, Assignment, Flag, Question, Rater, Score, Study
 from arena.rating.text_screen import score_key
 from tests import factories as make
 from tests.arena.rating.test_offering_texts import texts_study
@@ -22,44 +22,30 @@ def study() -> Study:
     return texts_study(1, 2)
 
 
-@pytest.fixture
-def rater(study: Study) -> Rater:
-    rater = make.make_member(study)
-    Membership.objects.update(guidelines_read_at=timezone.now())
-    return rater
-
-
-@pytest.fixture
-def client(rater: Rater) -> Client:
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
-def page(client: Client, study: Study) -> str:
-    return client.get(reverse("rate-study", args=[study.slug])).content.decode()
+def page(browser: Client, study: Study) -> str:
+    return browser.get(reverse("rate-study", args=[study.slug])).content.decode()
 
 
 def held(rater: Rater) -> Assignment:
     return Assignment.objects.get(rater=rater, state="claimed")
 
 
-def send(client: Client, study: Study, rater: Rater, name: str = "rate-study", **data: Any) -> Any:
+def send(browser: Client, study: Study, rater: Rater, name: str = "rate-study", **data: Any) -> Any:
     """Post what the page's script posts about the text in hand."""
     fields = {"rater": rater.user_id, "assignment": held(rater).public_id, **data}
-    return client.post(reverse(name, args=[study.slug]), fields, headers=JSON)
+    return browser.post(reverse(name, args=[study.slug]), fields, headers=JSON)
 
 
-def test_a_score_and_then_the_requirements(client: Client, study: Study, rater: Rater) -> None:
+def test_a_score_and_then_the_requirements(browser: Client, study: Study, rater: Rater) -> None:
     Question.objects.filter(position=1).update(text="Does it <rhyme>?", labels=["Phonetics"])
-    html = page(client, study)
+    html = page(browser, study)
     assignment = held(rater)
     assert assignment.completion.turns[0] in html
     assert assignment.completion.prompt.turns[0] in html
     values = re.findall(r'type="radio" name="value" value="(\d+)" required data-key="(\d)">', html)
     assert values == [(str(score), str(score)) for score in range(1, 6)]
     assert "rhyme" not in html
-    reply = send(client, study, rater, value=4, seconds="0.0", rationale="Nice").json()
+    reply = send(browser, study, rater, value=4, seconds="0.0", rationale="Nice").json()
     assert (reply["status"], reply["progress"]["text"]) == ("stored", "1 done, at most 3 left")
     score = Score.objects.get()
     assert (score.value, score.lowest, score.highest, score.rationale, score.source) == (
@@ -70,23 +56,25 @@ def test_a_score_and_then_the_requirements(client: Client, study: Study, rater: 
         "web",
     )
 
-    html = page(client, study)
+    html = page(browser, study)
     assert held(rater).completion == assignment.completion
     assert "Does it &lt;rhyme&gt;?" in html
     assert "Phonetics" not in html
     fields = {f"check-{place}": value for place, value in ((1, "no"), (2, "unknown"))}
-    assert send(client, study, rater, **fields, rationale="Hm").json()["status"] == "stored"
+    assert send(browser, study, rater, **fields, rationale="Hm").json()["status"] == "stored"
     stored = Answer.objects.order_by("question__position").values_list("value", "rationale")
     assert list(stored) == [("no", "Hm"), ("unknown", "")]
 
 
-def test_a_page_without_scripts_goes_from_one_to_the_next(client: Client, study: Study, rater: Rater) -> None:
+def test_a_page_without_scripts_goes_from_one_to_the_next(
+    browser: Client, study: Study, rater: Rater
+) -> None:
     address = reverse("rate-study", args=[study.slug])
     for said in [{"value": 3}, {"check-1": "yes", "check-2": "no"}] * 2:
-        page(client, study)
-        client.post(address, {"assignment": held(rater).public_id, **said})
+        page(browser, study)
+        browser.post(address, {"assignment": held(rater).public_id, **said})
     assert (Score.objects.count(), Answer.objects.count()) == (2, 4)
-    assert "You scored 2 answers and checked 2 answers of" in page(client, study)
+    assert "You scored 2 answers and checked 2 answers of" in page(browser, study)
 
 
 @pytest.mark.parametrize(
@@ -98,54 +86,54 @@ def test_a_page_without_scripts_goes_from_one_to_the_next(client: Client, study:
         ({"value": "3", "rationale": "x" * 5001}, "Please keep the comment under 5,000 characters."),
     ],
 )
-def test_no_such_score(client: Client, study: Study, rater: Rater, sent: dict[str, str], words: str) -> None:
-    page(client, study)
-    refused = send(client, study, rater, **sent)
+def test_no_such_score(browser: Client, study: Study, rater: Rater, sent: dict[str, str], words: str) -> None:
+    page(browser, study)
+    refused = send(browser, study, rater, **sent)
     assert (refused.status_code, refused.json()["detail"]) == (422, words)
     form = {"assignment": held(rater).public_id, **sent}
-    again = client.post(reverse("rate-study", args=[study.slug]), form)
+    again = browser.post(reverse("rate-study", args=[study.slug]), form)
     assert again.status_code == 422
     assert words in again.content.decode()
     assert not Score.objects.exists()
 
 
 def test_what_lacks_an_answer_is_named_and_the_rest_is_kept(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
     Study.objects.update(tasks=["check"])
-    page(client, study)
+    page(browser, study)
     form = {"assignment": held(rater).public_id, "check-1": "yes"}
-    html = client.post(reverse("rate-study", args=[study.slug]), form).content.decode()
+    html = browser.post(reverse("rate-study", args=[study.slug]), form).content.decode()
     assert "Requirement 2 has no answer yet." in html
     assert re.search(r'name="check-1" value="yes"[^>]* checked>', html)
-    assert "Choose one of the buttons." in send(client, study, rater, **{"check-1": "x"}).json()["detail"]
+    assert "Choose one of the buttons." in send(browser, study, rater, **{"check-1": "x"}).json()["detail"]
     assert not Answer.objects.exists()
 
 
-def test_undo_shows_what_was_said_and_skip_keeps_it(client: Client, study: Study, rater: Rater) -> None:
+def test_undo_shows_what_was_said_and_skip_keeps_it(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(tasks=["check"])
-    page(client, study)
-    send(client, study, rater, **{"check-1": "yes", "check-2": "no", "rationale": "Hm"})
-    html = client.post(reverse("undo", args=[study.slug]), {"rater": rater.user_id}, headers=JSON).json()[
+    page(browser, study)
+    send(browser, study, rater, **{"check-1": "yes", "check-2": "no", "rationale": "Hm"})
+    html = browser.post(reverse("undo", args=[study.slug]), {"rater": rater.user_id}, headers=JSON).json()[
         "html"
     ]
     assert "You have checked this answer." in html
     assert re.findall(r'value="(\w+)" required data-key="\w" checked>', html) == ["yes", "no"]
     assert ">Hm</textarea>" in html
-    send(client, study, rater, "skip")
+    send(browser, study, rater, "skip")
     assert sorted(Answer.objects.current().values_list("value", flat=True)) == ["no", "yes"]
 
 
-def test_a_score_given_in_another_tab_is_kept(client: Client, study: Study, rater: Rater) -> None:
+def test_a_score_given_in_another_tab_is_kept(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(tasks=["score"])
-    page(client, study)
+    page(browser, study)
     form = {"assignment": held(rater).public_id, "rater": rater.user_id}
     address = reverse("rate-study", args=[study.slug])
-    client.post(address, form | {"value": 2}, headers=JSON)
-    refused = client.post(address, form | {"value": 5}, headers=JSON)
+    browser.post(address, form | {"value": 2}, headers=JSON)
+    refused = browser.post(address, form | {"value": 5}, headers=JSON)
     assert (refused.status_code, refused.json()["reopen"]) == (409, True)
     assert "already given this answer the score 2" in refused.json()["detail"]
-    html = client.post(address, form | {"value": 5}).content.decode()
+    html = browser.post(address, form | {"value": 5}).content.decode()
     assert "Change it" in html
     assert Score.objects.get().value == 2
 
@@ -161,13 +149,13 @@ def exchange() -> None:
 
 
 def test_the_comment_comes_back_with_requirements_in_another_order(
-    client: Client, study: Study, rater: Rater
+    browser: Client, study: Study, rater: Rater
 ) -> None:
     Study.objects.update(tasks=["check"])
-    page(client, study)
-    send(client, study, rater, **{"check-1": "yes", "check-2": "no", "rationale": "Hm"})
+    page(browser, study)
+    send(browser, study, rater, **{"check-1": "yes", "check-2": "no", "rationale": "Hm"})
     exchange()
-    undone = client.post(reverse("undo", args=[study.slug]), {"rater": rater.user_id}, headers=JSON)
+    undone = browser.post(reverse("undo", args=[study.slug]), {"rater": rater.user_id}, headers=JSON)
     html = undone.json()["html"]
     assert re.findall(r'value="(\w+)" required data-key="\w" checked>', html) == ["no", "yes"]
     assert ">Hm</textarea>" in html
@@ -185,15 +173,15 @@ CHANGED = "What is asked was changed while your page was open."
     ],
 )
 def test_what_was_asked_otherwise_is_not_stored(
-    client: Client, study: Study, rater: Rater, task: str, change: Any, said: dict[str, Any]
+    browser: Client, study: Study, rater: Rater, task: str, change: Any, said: dict[str, Any]
 ) -> None:
     Study.objects.update(tasks=[task])
-    sent = {"asked": asked_on(page(client, study)), "check-2": "no", **said}
+    sent = {"asked": asked_on(page(browser, study)), "check-2": "no", **said}
     change()
-    refused = send(client, study, rater, **sent)
+    refused = send(browser, study, rater, **sent)
     assert (refused.status_code, refused.json()["detail"].startswith(CHANGED)) == (422, True)
     form = {"assignment": held(rater).public_id, **sent}
-    again = client.post(reverse("rate-study", args=[study.slug]), form)
+    again = browser.post(reverse("rate-study", args=[study.slug]), form)
     assert again.status_code == 422
     html = again.content.decode()
     assert CHANGED in html
@@ -201,12 +189,12 @@ def test_what_was_asked_otherwise_is_not_stored(
     assert not Score.objects.exists()
     assert not Answer.objects.exists()
     sent["asked"] = asked_on(html)
-    assert send(client, study, rater, **sent).json()["status"] == "stored"
+    assert send(browser, study, rater, **sent).json()["status"] == "stored"
 
 
-def test_a_text_can_be_flagged(client: Client, study: Study, rater: Rater) -> None:
-    page(client, study)
-    assert send(client, study, rater, "flag", reason="names").json()["status"] == "stored"
+def test_a_text_can_be_flagged(browser: Client, study: Study, rater: Rater) -> None:
+    page(browser, study)
+    assert send(browser, study, rater, "flag", reason="names").json()["status"] == "stored"
     assert Flag.objects.get().assignment.kind == "score"
 
 
@@ -217,36 +205,36 @@ def test_keys_of_scores(study: Study) -> None:
     assert [score_key(score, study) for score in (0, 9, 10)] == ["0", "9", ""]
 
 
-def test_references_and_turns_are_shown(client: Client, study: Study, rater: Rater) -> None:
+def test_references_and_turns_are_shown(browser: Client, study: Study, rater: Rater) -> None:
     Study.objects.update(show_references="demand")
     prompt = study.prompts.get()
     prompt.references.create(author="Somebody", turns=["The reference."])
     prompt.completions.update(turns=["First turn.", "Second turn."])
-    html = page(client, study)
+    html = page(browser, study)
     assert "The reference." in html
     assert "Answer to turn 2" in html
     assert "Somebody" not in html
 
 
-def test_the_guidelines_say_what_is_asked(client: Client, study: Study) -> None:
-    html = client.get(reverse("guidelines", args=[study.slug])).content.decode()
+def test_the_guidelines_say_what_is_asked(browser: Client, study: Study) -> None:
+    html = browser.get(reverse("guidelines", args=[study.slug])).content.decode()
     assert "score it from 1 (worst) to 5 (best)" in html
     assert "whether the answer meets it" in html
     assert "both answers" not in html
     assert "The requirements open once your score is stored" in html
     Study.objects.update(tasks=["check", "score"])
-    html = client.get(reverse("guidelines", args=[study.slug])).content.decode()
+    html = browser.get(reverse("guidelines", args=[study.slug])).content.decode()
     assert "After that you score the answer, and cannot change what you checked." in html
     assert "open once" not in html
 
 
-def test_the_list_of_studies_counts_texts(client: Client, study: Study, rater: Rater) -> None:
+def test_the_list_of_studies_counts_texts(browser: Client, study: Study, rater: Rater) -> None:
     make.make_training_pairs(study)
-    page(client, study)
-    send(client, study, rater, value=4)
-    html = client.get(reverse("rate")).content.decode()
+    page(browser, study)
+    send(browser, study, rater, value=4)
+    html = browser.get(reverse("rate")).content.decode()
     assert "1 done, at most 3 left" in html
     assert "Continue (3 left)" in html
     assert "Start the training" not in html  # which is for pairs
     Study.objects.update(closed_at=timezone.now())
-    assert "You scored 1 answer<" in client.get(reverse("rate")).content.decode()
+    assert "You scored 1 answer<" in browser.get(reverse("rate")).content.decode()

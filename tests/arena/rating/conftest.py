@@ -1,0 +1,29 @@
+"""A rater of the file's own ``study`` who may begin, and their browser."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arena.models import Membership, Rater, Study
+from arena.texts import rendering_cache
+from tests import factories as make
+
+
+@pytest.fixture
+def rater(study: Study) -> Rater:
+    rater = make.make_member(study)
+    Membership.objects.update(guidelines_read_at=timezone.now())
+    return rater
+
+
+@pytest.fixture
+def browser(rater: Rater) -> Client:
+    client = Client()
+    client.force_login(rater.user)
+    return client
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a new process: no text is rendered yet."""
+    monkeypatch.setattr(rendering_cache, "kept", rendering_cache.Kept())
