@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import sys
 from io import TextIOWrapper
 from typing import Any
@@ -21,7 +22,7 @@ from arena.process.environment import local_url, spare_what_stays
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
-SILENT_SECONDS = 30  # a connection on which nothing was ever sent is accepted then
+SILENT_SECONDS = 20  # that a client may take before it sends or reads the next byte
 
 
 class ServerError(Exception):
@@ -34,6 +35,7 @@ class ServerLogger(Logger):  # type: ignore[misc]
     def setup(self, cfg: Any) -> None:
         self.error_log.propagate = True
         self.error_log.setLevel(logging.WARNING)
+        self.error_log.addFilter(_is_of_us)
 
 
 class ArenaServer(BaseApplication):  # type: ignore[misc]
@@ -112,18 +114,27 @@ def only_server() -> TextIOWrapper:
     return file
 
 
-def wait_for_requests(listener: socket.socket) -> None:
-    """Have connections accepted once something was sent: until then each would hold a thread for 5 seconds.
+def limit_silence(listener: socket.socket) -> None:
+    """Let no client hold a thread that neither sends nor reads: eight would keep everybody waiting.
 
-    Browsers open them ahead, and eight are enough to keep everybody waiting. Linux alone can do it.
+    Accepted connections inherit the limits. Linux alone can wait with accepting a connection until something
+    was sent, as browsers that open connections ahead ask for.
     """
+    seconds = struct.pack("ll", SILENT_SECONDS, 0)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        listener.setsockopt(socket.SOL_SOCKET, option, seconds)
     if hasattr(socket, "TCP_DEFER_ACCEPT"):
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
 
 
+def _is_of_us(record: logging.LogRecord) -> bool:
+    """Whether it tells of more than a client that fell silent."""
+    return not (record.exc_info and isinstance(record.exc_info[1], BlockingIOError))
+
+
 def _when_ready(server: Any) -> None:
     for listener in server.LISTENERS:
-        wait_for_requests(listener.sock)
+        limit_silence(listener.sock)
     # gunicorn reloads on SIGHUP; a closed terminal must stop the arena instead of leaving it behind.
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     sys.stdout.write(f"Likert Arena runs on {local_url(settings.HOST, settings.PORT)}/ (Ctrl-C stops it)\n")
