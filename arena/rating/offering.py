@@ -101,7 +101,9 @@ class PairPool:
             self._elsewhere |= unknown.difference(self.pair[self._known(unknown)].tolist())
 
     def _known(self, pairs: Collection[int]) -> IntArray:
-        return np.flatnonzero(np.isin(self.pair, np.fromiter(pairs, dtype=np.int64, count=len(pairs))))
+        # Of a copy: isin looks twice, and another thread may note a pair in between.
+        now = self.pair.copy()
+        return np.flatnonzero(np.isin(now, np.fromiter(pairs, dtype=np.int64, count=len(pairs))))
 
     def row(self, place: int) -> Pair:
         """The pair, without an id if it has no row yet."""
