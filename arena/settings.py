@@ -7,6 +7,7 @@ from pathlib import Path
 from environs import Env, validate
 
 from arena.process.environment import (
+    BROKER_SECONDS,
     ImproperEnvironment,
     cache_for,
     local_hosts,
@@ -126,8 +127,10 @@ DATABASES["default"]["OPTIONS"] = (
     # One connection for every thread of the web, for the sweeper, for statistics and imports, and for
     # those of judging that write at the same moment: while they wait for a model they hold none.
     # While PostgreSQL is away a request waits 10 s, not the pool's usual 30. A lost connection is given up
-    # after 5 s and made anew when somebody asks: by itself the pool would try ever more seldom.
+    # after 5 s and made anew when somebody asks: by itself the pool would try ever more seldom. A machine
+    # that went without a word is given up after 10 s (in ms), and not as late as the kernel does.
     else {
+        "tcp_user_timeout": 10_000,
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": {
             "min_size": 1,
@@ -170,6 +173,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         # All threads may end at once. A message that cannot be acknowledged stays among those that are
         # taken, and with too many of these a worker takes no more.
         "max_connections": CELERY_WORKER_CONCURRENCY + 8,
+        "socket_timeout": BROKER_SECONDS,
+        "socket_connect_timeout": BROKER_SECONDS,
     }
 )
 # Slots of a worker by queue: tasks of one never wait for those of another.

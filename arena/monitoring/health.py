@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
@@ -17,6 +18,7 @@ from arena.celery import app
 
 logger = logging.getLogger(__name__)
 PING_SECONDS = 0.5
+CONNECT_SECONDS = 2  # the least that PostgreSQL's client takes
 REMEMBER_SECONDS = 10.0
 
 
@@ -44,11 +46,8 @@ _remembered = _Remembered()
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
     """Status 503 if the database does not answer."""
-    database = _database_answers()
-    return JsonResponse(
-        {"database": "ok" if database else "unreachable", "worker": _worker(), "version": settings.VERSION},
-        status=200 if database else 503,
-    )
+    database = database_answers()
+    return _reply({"database": "ok" if database else "unreachable", "worker": _worker()}, is_well=database)
 
 
 @require_safe
@@ -56,14 +55,20 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Status 503 with all that is missing, in sentences."""
     missing = list(_missing())
-    return JsonResponse(
-        {"ready": not missing, "missing": missing, "version": settings.VERSION},
-        status=503 if missing else 200,
-    )
+    if missing:
+        logger.warning("Not ready: %s", " ".join(missing))
+    return _reply({"ready": not missing, "missing": missing}, is_well=not missing)
+
+
+def _reply(found: dict[str, Any], *, is_well: bool) -> JsonResponse:
+    response = JsonResponse({**found, "version": settings.VERSION}, status=200 if is_well else 503)
+    # Django would write an error for each 503; nothing failed here, and a warning says what is missing.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def _missing() -> Iterator[str]:
-    if not _database_answers():
+    if not database_answers():
         yield "The database does not answer."
     elif not _is_migrated():
         yield "Migrations are missing: run manage.py migrate."
@@ -76,14 +81,27 @@ def _missing() -> Iterator[str]:
             yield f"No worker takes tasks from the queue {queue}."
 
 
-def _database_answers() -> bool:
+def database_answers() -> bool:
+    """Whether it does, soon."""
+    asked = _own_connection() if connection.vendor == "postgresql" else connection
     try:
-        with connection.cursor() as cursor:
+        with asked.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
-        logger.exception("The database does not answer")
+    except DatabaseError as error:
+        logger.warning("The database does not answer: %s", error)
         return False
+    finally:
+        if asked is not connection:
+            asked.close()
     return True
+
+
+def _own_connection() -> BaseDatabaseWrapper:
+    """One that waits neither for a place in the pool nor for a server that hangs."""
+    own = connection.copy()
+    own.settings_dict["OPTIONS"].pop("pool", None)
+    own.settings_dict["OPTIONS"]["connect_timeout"] = CONNECT_SECONDS
+    return own
 
 
 def _is_migrated() -> bool:
@@ -112,8 +130,9 @@ def _workers() -> Workers:
 
 def _ask_workers() -> Workers:
     try:
-        with app.connection_for_write(connect_timeout=PING_SECONDS) as broker:
-            broker.ensure_connection(max_retries=1, timeout=PING_SECONDS)
+        soon = {"socket_timeout": 2 * PING_SECONDS}  # longer than the answer of a worker takes
+        with app.connection_for_write(connect_timeout=PING_SECONDS, transport_options=soon) as broker:
+            broker.ensure_connection(max_retries=1, interval_start=0, timeout=PING_SECONDS)
             return Workers(True, {queue: _is_served(queue, broker) for queue in settings.QUEUES})
     except Exception:  # each transport raises errors of its own
         logger.warning("The broker does not answer")

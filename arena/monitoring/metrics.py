@@ -16,6 +16,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
+from arena.monitoring.health import database_answers
+
 logger = logging.getLogger(__name__)
 
 REQUESTS = Counter("arena_http_requests", "Requests answered.", ["view", "method", "status"])
@@ -31,15 +33,13 @@ class StoredFigures(Collector):
     """What the functions named in settings.METRICS read from the database."""
 
     def collect(self) -> Iterator[Metric]:
-        up = GaugeMetricFamily("arena_database_up", "Whether the database answers.", value=1)
+        found: list[Metric] = []
         try:
-            found = [metric for path in settings.METRICS for metric in import_string(path)()]
-        except DatabaseError:
-            logger.exception("The database does not answer")
-            up.samples.clear()
-            up.add_metric([], 0)
-            found = []
-        yield up
+            if database_answers():
+                found = [metric for path in settings.METRICS for metric in import_string(path)()]
+        except DatabaseError as error:
+            logger.warning("The figures in the database cannot be read: %s", error)
+        yield GaugeMetricFamily("arena_database_up", "Whether the database answers.", value=bool(found))
         yield from found
 
 

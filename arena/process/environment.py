@@ -147,11 +147,19 @@ def openid_providers(read: Callable[[str], str]) -> list[dict[str, Any]]:
     raise AssertionError("counting ends")
 
 
+BROKER_SECONDS: Final = 5.0
+"""How long to wait for Redis: one that accepts connections and never answers would hold every request."""
+
+
 def cache_for(broker_url: str) -> dict[str, Any]:
     """Django's cache settings: Redis if the broker is one, else this process's memory."""
     if broker_url.startswith(("redis://", "rediss://", "redis+socket://")):
         location = broker_url.replace("redis+socket://", "unix://", 1)
-        return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": location}
+        return {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": location,
+            "OPTIONS": {"socket_timeout": BROKER_SECONDS, "socket_connect_timeout": BROKER_SECONDS},
+        }
     return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 
 

@@ -13,10 +13,11 @@ from django.db import transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
+from arena.process import nudging
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
 from leaderboard.snapshots.canonical import FORM
-from leaderboard.snapshots.freshness import LOST_AFTER, send
+from leaderboard.snapshots.freshness import LOST_AFTER
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place
 from leaderboard.snapshots.study_lock import HELD_FOR
@@ -148,7 +149,7 @@ def _make_room(views: ComputedViewQuerySet) -> None:
 
 def nudge(study_id: int) -> None:
     """Ask a worker to compute."""
-    send("leaderboard.compute_view", study_id)
+    nudging.nudge("leaderboard.compute_view", [study_id])
 
 
 def sweep() -> int:

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from celery import current_app
 from django.conf import settings
 from django.core.cache import cache
 from django.core.files.base import File
@@ -29,6 +28,7 @@ from arena.data.formats.table import KINDS, ColumnMapping, suggest
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
 from arena.models import ImportChunk, ImportFile, ImportJob, Prompt, Study
+from arena.process import nudging
 from arena.process.busy import FULL, disk_is_full, trouble
 
 # --- The uploaded bytes, in the database, because web and workers may share no other storage.
@@ -192,7 +192,7 @@ TASKS: Final = {
 
 def nudge(job: int, state: str) -> None:
     """Ask a worker to do the job's next step; a lost or doubled message does no harm."""
-    current_app.send_task(TASKS[ImportJob.State(state)], args=[job])
+    nudging.nudge(TASKS[ImportJob.State(state)], [job])
 
 
 State = ImportJob.State

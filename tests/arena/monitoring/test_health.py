@@ -1,9 +1,11 @@
 """/healthz and /readyz: what they say when all is well, and when something is missing."""
 
+import socket
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -42,18 +44,24 @@ def test_all_is_well(client: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.django_db
-def test_the_database_is_away(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "cursor", away)
+def test_the_database_is_away(
+    client: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(BaseDatabaseWrapper, "cursor", away)
     for path in ("/healthz", "/readyz"):
         reply = client.get(path)
         assert reply.status_code == 503
         assert "away" not in reply.content.decode()
     assert client.get("/healthz").json()["database"] == "unreachable"
     assert client.get("/readyz").json()["missing"][0] == "The database does not answer."
+    assert "The database does not answer: away" in caplog.text
+    assert {record.levelname for record in caplog.records} == {"WARNING"}  # nothing of the arena failed
 
 
 @pytest.mark.django_db
-def test_a_queue_without_worker_is_named(client: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_without_worker_is_named(
+    client: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.EMBEDDED_WORKER = False
     found = Workers(broker=True, queues={"judging": True, "statistics": False, "imports": True})
     asked: list[int] = []
@@ -63,6 +71,8 @@ def test_a_queue_without_worker_is_named(client: Any, settings: Any, monkeypatch
     assert {reply.status_code for reply in replies} == {503}
     assert replies[0].json()["missing"] == ["No worker takes tasks from the queue statistics."]
     assert len(asked) == 1  # lately enough
+    said = "Not ready: No worker takes tasks from the queue statistics."
+    assert {(each.levelname, each.getMessage()) for each in caplog.records} == {("WARNING", said)}
 
 
 @pytest.mark.django_db
@@ -80,8 +90,17 @@ def test_a_broker_that_is_away_means_no_worker(
 
     settings.EMBEDDED_WORKER = False
     monkeypatch.setattr(app, "connection_for_write", refused)
-    monkeypatch.setattr(health, "_database_answers", lambda: True)
+    monkeypatch.setattr(health, "database_answers", lambda: True)
     monkeypatch.setattr(health, "_is_migrated", lambda: True)
     assert client.get("/readyz").json()["missing"] == ["The broker does not answer."]
     assert client.get("/healthz").json()["worker"] == "none"
     assert "The broker does not answer" in caplog.text
+
+
+def test_a_broker_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "PING_SECONDS", 0.05)
+    connect = app.connection_for_write
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        monkeypatch.setattr(app, "connection_for_write", lambda **options: connect(address, **options))
+        assert not health._ask_workers().broker

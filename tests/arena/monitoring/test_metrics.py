@@ -87,7 +87,7 @@ def test_they_take_few_queries(client: Any) -> None:
         connection,
     ) as queries:
         client.get("/metrics")
-    assert len(queries) == 15
+    assert len(queries) == 16
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:

@@ -10,10 +10,10 @@ from celery import current_app
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from arena.process.nudging import nudge
 from arena.process.worker import Worker
 from judging import tasks as judging_tasks
 from leaderboard.models import Snapshot
-from leaderboard.snapshots import freshness
 from tests.factories import make_comparison
 
 SECONDS = 20
@@ -33,7 +33,7 @@ def worker(settings: Any) -> Iterator[Worker]:
 def test_a_run_that_holds_all_slots_stops_no_refresh(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     held, let_go = threading.Semaphore(0), threading.Event()
 
-    def hang(_: int) -> None:
+    def hang(*_: Any) -> None:
         held.release()
         let_go.wait(2 * SECONDS)
 
@@ -43,7 +43,7 @@ def test_a_run_that_holds_all_slots_stops_no_refresh(worker: Worker, monkeypatch
         current_app.send_task("judging.tasks.judge_assignment", args=[pk])
     assert all(held.acquire(timeout=SECONDS) for _ in range(slots))
     study = make_comparison().study
-    freshness.send("leaderboard.refresh_study", study.pk)
+    nudge("leaderboard.refresh_study", [study.pk])
     try:
         deadline = time.monotonic() + SECONDS
         while not Snapshot.objects.filter(study=study).exists():
