@@ -143,7 +143,7 @@ class Machine:
         """What systemd would do, for the actions of the document."""
         action, *names = [each for each in arguments if each != "--now"]
         for name in names:
-            service = self._service(name)
+            service = self._service(name.removesuffix(".timer"))  # which goes off at once
             if action in ("stop", "restart") or (action == "reload" and name == "caddy"):
                 service.stop()
             if action in ("start", "restart", "reload", "enable"):
@@ -276,7 +276,13 @@ def drill(machine: Machine) -> Iterator[Line]:
     yield Line("pages asked for during the upgrade", seen, set(visitor.statuses) == {"200"})
     version = json.loads(machine.curl(f"https://{HOST}/readyz"))["version"]
     yield Line("version afterwards", version, version.endswith("+upgraded"))
-    yield from _ended(machine)
+    yield from _finished(machine, "judge run meanwhile")
+    machine.follow("Go back")
+    is_ready = machine.wait(machine.ready) is not None
+    version = json.loads(machine.curl(f"https://{HOST}/readyz"))["version"]
+    yield Line("version after going back", version, is_ready and not version.endswith("+upgraded"))
+    yield from _finished(machine, "judge run of the backup")
+    yield from _stopped(machine)
 
 
 def _checked(machine: Machine) -> Iterator[Line]:
@@ -297,6 +303,9 @@ def _checked(machine: Machine) -> Iterator[Line]:
     modes = [
         f"{path.stat().st_mode & 0o777:o}" for path in (Path("/etc/arena/arena.env"), Path("/etc/arena"))
     ]
+    backups = Path("/var/backups/arena")
+    made = machine.wait(lambda: any(backups.glob("*.zip")), 60) is not None
+    yield Line("the backup of every night", "made" if made else "not made", made)
     yield Line("mode of the settings and their folder", ", ".join(modes), modes == ["640", "750"])
 
 
@@ -347,18 +356,22 @@ def _new_version(machine: Machine) -> Visitor:
     return Visitor(machine)
 
 
-def _ended(machine: Machine) -> Iterator[Line]:
+def _finished(machine: Machine, run: str) -> Iterator[Line]:
     state = "SELECT state FROM judging_judgerun"
     machine.wait(lambda: machine.sql(state) == "finished" and machine.sql(BEHIND) == "0")
-    yield Line("judge run meanwhile", machine.sql(state), machine.sql(state) == "finished")
+    yield Line(run, machine.sql(state), machine.sql(state) == "finished")
     counted = "SELECT count(*), count(DISTINCT assignment_id) FROM arena_comparison"
-    yield Line("rated, of them once", machine.sql(counted), machine.sql(counted) == f"{PAIRS} {PAIRS}")
+    rated = machine.sql(counted)
+    yield Line(f"{run}: rated, of them once", rated, rated == f"{PAIRS} {PAIRS}")
     lost = machine.sql(
         "SELECT state, count(*) FROM judging_judgecall WHERE state != 'replied' GROUP BY state"
     )
-    yield Line("calls without a reply", lost.replace("\n", ", ") or "0")
+    yield Line(f"{run}: calls without a reply", lost.replace("\n", ", ") or "0")
     behind = machine.sql(BEHIND)
-    yield Line("ratings that the leaderboard lacks", behind, behind == "0")
+    yield Line(f"{run}: ratings that the leaderboard lacks", behind, behind == "0")
+
+
+def _stopped(machine: Machine) -> Iterator[Line]:
     took = {name: service.stop() for name, service in machine.services.items()}
     slowest = max(took, key=lambda name: took[name])
     yield Line("seconds to stop, at most", f"{took[slowest]:.1f} ({slowest})")

@@ -34,7 +34,7 @@ def options(file: Path, instance: str) -> Options:
     for line in file.read_text().replace("\\\n", " ").splitlines():
         name, equals, value = line.partition("=")
         if equals and not line.startswith(("#", ";")):
-            found.setdefault(name, []).append(value.strip().replace("%i", instance))
+            found.setdefault(name, []).append(value.strip().replace("%i", instance).replace("%%", "%"))
     return found
 
 

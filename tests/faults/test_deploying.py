@@ -13,6 +13,7 @@ from tests.faults import supervisor
 from tests.faults.deploying import ROOT, statements
 
 DEPLOY = ROOT / "deploy"
+SECTIONS = ("Install", "Start", "Check", "Upgrade", "Go back")
 UNITS = {
     "web": "arena-web.service",
     "judging": "arena-judging@.service",
@@ -24,7 +25,7 @@ def test_every_box_of_the_document_is_in_a_section_that_is_followed() -> None:
     text = (ROOT / "docs" / "deploy.md").read_text()
     boxes = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     written = [line for box in boxes for line in box.splitlines() if line.strip()]
-    assert list(statements("Install", "Start", "Check", "Upgrade")) == written
+    assert list(statements(*SECTIONS)) == written
     assert not any(line.endswith("\\") for line in written)  # each line is a command of its own
 
 
@@ -34,7 +35,7 @@ def test_an_unknown_section_is_named() -> None:
 
 
 def test_files_that_the_document_names_are_there() -> None:
-    named = re.findall(r"/srv/arena/(deploy/[\w./*@-]+)", " ".join(statements("Install", "Upgrade")))
+    named = re.findall(r"/srv/arena/(deploy/[\w./*@-]+)", " ".join(statements(*SECTIONS)))
     assert named
     assert all(list(ROOT.glob(name)) for name in named)
 
