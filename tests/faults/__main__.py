@@ -17,38 +17,57 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.faults import deploying, full_disk
+from tests.faults import deploying, full_disk, services
 from tests.faults.backing_up import backing_up
 from tests.faults.drill import Drill, Say
 from tests.faults.evidence import Line, lines
 from tests.faults.holes import holes
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
-from tests.faults.services import require_services
 from tests.judging.endpoints.server import ChatServer, mixed
 from tests.judging.protocols.scripted import scripted
-from tests.services.servers import MissingServiceError
 
-PLACES = (Embedded.name, Production.name)
-BACKUP = "backup"
-CASES: dict[str, tuple[Callable[[], str], Callable[[Say], list[Line]]]] = {
-    "disk": (full_disk.missing_here, full_disk.full_disk),
-    "holes": (lambda: "", holes),
-    "deploy": (deploying.missing_here, deploying.deploy),
-}
-"""No places of a run with kills: why it cannot be done here, and how it is done."""
 MANY_STEPS = "protocol-consistency"
 """Five protocols that vote, most of several steps; aids about a prompt are shared by its pairs."""
-
-NAMED = ", ".join((*PLACES, BACKUP, *CASES))
 
 CALLS_OF_A_PAIR = 5
 """Fewer than that protocol makes: the faults are spread over so many."""
 SWEEP_SECONDS = {Embedded.name: "5", Production.name: "30"}
 """The defaults of the arena, named so that they are printed."""
+
+Columns = Mapping[str, Callable[[Say], list[Line]]]
+
+
+class Case(NamedTuple):
+    """Why it cannot be done here ("" where it can), and what makes each of its columns in the table."""
+
+    missing: Callable[[], str]
+    columns: Callable[[argparse.Namespace], Columns]
+
+
+def runs(name: str, given: argparse.Namespace) -> Columns:
+    """Judge runs in a place, with each protocol."""
+    protocols = given.protocol or ("likert", MANY_STEPS)
+    return {f"{name}, {protocol}": partial(drill, name, protocol, given) for protocol in protocols}
+
+
+def backups(given: argparse.Namespace) -> Columns:
+    return {f"backup, {name}": partial(backing_up, name) for name in SWEEP_SECONDS}
+
+
+CASES = {
+    Embedded.name: Case(lambda: "", partial(runs, Embedded.name)),
+    Production.name: Case(services.missing_here, partial(runs, Production.name)),
+    "backup": Case(services.missing_here, backups),
+    "disk": Case(full_disk.missing_here, lambda given: {"disk": full_disk.full_disk}),
+    "holes": Case(lambda: "", lambda given: {"holes": holes}),
+    "deploy": Case(deploying.missing_here, lambda given: {"deploy": deploying.deploy}),
+}
 
 
 def main() -> None:
@@ -58,7 +77,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("places", nargs="*", metavar="PLACE", help=f"of {NAMED} (all)")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)} (all)")
     parser.add_argument("--calls", type=int, default=2000, help="calls to be made, at least about")
     parser.add_argument("--protocol", action="append", help=f"(default: likert and {MANY_STEPS})")
     parser.add_argument("--kills", type=int, default=20, help="how often a worker is killed")
@@ -70,36 +89,29 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="of the web server (default: any free one)")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    if unknown := sorted(set(given.places) - {*PLACES, BACKUP, *CASES}):
-        parser.error(f"there is no place {unknown[0]}; there are {NAMED}")
+    if unknown := sorted(set(given.cases) - set(CASES)):
+        parser.error(f"there is no case {unknown[0]}; there are {', '.join(CASES)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started here is stopped
-    wanted = given.places or (*PLACES, BACKUP, *CASES)
-    missing = {name: reason for name in wanted if name in CASES and (reason := CASES[name][0]())}
-    if missing and given.places:
+    missing = {name: why for name in given.cases or CASES if (why := CASES[name].missing())}
+    if missing and given.cases:
         sys.exit("\n".join(f"The case {name} cannot be done here: {why}." for name, why in missing.items()))
-    if {Production.name, BACKUP} & set(wanted):
-        try:
-            require_services()
-        except MissingServiceError as error:
-            sys.exit(f"The place production cannot be made here: {error}.")
+    for name, why in missing.items():
+        print(f"The case {name} is left out: {why}.", file=sys.stderr)
     reports = {
-        f"{name}, {protocol}": drill(name, protocol, given)
-        for name in PLACES
-        if name in wanted
-        for protocol in given.protocol or ("likert", MANY_STEPS)
+        column: timed(run, saying(column))
+        for name, case in CASES.items()
+        if name in (given.cases or CASES) and name not in missing
+        for column, run in case.columns(given).items()
     }
-    if BACKUP in wanted:
-        for name in PLACES:
-            reports[f"{BACKUP}, {name}"] = backing_up(name, saying(f"{BACKUP}, {name}"))
-    for name, (_, run) in CASES.items():
-        if name in missing:
-            print(f"The case {name} is left out: {missing[name]}.", file=sys.stderr)
-        elif name in wanted:
-            reports[name] = run(saying(name))
     print((markdown if given.markdown else plain)(reports))
     broken = [line.what for report in reports.values() for line in report if line.holds is False]
     if broken:
         sys.exit(f"Does not hold: {', '.join(broken)}.")
+
+
+def timed(run: Callable[[Say], list[Line]], say: Say) -> list[Line]:
+    started = time.monotonic()
+    return [*run(say), Line("minutes", f"{(time.monotonic() - started) / 60:.1f}")]
 
 
 def saying(name: str) -> Say:
@@ -112,10 +124,9 @@ def saying(name: str) -> Say:
     return say
 
 
-def drill(name: str, protocol: str, given: argparse.Namespace) -> list[Line]:
+def drill(name: str, protocol: str, given: argparse.Namespace, say: Say) -> list[Line]:
     """One drill; its folder with logs and database is kept where a check fails."""
     folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
-    say = saying(f"{name}, {protocol}")
     environment = {
         "SWEEP_SECONDS": given.sweep or SWEEP_SECONDS[name],
         "JUDGE_RETRY_SECONDS": given.retry,

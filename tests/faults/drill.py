@@ -32,7 +32,6 @@ class Course:
     faults: Counter[str] = field(default_factory=Counter)
     ended: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
-    seconds: float = 0.0
 
 
 class Drill:
@@ -46,7 +45,7 @@ class Drill:
 
     def run(self, say: Say) -> Course:
         """Start the place, let everything happen, and wait for the end of the run."""
-        started = moved = time.monotonic()
+        moved = time.monotonic()
         self._place.start()
         seen = -1
         while self._due or self._web_back_at or not self._settled():
@@ -59,7 +58,6 @@ class Drill:
                 break
             time.sleep(0.1)
         say(f"the run is {self._place.run_state()}")
-        self._course.seconds = time.monotonic() - started
         return self._course
 
     def _settled(self) -> bool:

