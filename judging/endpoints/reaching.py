@@ -7,10 +7,12 @@ environment are not used.
 
 import ipaddress
 import socket
+import ssl
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import httpcore2
@@ -208,11 +210,17 @@ def _resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read once in a process: that takes longer than all else about a client."""
+    return httpx2.create_ssl_context()
+
+
 class _Transport(httpx2.HTTPTransport):
     def __init__(self, url: httpx2.URL) -> None:
-        super().__init__(trust_env=False)
+        super().__init__(verify=_certificates(), trust_env=False)
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpx2.create_ssl_context(),
+            ssl_context=_certificates(),
             max_connections=1000,
             max_keepalive_connections=100,
             keepalive_expiry=5.0,
