@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
-from django.utils.module_loading import import_string
 from kombu.transport import TRANSPORT_ALIASES
 
 
@@ -77,17 +76,6 @@ def check_worker(**_: Any) -> list[CheckMessage]:
                 id="arena.W001",
             )
         )
-    return found
-
-
-@register()
-def check_sweeps(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
-    for path in [*settings.SWEEPS, *settings.EMBEDDED_START]:
-        try:
-            import_string(path)
-        except ImportError as error:
-            found.append(Error(f"The sweep {path} cannot be imported: {error}.", id="arena.E003"))
     return found
 
 
