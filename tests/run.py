@@ -1,7 +1,7 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
-Tests that start an arena of their own mostly wait, so they run beside the linters and both suites. The
-browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
+Tests that start an arena of their own mostly wait, so they run beside the linters and both suites, two at a
+time. The browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
 
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
@@ -10,6 +10,7 @@ read public data sets, which no package brings, fail only where ARENA_REFERENCE_
 import argparse
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -75,23 +76,27 @@ def hear_interrupts() -> None:
 
 def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
-    with Suite("tests of whole arenas", marked("processes"), apart=True) as processes:
-        results = lint()
-        with Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]) as sqlite:
-            results.append(sqlite.result())
-        results.append(services())
-        results.append(processes.result())
+    with ExitStack() as stack:
+        arenas = Suite("tests of whole arenas", [*WORKERS, *marked("processes")], apart=True)
+        stack.enter_context(arenas)
+        linters = start_linters(stack)
+        sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
+        results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
     return [*results, browser()]
 
 
 def lint() -> list[Result]:
-    """Every linter on the whole project, all at once."""
+    """The linters alone."""
     with ExitStack() as stack:
-        steps = [
-            stack.enter_context(Step(name, [str(BIN / command[0]), *command[1:]], apart=True))
-            for name, command in LINTERS.items()
-        ]
-        return [Result(step.name, "failed" if step.wait() else "passed") for step in steps]
+        return [linter.result() for linter in start_linters(stack)]
+
+
+def start_linters(stack: ExitStack) -> list["Step"]:
+    """Every linter on the whole project, all at once."""
+    return [
+        stack.enter_context(Step(name, [str(BIN / command[0]), *command[1:]], apart=True))
+        for name, command in LINTERS.items()
+    ]
 
 
 def services() -> Result:
@@ -136,6 +141,7 @@ class Step:
         self, name: str, command: list[str], urls: Mapping[str, str] | None = None, apart: bool = False
     ) -> None:
         self.name = name
+        self._processor = 0.0
         self._output = tempfile.TemporaryFile() if apart else None  # noqa: SIM115 - closed in __exit__
         if not apart:
             say(name)
@@ -144,9 +150,19 @@ class Step:
             command, cwd=ROOT, env={**kept, **(urls or {})}, stdout=self._output, stderr=self._output
         )
 
+    def result(self) -> Result:
+        """Wait for its end and say how it ended."""
+        return Result(self.name, "failed" if self.wait() else "passed", self.cost())
+
+    def cost(self) -> str:
+        """What it took of the processor, which does not depend on what else the machine did."""
+        return f"{self._processor:.0f} s of the processor"
+
     def wait(self) -> int:
         """Wait for its end; its exit code."""
+        before = processor_seconds()
         code = self._process.wait()
+        self._processor = processor_seconds() - before
         if self._output:
             say(self.name)
             self._output.seek(0)
@@ -188,7 +204,7 @@ class Suite(Step):
             return Result(self.name, "failed", f"pytest ended with {code} and without results")
         counts, skips, seconds = read_results(self._results)
         note = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
-        note += f" in {seconds:.0f} s"
+        note += f" in {seconds:.0f} s, {self.cost()}"
         return Result(self.name, "failed" if code else "passed", note, skips)
 
     def __exit__(self, *_: object) -> None:
@@ -232,6 +248,12 @@ def report(results: list[Result], require_all: bool) -> bool:
 def excused(reason: str) -> bool:
     """Whether a skipped test may stay skipped where everything is required."""
     return reason.startswith(NO_DATA) and "ARENA_REFERENCE_DATA" not in os.environ
+
+
+def processor_seconds() -> float:
+    """What ended processes that were waited for took, and those that they waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def say(title: str) -> None:

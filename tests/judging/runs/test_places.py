@@ -118,6 +118,7 @@ def hanging() -> Iterator[ChatServer]:
         let_go.set()
 
 
+@pytest.mark.processes
 def test_a_run_whose_endpoint_hangs_holds_up_no_other(tmp_path: Path, hanging: ChatServer) -> None:
     arena = Arena(tmp_path, WORKER_CONCURRENCY="8")
     gauge = Gauge(0.3)
