@@ -159,7 +159,7 @@ class Machine:
     def curl(self, *arguments: str) -> str:
         """What curl prints; "" where it failed."""
         done = subprocess.run(
-            [*self.network, "curl", "--silent", "--max-time", "25", *arguments],
+            [*self.network, "curl", "--silent", "--max-time", "35", *arguments],
             env=self._environment,
             capture_output=True,
             text=True,
@@ -379,7 +379,8 @@ def _stopped(machine: Machine) -> Iterator[Line]:
 
 
 def _logged(machine: Machine) -> Iterator[Line]:
-    text = "".join(log.read_text(errors="replace") for log in machine.logs.glob("arena-*.log"))
+    logs = [log for log in machine.logs.glob("arena-*.log") if log.stem != "arena-backup"]  # speaks to people
+    text = "".join(log.read_text(errors="replace") for log in logs)
     lines = [line for line in text.splitlines() if line and not line.startswith("Likert Arena runs on")]
     others = [line for line in lines if not line.startswith("{")]
     yield Line("lines of the log, of them not JSON", f"{len(lines)}, {len(others)}", not others)
