@@ -87,7 +87,8 @@ def test_they_take_few_queries(client: Any) -> None:
         connection,
     ) as queries:
         client.get("/metrics")
-    assert len(queries) == 16
+    # PostgreSQL is asked whether it answers on a connection of its own.
+    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 15
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:
