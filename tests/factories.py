@@ -44,6 +44,12 @@ def make_prompt(**overrides: Any) -> Prompt:
     return Prompt.objects.create(**{**defaults, **overrides})
 
 
+def make_text(**of_study: Any) -> Completion:
+    """An answer of a study that asks for pairs, scores and checks."""
+    study = make_study(**{"tasks": ["compare", "score", "check"], **of_study})
+    return make_completion(prompt=make_prompt(study=study))
+
+
 def make_contestant(**overrides: Any) -> Contestant:
     number = next(_numbers)
     overrides["study"] = overrides.get("study") or make_study()

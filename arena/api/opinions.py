@@ -240,6 +240,10 @@ class AnswerIn(ReplyIn):
     position: Annotated[int, Field(strict=True, ge=1, le=2**15 - 1)] = Field(
         description="Which of the questions of the claim."
     )
+    question: Text = Field(
+        "",
+        description="Its text as claimed. If another question is in its place now, nothing is stored (422).",
+    )
     value: Value | None = Field(
         None, description="yes: met; no: not met; unknown: cannot tell; null if unscored."
     )
@@ -264,7 +268,12 @@ class AnswersIn(OpinionIn):
                 {
                     "assignment": "9xVdK1uTzAqf3JhE",
                     "answers": [
-                        {"position": 1, "value": "yes", "raw_reply": "YES"},
+                        {
+                            "position": 1,
+                            "question": "Is it about the sea?",
+                            "value": "yes",
+                            "raw_reply": "YES",
+                        },
                         {"position": 2, "value": None, "reason": "unparsable", "raw_reply": "Perhaps"},
                     ],
                     "seconds": 5.2,
@@ -282,7 +291,7 @@ class AnswersIn(OpinionIn):
     @property
     def said(self) -> Checks:
         checks = {
-            each.position: Check(value=each.value, seconds=each.seconds, **each.reply)
+            each.position: Check(value=each.value, question=each.question, seconds=each.seconds, **each.reply)
             for each in self.answers
         }
         return Checks(answers=checks, **self.common)

@@ -24,7 +24,7 @@ from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.people.permissions import Visitor, may_sign_up
-from arena.rating import training
+from arena.rating import limits, training
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 
@@ -284,6 +284,7 @@ def _open(
         "membership": membership,
         "is_raised": bool(membership and raises(membership, role)),
         "has_training": role == Role.RATER and study.compares and training.pairs_of(study).exists(),
+        "limits": limits.told(study) if role == Role.RATER else "",
         "form": form,
         "consent": consent,
     }

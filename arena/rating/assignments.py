@@ -77,7 +77,7 @@ def claim_locked(
     if on_screen and not on_screen.is_shown:
         _mark_shown(on_screen.pk, seen)
     allowed = allowance(study, rater)
-    held = [each.pk for each in history.claimed if each != on_screen]
+    held = [each.pk for each in history.claimed if each != on_screen and each.kind in study.tasks]
     assignment = _first_held(held, now) if held else None
     if assignment is None:
         if allowed is None or not allowed.is_used_up(held=_is_to_answer(on_screen)):

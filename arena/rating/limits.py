@@ -64,13 +64,29 @@ class Allowance:
         return "limit reached" if self.left == 0 else "limit of today reached" if self.left_today == 0 else ""
 
 
+def told(study: Study) -> str:
+    """What the study takes from one person, for those who may join; empty if it has no limit."""
+    _, noun = _deed(study)
+    limits = [
+        f"{limit:,} {noun}{pluralize(limit)}{when}"
+        for limit, when in ((study.rater_limit, ""), (study.daily_limit, " a day"))
+        if limit is not None
+    ]
+    return f"It takes at most {' and '.join(limits)} from one person." if limits else ""
+
+
 def _less(limit: int | None, given: int) -> int | None:
     return None if limit is None else max(0, limit - given)
 
 
 def _did(study: Study, number: int) -> str:
-    verb, noun = _DEEDS[study.tasks[0]] if len(study.tasks) == 1 else ("done", "task")
+    verb, noun = _deed(study)
     return f"{verb} {number:,} {noun}{pluralize(number)}"
+
+
+def _deed(study: Study) -> tuple[str, str]:
+    """What a person does in the study, and with what."""
+    return _DEEDS[study.tasks[0]] if len(study.tasks) == 1 else ("done", "task")
 
 
 def is_limited(study: Study) -> bool:

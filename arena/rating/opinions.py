@@ -102,9 +102,13 @@ class TextScore(Said):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """Of one requirement: yes, no or unknown, or None with a ``reason``."""
+    """Of one requirement: yes, no or unknown, or None with a ``reason``.
+
+    question: the words it was asked in, for whoever may answer after they were changed; "" if not told.
+    """
 
     value: str | None = None
+    question: str = ""
     reason: str = ""
     raw_reply: str = ""
     rationale: str = ""

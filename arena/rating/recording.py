@@ -198,6 +198,8 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if earlier is not None and assignment.published_in is not None and not is_repeated:
         raise NotAllowedError("The leaderboard counts your earlier answer. The new one was not stored.")
+    if assignment.rater.kind == Rater.Kind.PERSON and assignment.kind not in assignment.study.tasks:
+        raise NotAllowedError("This study no longer asks this. It was not stored; your other answers are.")
     if assignment.study.is_closed:
         raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")
     recorder.refuse(assignment, said)

@@ -104,7 +104,8 @@ class CheckRecorder(Recorder[Checks, list[Answer]]):
         return "You have already checked this answer, with another result."
 
     def refuse(self, assignment: Assignment, said: Checks) -> None:
-        asked = set(_questions(assignment))
+        questions = _questions(assignment)
+        asked = set(questions)
         if not asked:
             raise InvalidAnswerError("answers", "This prompt has no requirements.")
         unknown, missing = sorted(set(said.answers) - asked), sorted(asked - set(said.answers))
@@ -112,6 +113,12 @@ class CheckRecorder(Recorder[Checks, list[Answer]]):
             raise InvalidAnswerError(
                 f"answers.{unknown[0]}", f"This prompt has no requirement number {unknown[0]}."
             )
+        for place, one in said.answers.items():
+            if one.question and one.question != questions[place].text:
+                raise InvalidAnswerError(
+                    f"answers.{place}",
+                    f"Requirement number {place} is another one by now. Claim again and answer anew.",
+                )
         # A judge may have stopped at a reply that nobody can read.
         if missing and (assignment.rater.kind == Rater.Kind.PERSON or not said.answers):
             raise InvalidAnswerError(

@@ -21,14 +21,14 @@ def judge() -> Rater:
 
 @pytest.fixture
 def completion() -> Completion:
-    made = make.make_completion()
+    made = make.make_text()
     for _ in range(2):
         make.make_question(prompt=made.prompt)
     return made
 
 
 def task(kind: str, judge: Rater, completion: Completion | None = None) -> str:
-    completion = completion or make.make_completion()
+    completion = completion or make.make_text()
     return make.make_assignment(kind=kind, rater=judge, completion=completion).public_id
 
 
@@ -157,3 +157,16 @@ def test_people_check_every_requirement(client: Client, completion: Completion) 
     assert (refused.status_code, refused.json()["field"]) == (422, "answers")
     assert refused.json()["detail"] == "Requirement number 2 has no answer yet."
     assert post(client, "answers", person, body | checks("yes", "unknown")).status_code == 201
+
+
+def test_an_answer_that_tells_its_question_is_stored_under_no_other(
+    client: Client, judge: Rater, completion: Completion
+) -> None:
+    first, second = completion.prompt.questions.all()
+    said = [{"position": 1, "value": "yes", "question": second.text}, {"position": 2, "value": "no"}]
+    body = {"assignment": task("check", judge, completion), "answers": said}
+    moved = post(client, "answers", judge, body)
+    assert (moved.status_code, moved.json()["field"]) == (422, "answers.0")
+    assert not Answer.objects.exists()
+    said[0]["question"] = first.text
+    assert post(client, "answers", judge, body).status_code == 201

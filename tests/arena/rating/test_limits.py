@@ -221,3 +221,22 @@ def test_operators_see_who_reached_which_limit(study: Study, rater: Rater) -> No
     browser.force_login(make.make_user(is_staff=True))
     page = browser.get(reverse("operate-progress", args=[study.slug])).content.decode()
     assert 'badge-info">limit of today reached' in page
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({}, ""),
+        ({"rater_limit": 1200}, "It takes at most 1,200 pairs from one person."),
+        (
+            {"rater_limit": 20, "daily_limit": 1},
+            "It takes at most 20 pairs and 1 pair a day from one person.",
+        ),
+        ({"daily_limit": 5, "tasks": ["score", "check"]}, "It takes at most 5 tasks a day from one person."),
+    ],
+)
+def test_limits_are_told_before_joining(columns: dict[str, Any], words: str) -> None:
+    study = make.make_study(sign_up_open=True, **columns)
+    page = Client().get(reverse("sign-up", args=[study.slug])).content.decode()
+    assert words in page
+    assert ("from one person" in page) == bool(words)

@@ -238,3 +238,15 @@ def test_the_list_of_studies_counts_texts(browser: Client, study: Study, rater: 
     assert "Start the training" not in html  # which is for pairs
     Study.objects.update(closed_at=timezone.now())
     assert "You scored 1 answer<" in browser.get(reverse("rate")).content.decode()
+
+
+def test_what_the_study_no_longer_asks_is_refused_and_not_shown_again(
+    browser: Client, study: Study, rater: Rater
+) -> None:
+    page(browser, study)
+    Study.objects.update(tasks=["check"])
+    answer = send(browser, study, rater, value=3)
+    assert answer.status_code == 409
+    assert "no longer asks this" in answer.json()["detail"]
+    assert not Score.objects.exists()
+    assert 'data-kind="check"' in page(browser, study)

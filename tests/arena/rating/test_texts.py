@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 @pytest.fixture
 def completion() -> Completion:
-    made = make.make_completion()
+    made = make.make_text()
     for _ in range(3):
         make.make_question(prompt=made.prompt)
     return made
@@ -159,7 +159,7 @@ def test_no_such_answers_are_stored(
 
 
 def test_nothing_is_asked_about_a_prompt_without_requirements() -> None:
-    completion = make.make_completion()
+    completion = make.make_text()
     make.make_question(prompt=completion.prompt, is_accepted=False, proposed_by="model-1")
     rater = make.make_member(completion.prompt.study)
     with pytest.raises(InvalidAnswerError, match="has no requirements"):
