@@ -22,6 +22,7 @@ from arena.process.environment import local_url, spare_what_stays
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
+SWITCH_SECONDS = 0.001  # a request comes back from the database many times, and waits this long for others
 SILENT_SECONDS = 20  # that a client may take before it sends or reads the next byte
 
 
@@ -143,6 +144,7 @@ def _when_ready(server: Any) -> None:
 
 def _post_fork(server: Any, worker: Any) -> None:
     spare_what_stays()
+    sys.setswitchinterval(SWITCH_SECONDS)
     if settings.EMBEDDED_WORKER:
         from arena.process.worker import EmbeddedWorker
 
