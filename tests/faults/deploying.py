@@ -34,6 +34,7 @@ REACHES_OUT = ("apt-get", "make")
 SECRET = "a-secret-that-nobody-may-read"
 """The key of the judge, looked for in the logs."""
 
+UPGRADED = "+upgraded"
 PATIENCE = 300.0
 REMEMBERED = 10.5
 """Seconds after which /readyz asks the workers again."""
@@ -270,19 +271,24 @@ def drill(machine: Machine) -> Iterator[Line]:
     started = time.monotonic()
     machine.follow("Upgrade")
     seconds = time.monotonic() - started
-    is_ready = machine.wait(machine.ready) is not None
+    version = _version(machine)
     seen = visitor.leave()
-    yield Line("commands of Upgrade", f"{machine.done - before} in {seconds:.0f} s", is_ready)
+    yield Line("commands of Upgrade", f"{machine.done - before} in {seconds:.0f} s", True)
     yield Line("pages asked for during the upgrade", seen, set(visitor.statuses) == {"200"})
-    version = json.loads(machine.curl(f"https://{HOST}/readyz"))["version"]
-    yield Line("version afterwards", version, version.endswith("+upgraded"))
+    yield Line("version afterwards", version, version.endswith(UPGRADED))
     yield from _finished(machine, "judge run meanwhile")
     machine.follow("Go back")
-    is_ready = machine.wait(machine.ready) is not None
-    version = json.loads(machine.curl(f"https://{HOST}/readyz"))["version"]
-    yield Line("version after going back", version, is_ready and not version.endswith("+upgraded"))
+    version = _version(machine)
+    yield Line("version after going back", version, version != "" and not version.endswith(UPGRADED))
     yield from _finished(machine, "judge run of the backup")
     yield from _stopped(machine)
+
+
+def _version(machine: Machine) -> str:
+    """What the arena says that it is, once it is ready; "" where it is not in time."""
+    if machine.wait(machine.ready) is None:
+        return ""
+    return str(json.loads(machine.curl(f"https://{HOST}/readyz"))["version"])
 
 
 def _checked(machine: Machine) -> Iterator[Line]:
@@ -348,7 +354,8 @@ def _new_version(machine: Machine) -> Visitor:
     """Publish a version to upgrade to; whoever looks meanwhile."""
     commit = (
         "git clone --quiet /srv/source.git /srv/next && cd /srv/next"
-        ' && sed -i \'0,/^version = "\\(.*\\)"/s//version = "\\1+upgraded"/\' pyproject.toml'
+        ' && sed -i \'0,/^version = "\\(.*\\)"/s//version = "\\1'
+        f"{UPGRADED}\"/' pyproject.toml"
         " && git -c user.name=drill -c user.email=drill@localhost commit --quiet -am upgrade"
         " && git push --quiet origin HEAD"
     )

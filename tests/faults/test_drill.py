@@ -65,7 +65,7 @@ def test_a_run_survives_what_happens_to_its_services() -> None:
     assert (table["PostgreSQL restarted"], table["Redis flushed"]) == ("2", "3")
 
 
-def test_an_unknown_place_is_refused() -> None:
+def test_an_unknown_case_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults", "moon"], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
