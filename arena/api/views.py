@@ -5,7 +5,8 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Router, Schema, Status
+from ninja import Router, Status
+from pydantic import BaseModel
 
 from arena.api.auth import rater_of
 from arena.api.opinions import (
@@ -35,10 +36,10 @@ comparisons = Router(tags=["comparisons"])
 scores = Router(tags=["scores"])
 answers = Router(tags=["answers"])
 
-Outcome = tuple[int, Schema]
+Outcome = tuple[int, BaseModel]
 
 
-def _replies(stored: type[Schema], conflict: type[Schema]) -> Mapping[Any, Any]:
+def _replies(stored: type[BaseModel], conflict: type[BaseModel]) -> Mapping[Any, Any]:
     return {200: stored, 201: stored, 409: conflict, **ERRORS, 500: ErrorOut}
 
 
