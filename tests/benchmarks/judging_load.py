@@ -250,11 +250,11 @@ def measure(folder, *, database, assignments, seconds, before=0, boards=False):
         )
         if before:
             arena.manage("shell", "-v0", "-c", BEFORE.format(count=before))
-        if not boards:
-            arena.manage("shell", "-v0", "-c", NO_BOARDS)
         early = bare_call()
         arena.start()
         stack.callback(arena.kill)
+        if not boards:  # after the start, which takes every computation for abandoned
+            arena.manage("shell", "-v0", "-c", NO_BOARDS)
         load = _watched(arena, seconds)
         arena.kill()
         load.bare = (early + bare_call()) / 2
