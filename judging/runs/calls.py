@@ -47,11 +47,13 @@ def judge_assignment(assignment_id: int, asker: Asker | None = None) -> Done | N
     """
     process = this_process()
     asker = asker or claiming.asker_of(assignment_id)
-    close_old_connections()  # who waits for a place holds none
-    if asker and not process.places.enter(asker):
-        claiming.leave(assignment_id)
-        return None  # its run goes on when one of its calls ends
-    claimed = process.claim(ClaimRequest(assignment_id), asker) if asker else None
+    claimed = None
+    if asker:
+        close_old_connections()  # who waits for a place holds none
+        if not process.places.enter(asker):
+            claiming.leave(assignment_id)
+            return None  # its run goes on when one of its calls ends
+        claimed = process.claim(ClaimRequest(assignment_id), asker)
     submission = _asked(process, claimed) if claimed else submission_of(assignment_id)
     if submission:
         process.submissions.do(submission)

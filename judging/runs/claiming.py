@@ -194,7 +194,10 @@ def _claim_alone(claim_request: ClaimRequest, worker: str, places: Places) -> Cl
 def asker_of(assignment: int) -> Asker | None:
     """Whose place asking about an assignment takes; None if no running run wants it asked now."""
     rows = RunAssignment.objects.filter(
-        assignment=assignment, assignment__state=Assignment.State.OPEN, run__state=JudgeRun.State.RUNNING
+        assignment=assignment,
+        assignment__state=Assignment.State.OPEN,
+        run__state=JudgeRun.State.RUNNING,
+        run__remote=False,
     )
     return next((Asker(*row) for row in rows.values_list("run", "run__judge__base_url")), None)
 

@@ -30,11 +30,12 @@ class Places:
                 return False
             self._waiting[asker].append(let_in)
             self._let_in()
-        if let_in.wait(PATIENCE):
-            return True
-        with self._lock:
-            if not let_in.is_set():
-                self._leave(asker, let_in)
+        try:
+            let_in.wait(PATIENCE)
+        finally:
+            with self._lock:
+                if not let_in.is_set():
+                    self._leave(asker, let_in)
         return let_in.is_set()
 
     def take(self, asker: Asker, wanted: int) -> int:
