@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import path
 
+from arena.models import Answer
 from leaderboard.agreement import page as agreement_page
 from leaderboard.agreement import two_page
 from leaderboard.anchoring import page as anchoring_page
@@ -18,6 +19,7 @@ from leaderboard.files import views as files_views
 from leaderboard.head_to_head import page as head_to_head_page
 from leaderboard.judges import page as judges_page
 from leaderboard.pages import home
+from leaderboard.pages.marks import newest
 from leaderboard.pages.shell import published, routes
 from leaderboard.planning import page as planning_page
 from leaderboard.raters import page as raters_page
@@ -27,7 +29,6 @@ from leaderboard.releases import page as releases_page
 from leaderboard.results import page as results_page
 from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
-from leaderboard.texts.presence import TEXTS_NOW
 from leaderboard.trust import page as trust_page
 from leaderboard.trust.tags import TAGS_NOW
 
@@ -49,7 +50,7 @@ REQUIREMENTS = "studies/<slug:slug>/requirements"
 urlpatterns = [
     path("", first_page.home, name="home"),
     path("methodology/", home.methodology, name="methodology"),
-    *routes("studies/<slug:slug>/", "study", standings_page.read, *TEXTS_NOW, opens=True),
+    *routes("studies/<slug:slug>/", "study", standings_page.read, opens=True),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read),
     *routes("studies/<slug:slug>/raters/<str:selector>/", "study-rater", rater_page.read),
@@ -57,14 +58,14 @@ urlpatterns = [
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read),
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read),
     *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, judges_page.runs_now, *TAGS_NOW),
-    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read"), *TEXTS_NOW),
+    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read")),
     *routes(
         f"{REQUIREMENTS}/texts/<int:text>/",
         "study-requirement-text",
         on_request("requirements.text_page", "read"),
-        *TEXTS_NOW,
+        lambda: newest(Answer),
     ),
-    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read"), *TEXTS_NOW),
+    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read")),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

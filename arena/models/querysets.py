@@ -187,17 +187,20 @@ RowT = TypeVar("RowT", bound=models.Model)
 
 
 class OpinionQuerySet(models.QuerySet[RowT]):
-    def current(self) -> Self:
-        return self.filter(is_current=True)
+    def current(self, until: int | None = None) -> Self:
+        """With ``until`` those that were current when that was the largest id."""
+        if until is None:
+            return self.filter(is_current=True)
+        return self.filter(Q(is_current=True) | Q(revised_by__pk__gt=until), pk__lte=until)
 
-    def counted(self, study: Study) -> Self:
+    def counted(self, study: Study, until: int | None = None) -> Self:
         """The current ones that count on the study's boards."""
-        return self.counted_by(study).filter(study=study)
+        return self.counted_by(study, until).filter(study=study)
 
-    def counted_by(self, study: Study) -> Self:
+    def counted_by(self, study: Study, until: int | None = None) -> Self:
         """Like ``counted``, for queries already bound to the study."""
         out = study.memberships.filter(left_out_at__isnull=False)
-        return self.current().filter(purpose="study").exclude(rater__in=out.values("rater"))
+        return self.current(until).filter(purpose="study").exclude(rater__in=out.values("rater"))
 
     def watermark(self) -> tuple[int, int]:
         """How many there are and the largest id: both together change with every write."""

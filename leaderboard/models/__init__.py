@@ -76,6 +76,11 @@ class Snapshot(Immutable):
         return self.counts.get("waiting") is not None
 
     @property
+    def texts(self) -> list[list[int]]:
+        """Number and largest id of the scores, and of the answers, that it counts."""
+        return list(self.counts.get("texts") or ([0, 0], [0, 0]))
+
+    @property
     def known(self) -> dict[str, Any]:
         """What the settings of an address are read by: the counts, and whether the study is closed now."""
         return {**self.counts, "closed": self.study.is_closed}
@@ -93,6 +98,8 @@ class SnapshotSlice(Immutable):
         LENGTH = "length", "Effect of length"
         DATA = "data", "Lengths of the texts"
         TRUST = "trust", "How often judges are right"
+        REQUIREMENTS = "requirements", "Requirements met"
+        SCORES = "scores", "Text scores"
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="slices")
     kind = models.CharField(max_length=20, choices=Kind)

@@ -153,6 +153,14 @@ def newest_comparisons() -> dict[int, tuple[int, int]]:
     return {pk: (revision, last) for pk, revision, last in rows}
 
 
+def newest_texts() -> dict[int, tuple[int, int]]:
+    """Largest id of a score and of an answer of every study."""
+    own = (kind.objects.filter(study=models.OuterRef("pk")) for kind in (Score, Answer))
+    last = (Coalesce(models.Subquery(rows.order_by("-pk").values("pk")[:1]), 0) for rows in own)
+    rows = Study.objects.order_by().values_list("pk", *last)
+    return {pk: (score, answer) for pk, score, answer in rows}
+
+
 def data_mark(study: Study) -> tuple[int, int, int]:
     """Revision, number of comparisons that count and largest id."""
     revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)

@@ -8,7 +8,6 @@ from django.db import connection
 from django.db.models import (
     Aggregate,
     Case,
-    Exists,
     Model,
     OuterRef,
     QuerySet,
@@ -19,7 +18,7 @@ from django.db.models import (
 )
 from django.db.models.functions import MD5, Cast, JSONArray
 
-from arena.models import Answer, Comparison, Rater, Score, Study
+from arena.models import Comparison, Rater, Study
 from judging.models import Judge, Panel
 from leaderboard.models import ComparisonIndex, Refresh, Release, Snapshot
 
@@ -73,7 +72,6 @@ def _of_studies() -> tuple[Any, ...]:
     imported = Rater.objects.filter(kind=Rater.Kind.JUDGE).exclude(facts={})
     releases = Release.objects.filter(study=OuterRef("pk"))
     fields = [field.attname for field in Study._meta.concrete_fields if field.name not in kept_apart]
-    said = (Exists(kind.objects.filter(study=OuterRef("pk"))) for kind in (Answer, Score))
     return (
         "visibility",
         newest(Snapshot),
@@ -81,7 +79,6 @@ def _of_studies() -> tuple[Any, ...]:
         newest(Refresh, "error"),
         # Single ratings are shown, as they are now, once rating has ended.
         Case(When(closed_at__isnull=False, then=newest(Comparison))),
-        *said,
         digest(*fields),
         digests(releases, "pk", "corrected_at"),
         # Of all judges, of whom there are few: an edit shows at once.

@@ -5,7 +5,6 @@ from typing import Final
 from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.snapshots.settings import Counts, has_majorities
-from leaderboard.texts.presence import said_of_texts
 
 TABS: Final = {
     "study": "Leaderboard",
@@ -19,6 +18,9 @@ TABS: Final = {
     "study-data": "Data",
     "study-results": "Download and cite",
 }
+OF_TEXTS: Final = {"study-requirements": "requirements", "study-scores": "scores"}
+"""Tabs of opinions about single answers, and what a snapshot counts of them."""
+
 _OF_MODELS: Final = frozenset({"study", "study-categories"})
 _OF_PAIRS: Final = _OF_MODELS | {"study-raters", "study-agreement", "study-comparisons"}
 _OF_EVERY_STUDY: Final = frozenset({"study-data", "study-results"})
@@ -43,9 +45,7 @@ def _hidden(study: Study, snapshot: Snapshot | None) -> set[str]:
     hidden = {*_unranked(study, counts), *(() if study.is_closed else ("study-comparisons",))}
     if not (counts.get("labelled") or (study.is_closed and has_majorities(counts))):
         hidden.add("study-trust")
-    said = said_of_texts(study)
-    there = {"study-requirements": said.checked, "study-scores": said.scored}
-    return hidden | {name for name, is_there in there.items() if not is_there}
+    return hidden | {name for name, kind in OF_TEXTS.items() if not counts.get(kind)}
 
 
 def _counts(snapshot: Snapshot | None) -> Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,9 @@ from leaderboard.head_to_head.measuring import head_to_head_table
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.planning.content import plan_table
+from leaderboard.refreshing.text_tables import rankings_of, text_opinions_of
+from leaderboard.requirements import content as requirements
+from leaderboard.scores import content as scores
 from leaderboard.snapshots import columns, on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.presentation import method_beside
@@ -57,6 +60,7 @@ from leaderboard.standings.content import TIES, digest, matrix_table, published,
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
+from leaderboard.texts.asked import CHECKS, SCORES, AskedOfTexts, Known
 from leaderboard.trust.content import trust_table
 
 logger = logging.getLogger(__name__)
@@ -71,6 +75,10 @@ _PARSERS: Final = {
     Scope.ANCHORED: parse_for_anchoring,
     Scope.HEAD_TO_HEAD: parse_for_pair,
     Scope.TRUST: parse_for_trust,
+}
+_OF_TEXTS: Final[Mapping[Scope, tuple[str, Any]]] = {
+    Scope.REQUIREMENTS: (CHECKS, requirements.Asked),
+    Scope.SCORES: (SCORES, scores.Asked),
 }
 _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
     Scope.TWO: two_table,
@@ -272,13 +280,14 @@ def tables_of(view: ComputedView) -> str:
     """The tables of a view as JSON. Raises SnapshotOutdatedError."""
     snapshot, method = view.snapshot, method_of(view.snapshot)
     setting, scope = wanted_of(view)
+    if isinstance(setting, AskedOfTexts):
+        return _packed(_of_texts(snapshot, setting))
     read = opinions_of(snapshot)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
     facts = Facts.of(snapshot.study, setting)
     measured = texts(snapshot.study) if scope is Scope.RATERS else None
     # Read again, because a change may have come in between.
-    revision = Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
-    if read.mark != snapshot.data or revision != snapshot.revision:
+    if read.mark != snapshot.data or _revision(snapshot) != snapshot.revision:
         raise SnapshotOutdatedError
     if setting.criterion:
         read = read.by_criterion(columns.of_criterion(snapshot.study, setting.criterion))
@@ -288,14 +297,32 @@ def tables_of(view: ComputedView) -> str:
         found = [_MAKERS[scope](snapshot.study, read, setting, method_at(setting, method))]
     else:
         found = [*any_tables(read, setting, scope, method, on_demand.siblings(view), measured, facts)]
-    return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
+    return _packed(found)
 
 
-def wanted_of(view: ComputedView) -> tuple[Setting, Scope]:
+def _revision(snapshot: Snapshot) -> int:
+    return Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id)
+
+
+def _packed(tables: Iterable[Table]) -> str:
+    return json.dumps([vars(table) for table in tables], sort_keys=True, separators=(",", ":"))
+
+
+def _of_texts(snapshot: Snapshot, asked: AskedOfTexts) -> Iterator[Table]:
+    """Raises SnapshotOutdatedError."""
+    read = text_opinions_of(snapshot)
+    if read is None or snapshot.revision != _revision(snapshot):
+        raise SnapshotOutdatedError
+    return read.tables_at(asked, rankings_of(snapshot, asked.category))
+
+
+def wanted_of(view: ComputedView) -> tuple[Setting | AskedOfTexts, Scope]:
     address, _, query = view.setting.partition("#")[0].partition("?")
-    scope = Scope(address)
-    read = _PARSERS.get(scope, parse)
-    found = read(dict(parse_qsl(query)), view.snapshot.known)
+    scope, wanted = Scope(address), dict(parse_qsl(query))
+    if scope in _OF_TEXTS:
+        kind, asked = _OF_TEXTS[scope]
+        return asked.of(wanted, Known.of(view.snapshot.counts, kind)), scope
+    found = _PARSERS.get(scope, parse)(wanted, view.snapshot.known)
     if found is None:
         raise SnapshotOutdatedError
     return found, scope

@@ -20,11 +20,18 @@ from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
-from leaderboard.models.querysets import data_mark, data_marks, newest_comparisons, texts_mark
+from leaderboard.models.querysets import (
+    data_mark,
+    data_marks,
+    newest_comparisons,
+    newest_texts,
+    texts_mark,
+)
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
 from leaderboard.refreshing.stopping import follow, rule_of
+from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.freshness import request_refresh
@@ -34,6 +41,7 @@ from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.texts.beside_pairs import ranked
 from leaderboard.trust.content import known_table, labelled
 
 logger = logging.getLogger(__name__)
@@ -92,13 +100,10 @@ def refresh_if_stale(study: Study) -> Outcome | None:
 
 def _moves(study: Study, newest: Snapshot) -> bool:
     """Whether the next snapshot would count anything else. What waits for more does not."""
-    if newest.data != data_mark(study) or newest.counts.get("texts", NO_TEXTS) != texts_mark(study):
+    if newest.data != data_mark(study) or newest.texts != texts_mark(study):
         return True
     holds = publication.holds_back(study)
     return holds != newest.holds_back or (holds and bool(publication.due(study)))
-
-
-NO_TEXTS: Final = [[0, 0], [0, 0]]
 
 
 def _make(study: Study, anew: bool) -> Outcome:
@@ -119,6 +124,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     holds = publication.holds_back(study)
     due = publication.due(study, seen=_seen(study)) if holds else {}
     read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
+    marks = texts_mark(study, due)
+    about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
     right = labelled(study, read)
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     revision, comparisons, last = read.mark
@@ -138,7 +145,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             "stopping": rule_of(study, read, method),
             "labelled": right is not None,
             "waiting": publication.waiting(study) if holds else None,
-            "texts": texts_mark(study, due),
+            "texts": marks,
+            **about_texts.counts(),
             "people": [] if holds else [each.selector for each in single_people(study, read)],
             "at_random": _by_raters(read, columns.at_random(study)),
             "expected": _by_raters(read, columns.expected(study)["id"]),
@@ -150,6 +158,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     made = list(tables.tables(read, method, known, texts(study), right))
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
+    made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
     return snapshot, found, stored.packed(study, read.rows, read.people), due
@@ -253,6 +262,9 @@ def stale(*, counted: bool = True) -> list[int]:
     else:
         ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
         changed = [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
+    texts = {pk: tuple(last for _, last in newest[pk].texts) for pk in made_from}
+    others = newest_texts().items()
+    changed += [pk for pk, end in others if pk in texts and texts[pk] != end and pk not in changed]
     # Where ratings wait, only a closer look tells.
     waits = {pk for pk in made_from if newest[pk].holds_back}
     wait = Study.objects.in_bulk([pk for pk in changed if pk in waits])

@@ -47,7 +47,7 @@ class RequirementsOut(Schema):
 def show_requirements(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[RequirementsIn]
 ) -> RequirementsOut | Status[ErrorOut]:
-    """The figures of the page of requirements, from the answers as they are now."""
+    """The figures of the page of requirements."""
     return computed(response, lambda: RequirementsOut(**answer(request, slug, wanted, _page)))
 
 

@@ -6,13 +6,15 @@ Shares are fractions, None where undefined. ``missing`` is one of MISSING of lea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Self
 
 import numpy as np
 
+from leaderboard.rater_kinds.page import one_of
 from leaderboard.requirements.reading import Checked
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
@@ -35,9 +37,12 @@ from leaderboard.stats.requirements import (
     met_shares,
     requirements,
 )
-from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
+from leaderboard.texts.asked import FEWEST, AskedOfTexts, Known, NoOpinionsError, asked_of_all
 
 LEVEL: Final = 95.0
+KINDS: Final = {"labels": "Kind", "domains": "Domain", "sets": "Set", "categories": "Category"}
+"""The parts of which a model has figures of its own."""
+
 OUT: Final = "out"
 """Value of ``contested`` that leaves contested questions out."""
 
@@ -52,6 +57,16 @@ class Asked(AskedOfTexts):
     missing: str = MISSING[0]
     contested: str = ""
     beside: str = ""
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, str], known: Known) -> Self:
+        """Raises UnknownSettingError."""
+        return cls(
+            **asked_of_all(wanted, known),
+            missing=one_of(wanted, "missing", MISSING, MISSING[0]),
+            contested=one_of(wanted, "contested", (OUT,), ""),
+            beside=one_of(wanted, "beside", known.selectors, ""),
+        )
 
     def parts(self) -> list[tuple[str, str]]:
         usual = ("missing", MISSING[0])
@@ -111,68 +126,86 @@ def _by_contestant(checked: Checked, answers: Answers, missing: str) -> Iterator
             yield name, requirements(checked.questions, own, missing, LEVEL)
 
 
-def content(checked: Checked, asked: Asked) -> dict[str, Any]:
-    """All figures of the page, for JSON. Raises NoOpinionsError."""
-    (choice,) = choices(checked, [asked.raters])
-    part = checked.about(asked.subset, asked.category)
-    contested = contested_questions(part)
-    if asked.contested == OUT:
-        part = part.only(~contested[part.answers.question])
-    answers = part.told(choice)
-    if not len(answers):
-        raise NoOpinionsError("these raters have checked no requirement here")
-    # Of few requirements the share of a model would tell what others said of a single answer.
-    least = FEWEST if asked.sealed else 0
-    counted = _by_contestant(part, answers, asked.missing)
-    found = {name: own for name, own in counted if own.overall.questions >= least}
-    if not found:
-        raise NoOpinionsError(
-            f"fewer than {FEWEST} requirements of each model are checked here; until the study closes, they "
-            "stay hidden"
-        )
-    standings = requirement_standings(part.questions, answers, part.names, asked.missing, level=LEVEL)
-    ranked = [each for each in standings.rows if each.contestant in found]
-    shown: dict[str, Any] = {
-        "parameters": {
-            **asked.parameters(),
-            "level": LEVEL,
-            "rounds": ROUNDS,
-            "seed": 0,
-            "raters_per_text": _raters_per_text(part.by(choice)),
-        },
-        "label": choice.label,
-        "simulated": choice.simulated,
-        "answers": len(part.by(choice)),
-        "contested": int(contested.sum()),
-        "contestants": [
-            {
-                "contestant": each.contestant,
-                "rank": each.rank,
-                "rank_ub": each.rank_ub,
-                "group": each.group,
-                **_figures(found[each.contestant], sealed=asked.sealed),
-            }
-            for each in ranked
-        ],
-        "agreement": _agreement(part, asked.missing),
-        "sources": _sources(part, asked),
-        "questions": [] if asked.sealed else _questions(part, answers, contested),
-    }
-    return {name: rounded(value) for name, value in shown.items()}
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """The figures of what is asked, whose ever the answers are."""
 
+    checked: Checked
+    asked: Asked
 
-def standings(checked: Checked, asked: Asked) -> PointwiseStandings:
-    """With contested requirements."""
-    (choice,) = choices(checked, [asked.raters])
-    part = checked.about(asked.subset, asked.category)
-    return requirement_standings(part.questions, part.told(choice), part.names, asked.missing, level=LEVEL)
+    @cached_property
+    def _all(self) -> Checked:
+        return self.checked.about(self.asked.subset, self.asked.category)
 
+    @cached_property
+    def _contested(self) -> BoolArray:
+        return contested_questions(self._all)
 
-def _figures(own: Requirements, *, sealed: bool) -> dict[str, Any]:
-    def shown(rates: Mapping[str, Rate]) -> dict[str, Any]:
+    @cached_property
+    def _part(self) -> Checked:
+        if self.asked.contested != OUT:
+            return self._all
+        return self._all.only(~self._contested[self._all.answers.question])
+
+    @cached_property
+    def _of_everybody(self) -> dict[str, Any]:
         return {
-            name: rate.as_dict() for name, rate in rates.items() if not sealed or rate.questions >= FEWEST
+            "contested": int(self._contested.sum()),
+            "agreement": _agreement(self._part, self.asked.missing),
+            "sources": _sources(self._part, self.asked),
         }
+
+    def by(self, choice: Choice) -> dict[str, Any]:
+        """All figures of the page, for JSON. Raises NoOpinionsError."""
+        part, missing = self._part, self.asked.missing
+        answers, own = part.told(choice), part.by(choice)
+        if not len(answers):
+            raise NoOpinionsError("these raters have checked no requirement here")
+        found = dict(_by_contestant(part, answers, missing))
+        shown: dict[str, Any] = {
+            "parameters": {
+                **replace(self.asked, raters=choice.selector).parameters(),
+                "level": LEVEL,
+                "rounds": ROUNDS,
+                "seed": 0,
+                "raters_per_text": _raters_per_text(own),
+            },
+            "label": choice.label,
+            "simulated": choice.simulated,
+            "answers": len(own),
+            "contestants": [
+                {
+                    "contestant": each.contestant,
+                    "rank": each.rank,
+                    "rank_ub": each.rank_ub,
+                    "group": each.group,
+                    **_figures(found[each.contestant]),
+                }
+                for each in self.standings(choice).rows
+                if each.contestant in found
+            ],
+            **self._of_everybody,
+            "questions": _questions(part, answers, self._contested),
+        }
+        return {name: rounded(value) for name, value in shown.items()}
+
+    def standings(self, choice: Choice) -> PointwiseStandings:
+        """Computed once for the same raters."""
+        if choice not in self._standings:
+            part = self._part
+            self._standings[choice] = requirement_standings(
+                part.questions, part.told(choice), part.names, self.asked.missing, level=LEVEL
+            )
+        return self._standings[choice]
+
+    @cached_property
+    def _standings(self) -> dict[Choice, PointwiseStandings]:
+        return {}
+
+
+def _figures(own: Requirements) -> dict[str, Any]:
+    def shown(rates: Mapping[str, Rate]) -> dict[str, Any]:
+        return {name: rate.as_dict() for name, rate in rates.items()}
 
     return {
         **own.overall.as_dict(),
@@ -275,8 +308,23 @@ def _questions(part: Checked, answers: Answers, contested: BoolArray) -> list[di
     ]
 
 
-def requirement_tables(checked: Checked) -> Iterator[Table]:
-    """The tables of a bundle: the usual figures of each kind of raters."""
-    for choice in checked.raters:
-        payload = canonical(content(checked, Asked(choice.selector)))
-        yield Table("requirements", choice.selector, payload)
+def seal(content: Content) -> Content:
+    """What everybody may see while people rate. Raises NoOpinionsError.
+
+    Of few requirements the share of a model would tell what others said of a single answer.
+    """
+    shown = [_sealed(each) for each in content["contestants"] if each["questions"] >= FEWEST]
+    if not shown:
+        raise NoOpinionsError(
+            f"fewer than {FEWEST} requirements of each model are checked here; until the study closes, they "
+            "stay hidden"
+        )
+    return {**content, "contestants": shown, "questions": []}
+
+
+def _sealed(model: Content) -> dict[str, Any]:
+    few = {
+        kind: {name: rate for name, rate in model[kind].items() if rate["questions"] >= FEWEST}
+        for kind in KINDS
+    }
+    return {**model, **few}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 
-from arena.models import Question, Study
+from arena.models import Completion, Question, Study
 from arena.people.permissions import can_operate
 from judging.models import JudgeCall
 from leaderboard.models import Snapshot
@@ -20,20 +20,19 @@ from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable, percent_cell
 from leaderboard.pages.wording import counted, percent, percent_range
-from leaderboard.rater_kinds.page import choices, ending, one_of
+from leaderboard.rater_kinds.page import choices, ending
 from leaderboard.requirements import figure, table
-from leaderboard.requirements.beside_scores import BesideScores, beside_scores
-from leaderboard.requirements.cached import ChecksNow
-from leaderboard.requirements.content import OUT, Asked, held_against
-from leaderboard.requirements.reading import Checked
+from leaderboard.requirements.beside_scores import seal as seal_scores
+from leaderboard.requirements.content import OUT, Asked, seal
+from leaderboard.requirements.reading import checked_texts
 from leaderboard.scores.table import points, scale_words
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.stats.requirement_pairs import cost_by_hour, cost_by_task
 from leaderboard.stats.requirements import MISSING
-from leaderboard.texts.beside_pairs import BesidePairs
+from leaderboard.texts.asked import BESIDE_SCORES, CHECKS, Known, NoOpinionsError
 from leaderboard.texts.figure import beside as beside_figure
-from leaderboard.texts.page import Measured, TextsPage, asked_of_all, content_or_reason
+from leaderboard.texts.page import Measured, TextsPage
 from leaderboard.texts.table import beside_table, order_sentence
 
 MET: Final = "requirements met"
@@ -82,57 +81,50 @@ def _amount(name: str, written: str) -> float | None:
 @dataclass(frozen=True, kw_only=True)
 class RequirementsPage(TextsPage):
     asked: Asked
-    known: Checked
-    now: ChecksNow
     pay: Pay = Pay()
 
     template: ClassVar[str] = "leaderboard/requirements.html"
     tab: ClassVar[str] = "study-requirements"
+    kind: ClassVar[str] = CHECKS
     by: ClassVar[str] = "Checked by"
     ranked_by: ClassVar[str] = "drfr"
     api: ClassVar[str] = "show_requirements"
 
     @classmethod
-    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        now = ChecksNow.of(study)
-        known = now.read
-        asked = Asked(
-            **asked_of_all(known, wanted),
-            missing=one_of(wanted, "missing", MISSING, MISSING[0]),
-            contested=one_of(wanted, "contested", (OUT,), ""),
-            beside=one_of(wanted, "beside", [each.selector for each in known.raters], ""),
-            sealed=not (study.is_closed or operator),
-        )
-        pay = Pay.of(wanted)
-        content, nothing = content_or_reason(lambda: now.content(asked))
-        return cls(
-            study=study,
-            snapshot=snapshot,
-            address=reverse("study-requirements", args=[study.slug]),
-            query=ending([*asked.parts(), *pay.parts()]),
-            asked=asked,
-            known=known,
-            now=now,
-            content=content,
-            nothing=nothing,
-            operator=operator,
-            pay=pay,
-        )
+    def read(
+        cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool, **more: Any
+    ) -> Self:
+        return super().read(study, snapshot, wanted, operator=operator, pay=Pay.of(wanted), **more)
+
+    @classmethod
+    def asked_for(cls, wanted: Mapping[str, str], known: Known, *, sealed: bool) -> Asked:
+        asked = Asked.of(wanted, known)
+        if asked.contested and sealed:
+            raise UnknownSettingError("Which requirements people contest is told when the study closes.")
+        return asked
+
+    def stored_content(self) -> Content | None:
+        if not self.known.raters:
+            raise NoOpinionsError("nobody has checked an answer against its requirements yet")
+        return self.stored.get(CHECKS, self.asked.raters)
+
+    def seal(self, content: Content) -> Content:
+        return seal(content)
 
     def query_with(self, **changes: Any) -> str:
         return ending([*replace(self.asked, **changes).parts(), *self.pay.parts()])
 
     def answer(self) -> dict[str, Any]:
-        beside, direct = self.beside, self.direct
-        return super().answer() | {
-            "scores": beside and {"raters": beside.label, **beside.agreement.as_dict()},
-            "text_scores": direct and direct.as_dict(),
-        }
+        direct, told = self.direct, None
+        if direct:
+            named = ("lowest", "highest", "agreement", "people")
+            told = {"raters": direct["label"], "means": self.means, **{name: direct[name] for name in named}}
+        return super().answer() | {"scores": self.told_beside, "text_scores": told}
 
     @property
     def shows_texts(self) -> bool:
         """Whether the reader may see single requirements and answers."""
-        return not self.asked.sealed
+        return not self.sealed
 
     @property
     def verdict(self) -> tuple[str, str]:
@@ -151,7 +143,7 @@ class RequirementsPage(TextsPage):
         if content and any(each["unanswered"] for each in content["contestants"]):
             rules = [(rule, RULES[rule]) for rule in MISSING]
             yield choices("missing", "Missing answers", rules, asked.missing, self.query_with)
-        if asked.contested or (content and content["contested"]):
+        if asked.contested or (content and content["contested"] and not self.sealed):
             contested = [("", "Included"), (OUT, "Left out")]
             yield choices("contested", "Contested requirements", contested, asked.contested, self.query_with)
 
@@ -176,7 +168,9 @@ class RequirementsPage(TextsPage):
         if self._has_gaps:
             found.append(("Answered", "Share of requirements answered yes or no."))
         if self.direct:
-            whose = f"By {self.direct.label}, {scale_words(self.direct.scale)}"
+            whose = (
+                f"By {self.direct['label']}, {scale_words((self.direct['lowest'], self.direct['highest']))}"
+            )
             found.append(("Mean text score", f"{whose}: one score for the whole answer."))
         return found
 
@@ -203,45 +197,26 @@ class RequirementsPage(TextsPage):
                     percent(each["all_met"]),
                     percent(each["macro"]),
                     *([percent(each["coverage"])] if self._has_gaps else []),
-                    *([points(self.direct.means.get(each["contestant"]))] if self.direct else []),
+                    *([points(self.means.get(each["contestant"]))] if self.direct else []),
                 ),
             )
 
     @cached_property
     def wordings(self) -> list[str]:
         """The texts of the content's questions."""
-        numbers = {(each.name, each.subset, each.position): each.number for each in self.known.asked}
-        texts = dict(Question.objects.filter(pk__in=numbers.values()).values_list("pk", "text"))
+        asked = Question.objects.asked().filter(prompt__study=self.study)
+        place = ("prompt__external_id", "prompt__subset", "position")
+        texts = {(*key,): text for *key, text in asked.values_list(*place, "text")}
         questions = self.content["questions"] if self.content else ()
-        return [
-            texts.get(numbers[each["prompt"], each["subset"], each["position"]], "") for each in questions
-        ]
-
-    def _lines(self, chosen: Any) -> list[table.Line]:
-        first: dict[tuple[str, str], int] = {}
-        for question, text in zip(
-            self.known.answers.question.tolist(), self.known.text.tolist(), strict=True
-        ):
-            one = self.known.asked[question]
-            first.setdefault((one.name, one.subset), text)
-        return [
-            table.Line(
-                text,
-                each["prompt"],
-                each["met"],
-                each["texts"],
-                reverse(
-                    "study-requirement-text", args=[self.study.slug, first[each["prompt"], each["subset"]]]
-                ),
-            )
-            for each, text in zip((self.content or {})["questions"], self.wordings, strict=True)
-            if chosen(each)
-        ]
+        return [texts.get((each["prompt"], each["subset"], each["position"]), "") for each in questions]
 
     @cached_property
-    def failed(self) -> list[table.Line]:
-        """The requirements that no answer meets."""
-        return self._lines(lambda each: each["met"] == 0) if self.content else []
+    def failed(self) -> list[tuple[Content, str]]:
+        """The requirements that no answer meets, with their texts."""
+        if not self.content:
+            return []
+        told = zip(self.content["questions"], self.wordings, strict=True)
+        return [(each, text) for each, text in told if each["met"] == 0]
 
     @cached_property
     def same(self) -> int:
@@ -251,25 +226,43 @@ class RequirementsPage(TextsPage):
 
     @property
     def listed(self) -> list[table.Line]:
-        return self.failed[:MOST_LISTED]
+        """The first of them, with an answer to read."""
+        shown = self.failed[:MOST_LISTED]
+        names = {each["prompt"] for each, _ in shown}
+        rows = self._texts.filter(prompt__external_id__in=names).order_by("-pk")
+        first = {(*key,): pk for *key, pk in rows.values_list("prompt__external_id", "prompt__subset", "pk")}
+        return [
+            table.Line(text, each["prompt"], each["texts"], self._address_of(pk))
+            for each, text in shown
+            if (pk := first.get((each["prompt"], each["subset"])))
+        ]
+
+    @property
+    def _texts(self) -> QuerySet[Completion]:
+        """The answers that somebody checked."""
+        return checked_texts(self.study)
+
+    def _address_of(self, text: int) -> str:
+        return reverse("study-requirement-text", args=[self.study.slug, text])
 
     @property
     def any_text(self) -> str:
         """The address of a text with what all raters said."""
-        if not self.shows_texts or not self.content:
-            return ""
-        text = self.known.text
-        return reverse("study-requirement-text", args=[self.study.slug, int(text[0])]) if len(text) else ""
+        first = self._texts.order_by("pk").first() if self.shows_texts and self.content else None
+        return self._address_of(first.pk) if first else ""
 
     @cached_property
-    def beside(self) -> BesidePairs | None:
-        """The shares met beside the scores from pairs."""
-        return self.now.beside(self.asked, self.snapshot) if self.content else None
-
-    @cached_property
-    def direct(self) -> BesideScores | None:
+    def direct(self) -> Content | None:
         """The shares met beside the text scores."""
-        return beside_scores(self.now, self.asked) if self.content else None
+        stored = self.stored.get(CHECKS, self.asked.raters, method=BESIDE_SCORES)
+        if stored is None or self.content is None or not self.sealed:
+            return stored if self.content else None
+        return seal_scores(stored, {each["contestant"] for each in self.content["contestants"]})
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean text score of each model."""
+        return {name: mean for name, _, mean, _ in self.direct["models"]} if self.direct else {}
 
     @property
     def sentences(self) -> list[tuple[str, str]]:
@@ -281,14 +274,14 @@ class RequirementsPage(TextsPage):
     def _pairs_sentence(self) -> str:
         if self.beside is None:
             return ""
-        other = f"scores from pairs by {self.beside.label}"
-        return order_sentence(MET, other, self.beside.agreement)
+        other = f"scores from pairs by {self.beside['label']}"
+        return order_sentence(MET, other, self.beside["agreement"])
 
     @property
     def _direct_sentence(self) -> str:
-        if self.direct is None or self.direct.agreement is None:
+        if self.direct is None or self.direct["agreement"] is None:
             return ""
-        return order_sentence(MET, f"mean text scores by {self.direct.label}", self.direct.agreement)
+        return order_sentence(MET, f"mean text scores by {self.direct['label']}", self.direct["agreement"])
 
     @property
     def sources(self) -> Content | None:
@@ -297,9 +290,8 @@ class RequirementsPage(TextsPage):
 
     @property
     def beside_switch(self) -> list[Switch]:
-        options = [(each.selector, each.label) for each in self.known.raters]
-        gold = held_against(self.known, self.asked.beside)
-        now = gold.selector if gold else ""
+        options = [(each["selector"], each["label"]) for each in self.known.raters]
+        now = self.sources["beside"] if self.sources else ""
         return [choices("beside", "Compared with", options, now, self.query_with)]
 
     @property
@@ -346,24 +338,12 @@ class RequirementsPage(TextsPage):
             height=step(len(content["contestants"]) * 1.4 + 4),
         )
         if self.beside:
-            beside = self.beside
-            yield self._panel_beside(
-                "scores",
-                "Requirements met and scores from pairs",
-                self._pairs_sentence,
-                beside.own,
-                beside.scores,
-                "Score from pairs",
-            )
+            title, other = "Requirements met and scores from pairs", "Score from pairs"
+            yield self._panel_beside("scores", title, self._pairs_sentence, self.beside["models"], other)
         if self.direct and self._direct_sentence:
-            direct = self.direct
+            title, other = "Requirements met and text scores", "Mean text score"
             yield self._panel_beside(
-                "text-scores",
-                "Requirements met and text scores",
-                self._direct_sentence,
-                direct.met,
-                direct.means,
-                "Mean text score",
+                "text-scores", title, self._direct_sentence, self.direct["models"], other
             )
         if content["questions"]:
             yield self.make_panel(
@@ -390,10 +370,10 @@ class RequirementsPage(TextsPage):
         slug: str,
         title: str,
         sentence: str,
-        met: Mapping[str, float],
-        scores: Mapping[str, float],
+        models: Sequence[Sequence[Any]],
         other: str,
     ) -> Panel:
+        met, scores = ({each[0]: each[place] for each in models} for place in (1, 2))
         return self.make_panel(
             slug,
             title,
@@ -439,7 +419,7 @@ class RequirementsPage(TextsPage):
         agreement = content["agreement"]
         if not agreement:
             return
-        by_scores = self.direct.people.as_dict() if self.direct and self.direct.people else None
+        by_scores = self.direct["people"] if self.direct else None
         yield self.make_panel(
             "people",
             "How far people agree",

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
+from django.db.models import Exists, OuterRef, QuerySet
 
-from arena.models import Answer, Question, Study
-from arena.rating.publication import may_count
-from leaderboard.snapshots.reading import Choice, rater_choices
+from arena.models import Answer, Completion, Question, Study
+from leaderboard.snapshots.reading import ALL, Choice, Read, rater_choices
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED
 from leaderboard.stats.requirements import (
@@ -110,7 +110,7 @@ class Checked:
         return sorted({each.category for each in self.asked} - {""})
 
 
-def checked(study: Study) -> Checked:
+def checked(study: Study, read: Read = ALL) -> Checked:
     asked = [
         Requirement(
             each.pk,
@@ -129,23 +129,27 @@ def checked(study: Study) -> Checked:
         .order_by("prompt", "position", "pk")
     ]
     fields = ("rater", "repeat", "completion", "completion__contestant__name", "question", "value", "seconds")
-    rows = (
-        Answer.objects.counted(study)
-        .filter(
-            may_count(study),
-            completion__contestant__retired_at__isnull=True,
-            completion__contestant__isnull=False,
-        )
-        .order_by("pk")
+    rows = Answer.objects.counted(study, read.until).filter(
+        completion__contestant__retired_at__isnull=True,
+        completion__contestant__isnull=False,
     )
+    told = rows.order_by("pk").values_list("pk", *fields).iterator(chunk_size=5000)
     said = (
         Said(rater, repeat, text, name, question, VALUES[value], seconds)
-        for rater, repeat, text, name, question, value, seconds in rows.values_list(*fields).iterator(
-            chunk_size=5000
-        )
+        for pk, rater, repeat, text, name, question, value, seconds in told
+        if pk not in read.without
     )
     found = gathered(study.slug, asked, said)
     return replace(found, raters=rater_choices(study, sorted(set(found.ids.tolist()))))
+
+
+def checked_texts(study: Study) -> QuerySet[Completion]:
+    """The answers that somebody checked against a requirement that is asked now, by whom it counts."""
+    said = Answer.objects.counted(study).filter(
+        completion=OuterRef("pk"), question__in=Question.objects.asked()
+    )
+    ranked = Completion.objects.filter(prompt__study=study, contestant__retired_at__isnull=True)
+    return ranked.exclude(contestant=None).filter(Exists(said))
 
 
 def domain_of(category: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
@@ -13,10 +13,9 @@ from leaderboard.pages.wording import (
     percent_range,
     signed,
 )
+from leaderboard.requirements.content import KINDS
 from leaderboard.snapshots.canonical import Content
 from leaderboard.texts.table import alike, lead
-
-KINDS: Final = {"labels": "Kind", "domains": "Domain", "sets": "Set", "categories": "Category"}
 
 
 def verdict(content: Content) -> tuple[str, str]:
@@ -120,13 +119,12 @@ def parts_table(content: Content, kind: str) -> DataTable:
 
 @dataclass(frozen=True)
 class Line:
-    """A requirement in the lists of the page; ``address`` shows the answers about one text."""
+    """A requirement in the list of the page; ``address`` shows one of the ``texts`` it was checked in."""
 
     text: str
     prompt: str
-    met: int
     texts: int
-    address: str = ""
+    address: str
 
 
 def questions_table(content: Content, texts: Sequence[str]) -> DataTable:

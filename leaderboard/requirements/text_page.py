@@ -7,20 +7,19 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from arena.models import Answer, Completion, Question, Rater, Study
 from arena.people.permissions import can_operate
-from arena.rating.publication import may_count
 from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons.page import LARGEST_ID
 from leaderboard.comparisons.pairs import Side
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Page
-from leaderboard.requirements.cached import ChecksNow
-from leaderboard.requirements.reading import Checked
+from leaderboard.requirements.reading import checked_texts
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class QuestionRow:
 
 @dataclass(frozen=True, kw_only=True)
 class TextPage(Page):
-    checked: Checked
     completion: Completion
     html: Html
 
@@ -68,22 +66,23 @@ class TextPage(Page):
     def back(self) -> str:
         return reverse("study-requirements", args=[self.study.slug])
 
-    @cached_property
-    def _texts(self) -> list[int]:
-        return sorted(set(self.checked.text.tolist()))
+    @property
+    def _texts(self) -> QuerySet[Completion]:
+        return checked_texts(self.study)
 
     @property
     def neighbours(self) -> list[tuple[str, str]]:
         """Words and address of the answers before and after this one."""
-        here = self._texts.index(self.completion.pk)
-        before, after = self._texts[:here][-1:], self._texts[here + 1 :][:1]
+        here = self.completion.pk
+        before = self._texts.filter(pk__lt=here).order_by("-pk").first()
+        after = self._texts.filter(pk__gt=here).order_by("pk").first()
         named = [("Previous answer", before), ("Next answer", after)]
-        return [(words, self._address(text)) for words, texts in named for text in texts]
+        return [(words, self._address(text.pk)) for words, text in named if text]
 
     @property
     def others(self) -> list[tuple[str, str, bool]]:
         """Model and address of the checked answers to the same prompt."""
-        found = Completion.objects.filter(prompt=self.completion.prompt_id, pk__in=self._texts)
+        found = self._texts.filter(prompt=self.completion.prompt_id)
         rows = found.order_by("contestant__name", "pk").values_list("pk", "contestant__name")
         return [(name, self._address(pk), pk == self.completion.pk) for pk, name in rows]
 
@@ -92,7 +91,7 @@ class TextPage(Page):
 
     @cached_property
     def _answers(self) -> list[Answer]:
-        own = Answer.objects.counted(self.study).filter(may_count(self.study), completion=self.completion)
+        own = Answer.objects.counted(self.study).filter(completion=self.completion)
         return list(own.select_related("rater").order_by("rater__kind", "rater__name", "repeat", "pk"))
 
     @cached_property
@@ -136,15 +135,14 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     """Raises PermissionDenied while the study is open, and Http404 for a text that nobody checked."""
     if not study.is_closed and not can_operate(request.user, study):
         raise PermissionDenied("Single answers are shown when the study closes.")
-    checked, text = ChecksNow.of(study).read, min(place["text"], LARGEST_ID)
-    if text not in checked.text:
+    known = checked_texts(study).select_related("prompt", "contestant")
+    completion = known.filter(pk=min(place["text"], LARGEST_ID)).first()
+    if completion is None:
         raise Http404("This study has no such checked answer.")
-    completion = Completion.objects.select_related("prompt", "contestant").get(pk=text)
     return TextPage(
         study=study,
         snapshot=snapshot,
-        address=reverse("study-requirement-text", args=[study.slug, text]),
-        checked=checked,
+        address=reverse("study-requirement-text", args=[study.slug, completion.pk]),
         completion=completion,
         html=html_of(texts_of(completion.prompt), completion.turns),
     )

@@ -16,6 +16,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.visible_lengths import visible_lengths
 from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
+from leaderboard.texts.asked import CHECKS, SCORES
 
 studies = Router(tags=["results"])
 snapshots = Router(tags=["results"])
@@ -218,6 +219,8 @@ DEPENDS = {
     "agreement": ("raters",),
     "data": (),
     "trust": (),
+    "requirements": ("raters",),
+    "scores": ("raters",),
 }
 """What the tables of each kind are stored for."""
 
@@ -234,6 +237,8 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     place = {name: asked.get(name, usual[name]) if name in DEPENDS[kind] else "" for name in usual}
     if kind == SnapshotSlice.Kind.TRUST and not snapshot.study.is_closed:
         place["method"] = SEALED
+    if kind in (CHECKS, SCORES) and not snapshot.study.is_closed:
+        raise HttpError(404, f"Until the study closes, /api/v1/studies/SLUG/{kind.value}/ has these numbers.")
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)

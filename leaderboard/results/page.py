@@ -27,10 +27,9 @@ from leaderboard.files.views import attachment
 from leaderboard.models import Release, Snapshot, SnapshotSlice
 from leaderboard.pages.page import Page
 from leaderboard.pages.shell import Published, described, published, visible
-from leaderboard.pages.tabs import TABS
+from leaderboard.pages.tabs import OF_TEXTS, TABS
 from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
-from leaderboard.texts.presence import said_of_texts
 
 OPEN: Final = "Ratings and answers can be downloaded when rating ends, so that raters stay blind."
 
@@ -75,12 +74,10 @@ class ResultsPage(Page):
     @cached_property
     def of_texts(self) -> list[tuple[str, str]]:
         """Labels and addresses of the pages about single answers, whose figures have files."""
-        said = said_of_texts(self.study)
-        there = {"study-requirements": said.checked, "study-scores": said.scored}
         return [
             (TABS[name], reverse(name, args=[self.study.slug]))
-            for name, is_there in there.items()
-            if is_there
+            for name, kind in OF_TEXTS.items()
+            if self.snapshot.counts.get(kind)
         ]
 
     @property

@@ -51,7 +51,7 @@ class ScoresOut(Schema):
 def show_scores(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[ScoresIn]
 ) -> ScoresOut | Status[ErrorOut]:
-    """The figures of the page of text scores, from the scores as they are now."""
+    """The figures of the page of text scores."""
     return computed(response, lambda: ScoresOut(**answer(request, slug, wanted, _page)))
 
 

@@ -6,15 +6,16 @@ category) has two kinds of tables: of all raters, and of the contestants by one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
+from leaderboard.rater_kinds.page import one_of
 from leaderboard.scores.reading import TextScores
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats import Method
@@ -23,7 +24,7 @@ from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, score_standings
 from leaderboard.stats.score_agreement import people_agreement, score_agreement
 from leaderboard.stats.scores import Scores, score_drift, score_length, score_summary
-from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
+from leaderboard.texts.asked import FEWEST, AskedOfTexts, Known, NoOpinionsError, asked_of_all
 
 MOST_PAIRED: Final = 10
 """Kinds of raters among whom each is held against each; any others only against the first."""
@@ -35,18 +36,20 @@ class Asked(AskedOfTexts):
 
     turn: str = ""
 
+    @classmethod
+    def of(cls, wanted: Mapping[str, str], known: Known) -> Self:
+        """Raises UnknownSettingError."""
+        turns = [str(turn) for turn in known.turns]
+        return cls(**asked_of_all(wanted, known), turn=one_of(wanted, "turn", turns, ""))
+
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores on one scale, and how their figures are made.
-
-    Of fewer than ``fewest`` scores, numbers would tell what others said of a single answer.
-    """
+    """Scores on one scale, and how their figures are made."""
 
     read: TextScores
     scale: tuple[float, float]
-    method: Method
-    fewest: int = 1
+    method: Method = field(default_factory=Method)
 
     @cached_property
     def _everybody(self) -> Scores:
@@ -58,9 +61,14 @@ class Scored:
 
     @property
     def raters(self) -> list[Choice]:
-        """Those with enough scores."""
-        given = [(choice, self.by(choice)) for choice in self.read.raters]
-        return [choice for choice, own in given if len(own) and self._is_enough(len(own.scored))]
+        """Those with scores."""
+        return [choice for choice in self.read.raters if len(self.by(choice))]
+
+    def like(self, selector: str) -> Choice | None:
+        """These raters, or else the first that scored; None where they scored nothing here."""
+        known = {each.selector: each for each in self.read.raters}
+        found = known.get(selector) or next(iter(known.values()), None)
+        return found if found and len(self.by(found)) else None
 
     def by_rater(self) -> dict[str, Any]:
         """What each kind of raters does, how they agree, and how people agree among themselves."""
@@ -97,21 +105,23 @@ class Scored:
             for place, other in enumerate(raters[number + 1 :], start=number + 1):
                 if (place < MOST_PAIRED or not number) and not one.ids & other.ids:
                     found = score_agreement(scores[number], scores[place], **self._run)
-                    if self._is_enough(found.texts):
-                        yield {"one": one.selector, "other": other.selector, **found.as_dict()}
+                    yield {"one": one.selector, "other": other.selector, **found.as_dict()}
 
     def _people(self, raters: Sequence[Choice]) -> dict[str, Any] | None:
         people = next((each for each in raters if each.selector == PEOPLE and len(each.ids) > 1), None)
         if people is None:
             return None
-        found = people_agreement(self.by(people), **self._run)
-        return found.as_dict() if self._is_enough(found.texts) else None
-
-    def _is_enough(self, scores: int) -> bool:
-        return not 0 < scores < self.fewest
+        return people_agreement(self.by(people), **self._run).as_dict()
 
     def standings(self, choice: Choice) -> PointwiseStandings:
-        return score_standings(self.by(choice), self.read.names, **self._run)
+        """Computed once for the same raters."""
+        if choice not in self._standings:
+            self._standings[choice] = score_standings(self.by(choice), self.read.names, **self._run)
+        return self._standings[choice]
+
+    @cached_property
+    def _standings(self) -> dict[Choice, PointwiseStandings]:
+        return {}
 
     def contestants(self, choice: Choice) -> list[dict[str, Any]]:
         """Best first, by what each is above the average model on the same prompts."""
@@ -120,7 +130,7 @@ class Scored:
         found = []
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
-            if len(own) and self._is_enough(len(own.scored)):
+            if len(own):
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
                 found.append(
@@ -154,44 +164,44 @@ def scored(read: TextScores, asked: Asked) -> Scored:
     chosen = read.about(asked.subset, asked.category)
     if asked.turn:
         chosen = chosen.of_turn(int(asked.turn))
-    return Scored(chosen, read.scale, Method(), FEWEST if asked.sealed else 1)
+    return Scored(chosen, read.scale)
 
 
-def choice_of(read: TextScores, asked: Asked) -> Choice:
-    (choice,) = (each for each in read.raters if each.selector == asked.raters)
-    return choice
-
-
-def standings(read: TextScores, asked: Asked) -> PointwiseStandings:
-    """Raises NoOpinionsError."""
-    return scored(read, asked).standings(choice_of(read, asked))
-
-
-def of_contestants(found: Scored, asked: Asked) -> dict[str, Any]:
+def of_contestants(found: Scored, choice: Choice) -> dict[str, Any]:
     """How one kind of raters scores each model. Raises NoOpinionsError."""
-    choice = choice_of(found.read, asked)
-    if not len(found.read.by(choice)):
+    if not len(found.by(choice)):
         raise NoOpinionsError("these raters have scored no answer here")
-    contestants = found.contestants(choice)
-    if not contestants:
+    return {"contestants": found.contestants(choice)}
+
+
+def seal(content: Content) -> Content:
+    """What everybody may see while people rate. Raises NoOpinionsError.
+
+    Of few scores, numbers would tell what others said of a single answer.
+    """
+    shown = [each for each in content["contestants"] if _is_enough(each["n"])]
+    if not shown:
         raise NoOpinionsError(
             f"fewer than {FEWEST} scores of each model are given here; until the study closes, they stay "
             "hidden"
         )
+    raters = [each for each in content["raters"] if _is_enough(each["n"])]
+    known, people = {each["rater"] for each in raters}, content["people"]
     return {
-        "parameters": asked.parameters(),
-        "label": choice.label,
-        "simulated": choice.simulated,
-        "contestants": contestants,
+        **content,
+        "contestants": shown,
+        "raters": raters,
+        "agreement": [
+            each
+            for each in content["agreement"]
+            if {each["one"], each["other"]} <= known and _is_enough(each["texts"])
+        ],
+        "people": people if people and PEOPLE in known and _is_enough(people["texts"]) else None,
     }
 
 
-def score_tables(read: TextScores) -> Iterator[Table]:
-    """The tables of a bundle: of all raters, and of the contestants by each kind of them."""
-    found = scored(read, Asked(""))
-    yield Table("scores", "", canonical(found.by_rater()))
-    for choice in found.raters:
-        yield Table("scores", choice.selector, canonical({"contestants": found.contestants(choice)}))
+def _is_enough(scores: int) -> bool:
+    return not 0 < scores < FEWEST
 
 
 def as_printed(study: str, found: Scored, raters: Sequence[str], turn: int | None) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest
-from django.urls import reverse
 
 from arena.models import Study
 from arena.people.permissions import can_operate
@@ -17,15 +16,13 @@ from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import counted, number_range, signed
-from leaderboard.rater_kinds.page import choices, ending, one_of
+from leaderboard.rater_kinds.page import choices
 from leaderboard.scores import figure, table
-from leaderboard.scores.cached import ScoresNow
-from leaderboard.scores.content import Asked
-from leaderboard.scores.reading import TextScores
+from leaderboard.scores.content import Asked, seal
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.beside_pairs import BesidePairs
+from leaderboard.texts.asked import SCORES, Known, NoOpinionsError
 from leaderboard.texts.figure import beside as beside_figure
-from leaderboard.texts.page import Measured, TextsPage, asked_of_all, content_or_reason
+from leaderboard.texts.page import Measured, TextsPage
 from leaderboard.texts.table import beside_table, order_sentence
 
 OWN: Final = "Text score above the average model"
@@ -34,42 +31,34 @@ OWN: Final = "Text score above the average model"
 @dataclass(frozen=True, kw_only=True)
 class ScoresPage(TextsPage):
     asked: Asked
-    known: TextScores
-    now: ScoresNow
 
     template: ClassVar[str] = "leaderboard/scores.html"
     tab: ClassVar[str] = "study-scores"
+    kind: ClassVar[str] = SCORES
     by: ClassVar[str] = "Scored by"
     ranked_by: ClassVar[str] = "mean"
     least_room: ClassVar[float] = 0.05
     api: ClassVar[str] = "show_scores"
 
     @classmethod
-    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        now = ScoresNow.of(study)
-        known = now.read
-        asked = Asked(
-            **asked_of_all(known, wanted),
-            turn=one_of(wanted, "turn", [str(turn) for turn in known.turns], ""),
-            sealed=not (study.is_closed or operator),
-        )
-        content, nothing = content_or_reason(lambda: now.content(asked))
-        return cls(
-            study=study,
-            snapshot=snapshot,
-            address=reverse("study-scores", args=[study.slug]),
-            query=ending(asked.parts()),
-            asked=asked,
-            known=known,
-            now=now,
-            content=content,
-            nothing=nothing,
-            operator=operator,
-        )
+    def asked_for(cls, wanted: Mapping[str, str], known: Known, *, sealed: bool) -> Asked:
+        return Asked.of(wanted, known)
+
+    def stored_content(self) -> Content | None:
+        if not self.known.raters:
+            raise NoOpinionsError("nobody has scored an answer of this study yet")
+        own, everybody = (self.stored.get(SCORES, raters) for raters in (self.asked.raters, ""))
+        if own is None or everybody is None:
+            return None
+        chosen = self.known.chosen(self.asked.raters)
+        named = {name: chosen[name] for name in ("label", "simulated")}
+        return {"parameters": self.asked.parameters(), **named, **own, **everybody}
+
+    def seal(self, content: Content) -> Content:
+        return seal(content)
 
     def answer(self) -> dict[str, Any]:
-        beside = self.beside
-        return super().answer() | {"pairs": beside and {"raters": beside.label, **beside.agreement.as_dict()}}
+        return super().answer() | {"pairs": self.told_beside}
 
     def _switches(self) -> Iterator[Switch]:
         yield from super()._switches()
@@ -134,11 +123,6 @@ class ScoresPage(TextsPage):
     def edges(self) -> list[float]:
         return table.edges_of(self.content) if self.content else []
 
-    @cached_property
-    def beside(self) -> BesidePairs | None:
-        """The text scores beside the scores from pairs."""
-        return self.now.beside(self.asked, self.snapshot) if self.content else None
-
     @property
     def sentences(self) -> list[tuple[str, str]]:
         """How far raters agree and whether the order is that of pairs, and where the figure is."""
@@ -151,8 +135,8 @@ class ScoresPage(TextsPage):
     def _order(self) -> str:
         if self.beside is None:
             return ""
-        other = f"scores from pairs by {self.beside.label}"
-        return order_sentence("text scores", other, self.beside.agreement)
+        other = f"scores from pairs by {self.beside['label']}"
+        return order_sentence("text scores", other, self.beside["agreement"])
 
     def _panels(self) -> Iterator[Panel]:
         content = self.content
@@ -178,19 +162,20 @@ class ScoresPage(TextsPage):
         )
         yield from self._of_raters(content)
         if self.beside:
-            beside = self.beside
+            own = {model: above for model, above, _ in self.beside["models"]}
+            scores = {model: score for model, _, score in self.beside["models"]}
             yield self.make_panel(
                 "pairs",
                 "Text scores and scores from pairs",
                 self._order,
                 beside_table(
                     "Text scores and scores from pairs",
-                    {model: round(value, 4) for model, value in beside.own.items()},
-                    beside.scores,
+                    {model: round(value, 4) for model, value in own.items()},
+                    scores,
                     OWN,
                     "Score from pairs",
                 ),
-                draw=lambda: beside_figure(beside.own, beside.scores, OWN, "Score from pairs"),
+                draw=lambda: beside_figure(own, scores, OWN, "Score from pairs"),
                 height=20,
             )
 

@@ -9,12 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Window
-from django.db.models.functions import DenseRank
 
 from arena.models import Score, Study
-from arena.rating.publication import may_count
-from leaderboard.snapshots.reading import Choice, rater_choices
+from leaderboard.snapshots.reading import ALL, Choice, Read, rater_choices
 from leaderboard.snapshots.text_sizes import characters
 from leaderboard.stats.checks import BoolArray
 from leaderboard.stats.scores import Scores, make_scores
@@ -171,23 +168,24 @@ class TextScores:
 _FIELDS: Final = (
     *("rater", "repeat", "completion", "completion__prompt", "completion__contestant__name", "turn"),
     *("lowest", "highest", "value", "expected", "reason", "seconds", "extra__output_characters"),
-    *("is_dated", "moment"),
+    *("is_dated", "created_at"),
 )
 
 
-def score_rows(study: Study) -> ScoreRows:
+def score_rows(study: Study, read: Read = ALL) -> ScoreRows:
     """All that count; lengths are those of the texts, or else what the file of a score says."""
-    counted = Score.objects.counted(study).filter(
-        may_count(study),
+    counted = Score.objects.counted(study, read.until).filter(
         completion__contestant__retired_at__isnull=True,
         completion__contestant__isnull=False,
     )
-    in_time = Window(DenseRank(), partition_by="is_dated", order_by="created_at")
-    found = counted.annotate(moment=in_time).order_by("pk").values_list(*_FIELDS)
+    found = counted.order_by("pk").values_list("pk", *_FIELDS).iterator(chunk_size=5000)
+    given = [row for pk, *row in found if pk not in read.without]
+    times = sorted({at for *_, is_dated, at in given if is_dated})
+    moments = {at: number for number, at in enumerate(times)}
     lengths = characters(study)
     rows = tuple(
-        ScoreRow._make([*own, lengths.get(own[2], _length(said)), moment - 1 if is_dated else None])
-        for *own, said, is_dated, moment in found.iterator(chunk_size=5000)
+        ScoreRow._make([*own, lengths.get(own[2], _length(said)), moments[at] if is_dated else None])
+        for *own, said, is_dated, at in given
     )
     prompts = study.prompts.values_list("pk", *About._fields)
     return ScoreRows(

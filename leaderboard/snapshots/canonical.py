@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORM: Final = 6
+FORM: Final = 7
 """Raised when any stored table gets other fields: after an upgrade, what has another form is made again."""
 
 
@@ -24,7 +24,7 @@ class Table:
     inputs: str = ""
 
 
-def canonical(content: Mapping[str, Any]) -> str:
+def canonical(content: Mapping[str, Any] | None) -> str:
     """One line of JSON with sorted keys; NaN is refused."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from django.db import transaction
 from django.db.models import F, Max, Q
@@ -18,7 +18,7 @@ from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
 from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.freshness import LOST_AFTER
-from leaderboard.snapshots.settings import Scope, Setting
+from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Place
 from leaderboard.snapshots.study_lock import HELD_FOR
 
@@ -73,14 +73,20 @@ class Pending:
         return 2 if self.is_coming else 30
 
 
-def key_of(setting: Setting, scope: Scope) -> str:
+class Askable(Protocol):
+    """What an address asks for."""
+
+    def query(self, **changes: str) -> str: ...
+
+
+def key_of(setting: Askable, scope: Scope) -> str:
     """The address of a scope at a setting, and the form of its tables."""
     query = setting.query(category="") if scope.has_every_category else setting.query()
     return f"{scope}{query}#{FORM}"
 
 
 def contents(
-    snapshot: Snapshot, setting: Setting, scope: Scope = Scope.BOARD
+    snapshot: Snapshot, setting: Askable, scope: Scope = Scope.BOARD
 ) -> Mapping[Place, str] | Pending:
     """The tables of a setting; asks for them if nobody has yet."""
     now, key = timezone.now(), key_of(setting, scope)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Q
+from django.db.models import Model, Q
 
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
@@ -218,19 +218,33 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
 
 def opinions_of(snapshot: Snapshot) -> Opinions:
     """The comparisons as the snapshot counted them; any later change shows in the watermark."""
-    without = _held(snapshot.study, held_back(snapshot.pk)) if snapshot.holds_back else NO_IDS
+    without = ids_held(snapshot.study, held_back(snapshot.pk)) if snapshot.holds_back else NO_IDS
     return opinions(snapshot.study, snapshot.last_comparison, without)
 
 
 def waiting(study: Study, due: Due) -> npt.NDArray[np.int64]:
     """The ids of comparisons that the next snapshot must not count, if it counts those ``due``."""
-    return _held(study, held_back(), due)
+    return ids_held(study, held_back(), due)
 
 
-def _held(study: Study, held: Q, due: Collection[int] = ()) -> npt.NDArray[np.int64]:
-    found = Comparison.objects.filter(held, study=study).order_by().values_list("pk", "assignment")
+def ids_held(
+    study: Study, held: Q, due: Collection[int] = (), kind: type[Model] = Comparison
+) -> npt.NDArray[np.int64]:
+    """The ids of opinions that are ``held`` back, but for answers to the assignments ``due``."""
+    found = kind._default_manager.filter(held, study=study).order_by().values_list("pk", "assignment")
     ids = columns.fetched(found, [("id", "i8"), ("assignment", "i8")])
     return np.sort(ids["id"][~np.isin(ids["assignment"], list(due))])
+
+
+@dataclass(frozen=True)
+class Read:
+    """Which scores, or answers, are read: all, or those up to an id without those held back."""
+
+    until: int | None = None
+    without: frozenset[int] = frozenset()
+
+
+ALL: Final = Read()
 
 
 def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:

@@ -44,6 +44,12 @@ class Scope(StrEnum):
     TRUST = "trust/"
     """How often judges are right; the setting is a TrustSetting."""
 
+    REQUIREMENTS = "requirements/"
+    """Which requirements each model meets; the setting is of leaderboard.requirements."""
+
+    SCORES = "scores/"
+    """How raters score the answers of each model; the setting is of leaderboard.scores."""
+
     @property
     def has_every_category(self) -> bool:
         return self in (Scope.CATEGORIES, Scope.RATERS, Scope.JUDGES)

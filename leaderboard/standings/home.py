@@ -15,10 +15,9 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_cookie
 
-from arena.models import Answer, Contestant, Membership, Role, Score, Study
+from arena.models import Contestant, Membership, Role, Study
 from arena.people.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
-from arena.rating.publication import may_count
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.kept import MARKS
@@ -31,7 +30,7 @@ from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.rows import Axis
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
-from leaderboard.texts.presence import TEXTS_NOW
+from leaderboard.texts.asked import CHECKS, SCORES, Known
 from leaderboard.trust.page import TrustPage
 
 LEADERS: Final = 3
@@ -124,7 +123,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/home.html", shown)
 
 
-MARKS[home] = MarksOfAll(*TEXTS_NOW, lambda: Exists(trying.pairs())).for_everybody
+MARKS[home] = MarksOfAll(lambda: Exists(trying.pairs())).for_everybody
 
 
 def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
@@ -142,13 +141,11 @@ def _standings(opened: Mapping[int, Setting]) -> dict[int, Content | None]:
 def _given(card: Card, tab: str) -> str:
     """Who rated how often; empty for nobody."""
     if not card.ratings and tab not in LEADS_TO:
-        own = {"study": card.study, "status": "scored"}
-        texts = (
-            counted(number, word)
-            for model, word in ((Score, "score"), (Answer, "check"))
-            if (number := model.objects.filter(may_count(card.study), **own).count())
+        counts = card.snapshot.counts if card.snapshot else {}
+        known = (
+            (Known.of(counts, kind).given, word) for kind, word in ((SCORES, "score"), (CHECKS, "check"))
         )
-        return ", ".join(texts)
+        return ", ".join(counted(number, word) for number, word in known if number)
     people = f"{card.people:,} {'person' if card.people == 1 else 'people'}"
     numbers = (card.people, people), (card.judges, counted(card.judges, "judge"))
     said = [words for number, words in numbers if number]

@@ -4,54 +4,41 @@ from __future__ import annotations
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.requirements.cached import ChecksNow
-from leaderboard.requirements.content import Asked
-from leaderboard.scores.cached import ScoresNow
+from leaderboard.requirements.page import RequirementsPage
+from leaderboard.scores.page import ScoresPage
+from leaderboard.snapshots.on_demand import Pending
 from leaderboard.standings.rows import OfTexts
-from leaderboard.texts.asked import AskedOfTexts, NoOpinionsError
-from leaderboard.texts.beside_pairs import BesidePairs
-from leaderboard.texts.presence import Said
+from leaderboard.texts.asked import Known
+from leaderboard.texts.page import TextsPage
 from leaderboard.texts.table import correlation
 
 
-def checks(study: Study, snapshot: Snapshot, wanted: AskedOfTexts) -> OfTexts:
-    """The share of requirements met, by the raters wanted, or else by the first that checked any."""
-    now = ChecksNow.of(study)
-    selectors = [each.selector for each in now.read.raters]
-    if not selectors or (wanted.category and wanted.category not in now.read.categories()):
+def of_texts(
+    study: Study, snapshot: Snapshot, raters: str, category: str
+) -> tuple[tuple[OfTexts, ...], Pending | None]:
+    """Requirements met and mean text scores as everybody sees them, by these raters or else the first."""
+    pages = [_page(kind, study, snapshot, raters, category) for kind in (RequirementsPage, ScoresPage)]
+    waiting = (page.pending for page in pages if page and page.pending)
+    return tuple(_figures(page) for page in pages), next(waiting, None)
+
+
+def _page(
+    kind: type[TextsPage], study: Study, snapshot: Snapshot, raters: str, category: str
+) -> TextsPage | None:
+    known = Known.of(snapshot.counts, kind.kind)
+    if not known.raters or category not in ("", *known.categories):
+        return None
+    wanted = {"raters": raters if raters in known.selectors else "", "category": category}
+    return kind.read(study, snapshot, wanted, operator=False)
+
+
+def _figures(page: TextsPage | None) -> OfTexts:
+    if page is None or page.content is None:
         return OfTexts()
-    raters = wanted.raters if wanted.raters in selectors else selectors[0]
-    asked = Asked(raters, category=wanted.category, sealed=wanted.sealed)
-    try:
-        found = now.content(asked)
-    except NoOpinionsError:
-        return OfTexts()
-    return OfTexts(_known(found["contestants"], "drfr"), _order(now.beside(asked, snapshot)))
-
-
-def scores(study: Study, snapshot: Snapshot, wanted: AskedOfTexts) -> OfTexts:
-    """The mean text score, by the raters wanted, or else by the first that scored any."""
-    now = ScoresNow.of(study)
-    asked = now.like(wanted)
-    found = asked and now.models(asked)
-    if not (asked and found):
-        return OfTexts()
-    return OfTexts(_known(found["contestants"], "mean"), _order(now.beside(asked, snapshot)))
-
-
-def of_texts(study: Study, snapshot: Snapshot, wanted: AskedOfTexts, said: Said) -> tuple[OfTexts, OfTexts]:
-    """Requirements met, and mean text scores."""
-    return (
-        checks(study, snapshot, wanted) if said.checked else OfTexts(),
-        scores(study, snapshot, wanted) if said.scored else OfTexts(),
-    )
-
-
-def _known(rows: list[dict[str, float]], figure: str) -> dict[str, float]:
-    return {str(each["contestant"]): each[figure] for each in rows if each[figure] is not None}
-
-
-def _order(beside: BesidePairs | None) -> str:
-    if beside is None or beside.agreement.spearman is None:
-        return ""
-    return f"Spearman’s correlation with Elo ({beside.label}): {correlation(beside.agreement)}."
+    rows, figure = page.content["contestants"], page.ranked_by
+    known = {str(each["contestant"]): each[figure] for each in rows if each[figure] is not None}
+    beside = page.beside
+    if beside is None or beside["agreement"]["spearman"] is None:
+        return OfTexts(known)
+    found = correlation(beside["agreement"])
+    return OfTexts(known, f"Spearman’s correlation with Elo ({beside['label']}): {found}.")

@@ -30,7 +30,7 @@ from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.tabs import landing
+from leaderboard.pages.tabs import OF_TEXTS, landing
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find
@@ -87,8 +87,6 @@ from leaderboard.standings.table import (
     win_rates,
     win_rates_table,
 )
-from leaderboard.texts.asked import AskedOfTexts
-from leaderboard.texts.presence import Said, said_of_texts
 
 
 @dataclass(frozen=True)
@@ -447,7 +445,7 @@ class Board(SettingPage):
             self.query,
             other=self.other.name if self.other else "",
             other_method=self.other_method_name,
-            of_texts=self._of_texts,
+            of_texts=self._of_texts[0],
             intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
         )
 
@@ -456,7 +454,7 @@ class Board(SettingPage):
         beside = self._beside
         other = {row["contestant"]: row for row in beside["standings"]} if beside else {}
         moved_back = self._moves_from(beside)
-        met, scores = (each.figures for each in self._of_texts)
+        met, scores = (each.figures for each in self._of_texts[0])
         entries = []
         for row in self.rows:
             there, places = other.get(row.contestant, {}), moved_back.get(row.contestant)
@@ -476,16 +474,18 @@ class Board(SettingPage):
         return entries
 
     @cached_property
-    def _of_texts(self) -> tuple[OfTexts, OfTexts]:
+    def _of_texts(self) -> tuple[tuple[OfTexts, ...], Pending | None]:
         """Requirements met and mean text scores, where the table has all columns."""
-        said = said_of_texts(self.study) if self.asked.columns else Said()
-        if not any(said):
-            return NO_TEXTS
+        counts = self.snapshot.counts
+        if not self.asked.columns or not any(counts.get(kind) for kind in OF_TEXTS.values()):
+            return NO_TEXTS, None
         from leaderboard.standings.of_texts import of_texts  # loads NumPy and SciPy
 
-        category, sealed = self.setting.category, not self.study.is_closed
-        asked = AskedOfTexts(self.setting.raters, category=category, sealed=sealed)
-        return of_texts(self.study, self.snapshot, asked, said)
+        return of_texts(self.study, self.snapshot, self.setting.raters, self.setting.category)
+
+    def waiting_for_texts(self) -> Board:
+        """The board, which waits for all of its columns."""
+        return self if self.pending else replace(self, pending=self._of_texts[1])
 
     @cached_property
     def marked_leader(self) -> str:
@@ -796,7 +796,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if (tab := landing(study, snapshot)) != Board.tab:
         raise ElsewhereError(reverse(tab, args=[study.slug]))
     board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
-    return replace(board, asked=TableQuery.of(request.GET))
+    return replace(board, asked=TableQuery.of(request.GET)).waiting_for_texts()
 
 
 @published

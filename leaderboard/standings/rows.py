@@ -243,7 +243,7 @@ USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 
 
 def further_columns(
-    entries: Sequence[Entry], other: str, other_method: str, of_texts: tuple[OfTexts, OfTexts] = NO_TEXTS
+    entries: Sequence[Entry], other: str, other_method: str, of_texts: Sequence[OfTexts] = NO_TEXTS
 ) -> tuple[Column, ...]:
     """The columns on demand that have something to say.
 
@@ -487,7 +487,7 @@ class StandingsView:
         other: str,
         other_method: str,
         intervals: bool,
-        of_texts: tuple[OfTexts, OfTexts] = NO_TEXTS,
+        of_texts: Sequence[OfTexts] = NO_TEXTS,
     ) -> None:
         self.entries = entries
         self.asked = asked

@@ -15,12 +15,10 @@ from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table_html import data_table
 from leaderboard.pages.tabs import TABS, tabs
 from leaderboard.pages.wording import counted
-from leaderboard.texts.presence import said_of_texts
 
 register = template.Library()
 
 register.filter("summary", markdown.summary)
-register.simple_tag(said_of_texts)
 register.simple_tag(data_table)
 
 _BELONGS: Final = {

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Snapshot
 from leaderboard.snapshots.canonical import Content
 from leaderboard.stats.checks import FloatArray
-from leaderboard.stats.pointwise_standings import OrderAgreement, PointwiseStandings, orders_agree
+from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.pointwise_standings import PointwiseStandings, orders_agree
 
 FEWEST_MODELS: Final = 3
 """Models that a correlation needs."""
 
 
 @dataclass(frozen=True)
-class BesidePairs:
-    """``own`` and ``scores`` (from pairs) by model, for those with both, best score first.
+class Ranked:
+    """Standings from pairs by one kind of raters, as JSON."""
 
-    ``label``: whose ratings of pairs.
-    """
-
+    raters: str
     label: str
-    own: Mapping[str, float]
-    scores: Mapping[str, float]
-    agreement: OrderAgreement
+    payload: str
+
+
+def ranked(snapshot: Snapshot, payloads: Mapping[str, str]) -> list[Ranked]:
+    """Of the raters of a snapshot those with Elo standings, whose ``payloads`` are by selector."""
+    choices = {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
+    return [Ranked(name, label, payloads[name]) for name, label in choices.items() if name in payloads]
+
+
+def ranking_by(raters: str, known: Sequence[Ranked]) -> Ranked | None:
+    """That of the raters, or else the first."""
+    return next((each for each in known if each.raters == raters), known[0] if known else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +68,12 @@ def compared(standings: PointwiseStandings, names: Sequence[str], shown: Iterabl
     return Compared(ratings, None if samples is None else samples[:, place])
 
 
-def beside_pairs(own: Compared, selector: str, snapshot: Snapshot, category: str = "") -> BesidePairs | None:
-    """Beside the scores by the same raters, or else by the first that rated pairs.
+def beside_pairs(own: Compared, ranking: Ranked) -> dict[str, Any] | None:
+    """Whose ranking it is (``label``), the ``models`` with both, best score first, and how orders agree.
 
-    None for too few models.
+    A model has its name, its own rating and its score from pairs. None for too few models.
     """
-    found = _of_pairs(snapshot, selector, category)
-    if found is None:
-        return None
-    label, content = found
+    content = json.loads(ranking.payload)
     rows = {each["contestant"]: each for each in content["standings"] if each["rating"] is not None}
     shared = [name for name in rows if name in own.ratings]
     if len(shared) < FEWEST_MODELS:
@@ -75,12 +81,11 @@ def beside_pairs(own: Compared, selector: str, snapshot: Snapshot, category: str
     ratings, samples = own.of(shared)
     scores = np.array([rows[name]["rating"] for name in shared])
     drawn = None if samples is None else _drawn([rows[name] for name in shared], len(samples))
-    return BesidePairs(
-        label,
-        dict(zip(shared, ratings.tolist(), strict=True)),
-        dict(zip(shared, scores.tolist(), strict=True)),
-        orders_agree(ratings, scores, samples, drawn),
-    )
+    return {
+        "label": ranking.label,
+        "models": rounded([*zip(shared, ratings.tolist(), scores.tolist(), strict=True)]),
+        "agreement": orders_agree(ratings, scores, samples, drawn).as_dict(),
+    }
 
 
 def _drawn(rows: list[Content], rounds: int) -> FloatArray:
@@ -95,15 +100,3 @@ def _drawn(rows: list[Content], rounds: int) -> FloatArray:
         else:
             drawn[:, number] = row["rating"]
     return drawn
-
-
-def _of_pairs(snapshot: Snapshot, selector: str, category: str) -> tuple[str, Any] | None:
-    choices = {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
-    stored = SnapshotSlice.objects.filter(
-        snapshot=snapshot, kind="standings", ties="on", method="elo", category=category
-    )
-    ranked = set(stored.values_list("raters", flat=True))
-    for raters in (selector, *choices):
-        if raters in choices and raters in ranked:
-            return choices[raters], stored.get(raters=raters).content
-    return None

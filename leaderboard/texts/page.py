@@ -1,55 +1,31 @@
-"""What pages of opinions about single answers share: the choices, and the table of models.
-
-They show the opinions as they are now, beside the newest snapshot.
-"""
+"""What pages of opinions about single answers share: the choices, and the table of models."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, Page, Panel
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import kin_sentences
-from leaderboard.rater_kinds.page import choices, ending, one_of
+from leaderboard.rater_kinds.page import choices, ending
+from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.contents import Found
+from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.rows import Axis
-from leaderboard.texts.asked import FEWEST, AskedOfTexts, NoOpinionsError
+from leaderboard.texts.asked import BESIDE_PAIRS, AskedOfTexts, Known, NoOpinionsError
 from leaderboard.texts.table import lead
-
-
-class Choice(Protocol):
-    @property
-    def selector(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def ids(self) -> frozenset[int]: ...
-
-
-class Known(Protocol):
-    """The opinions of a study."""
-
-    @property
-    def raters(self) -> Sequence[Choice]: ...
-
-    def subsets(self) -> list[str]: ...
-
-    def categories(self) -> list[str]: ...
-
-    def about(self, subset: str = "", category: str = "") -> Self: ...
-
-    def most_of_a_model(self, choice: Any) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -77,20 +53,19 @@ class ModelRow:
 
 @dataclass(frozen=True, kw_only=True)
 class TextsPage(Page):
-    """``content`` is None where there is ``nothing`` to show, which says why.
+    """``operator``: whether the reader may see everything while the study is open.
 
-    ``operator``: whether the reader may see everything while the study is open. Subclasses say how the switch
-    of raters is called, which figure ranks models, how much room the axis leaves at least, and which
-    operation of the API has the same numbers.
+    Subclasses name the kind of their tables and say how an address is read, how the switch of raters is
+    called, which figure ranks models, how much room the axis leaves at least, and which operation of the API
+    has the same numbers.
     """
 
     asked: AskedOfTexts
-    content: Content | None
-    nothing: str = ""
+    known: Known
+    stored: Stored = field(repr=False)
     operator: bool = False
 
-    known: Known
-
+    kind: ClassVar[str]
     by: ClassVar[str]
     ranked_by: ClassVar[str]
     least_room: ClassVar[float] = 1.0
@@ -98,16 +73,90 @@ class TextsPage(Page):
 
     @classmethod
     @abstractmethod
-    def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
+    def asked_for(cls, wanted: Mapping[str, str], known: Known, *, sealed: bool) -> AskedOfTexts:
+        """What an address asks for. Raises UnknownSettingError."""
+
+    @classmethod
+    def read(
+        cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool, **more: Any
+    ) -> Self:
         """The page an address asks for. Raises UnknownSettingError."""
+        known = Known.of(snapshot.counts, cls.kind)
+        asked = cls.asked_for(wanted, known, sealed=not (study.is_closed or operator))
+        found = find(snapshot, cls.kind, asked)
+        page = cls(
+            study=study,
+            snapshot=snapshot,
+            address=reverse(cls.tab, args=[study.slug]),
+            asked=asked,
+            known=known,
+            stored=found.stored,
+            pending=found.pending,
+            operator=operator,
+            **more,
+        )
+        return replace(page, query=page.query_with())
 
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        """The page beside the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
+        """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
         snapshot = Snapshot.objects.newest(study)
         if snapshot is None:
             raise NoNumbersError("This study has no numbers yet.")
         return cls.read(study, snapshot, wanted, operator=operator)
+
+    @property
+    def sealed(self) -> bool:
+        """Whether what few opinions tell is hidden, as until the study closes."""
+        return not (self.study.is_closed or self.operator)
+
+    @abstractmethod
+    def stored_content(self) -> Content | None:
+        """The figures as they are stored. Raises NoOpinionsError."""
+
+    @abstractmethod
+    def seal(self, content: Content) -> Content:
+        """What everybody may see of them while people rate. Raises NoOpinionsError."""
+
+    @cached_property
+    def _found(self) -> tuple[Content | None, str]:
+        """The content, or None and the sentence that says why there is none."""
+        if self.pending is not None:
+            return None, ""
+        try:
+            content = self.stored_content()
+            if content is None:
+                return None, "These numbers are not there yet."
+            if "nothing" in content:
+                raise NoOpinionsError(content["nothing"])
+            return (self.seal(content) if self.sealed else content), ""
+        except NoOpinionsError as error:
+            reason = str(error)
+            return None, f"{reason[:1].upper()}{reason[1:]}."
+
+    @property
+    def content(self) -> Content | None:
+        """None until it is computed, and where there is ``nothing`` to show."""
+        return self._found[0]
+
+    @property
+    def nothing(self) -> str:
+        """Why there is nothing to show, or empty."""
+        return self._found[1]
+
+    @cached_property
+    def beside(self) -> Content | None:
+        """The order of models beside their order by pairs, where every model is shown."""
+        stored = self.stored.get(self.kind, self.asked.raters, method=BESIDE_PAIRS)
+        if stored is None or self.content is None:
+            return None
+        shown = {each["contestant"] for each in self.content["contestants"]}
+        return stored if shown.issuperset(name for name, *_ in stored["models"]) else None
+
+    @property
+    def told_beside(self) -> dict[str, Any] | None:
+        """As the API has it."""
+        return {"raters": self.beside["label"], **self.beside["agreement"]} if self.beside else None
 
     @property
     @abstractmethod
@@ -134,7 +183,9 @@ class TextsPage(Page):
         return [*self.notes(self.content), *kin_sentences(self.study, chosen)]
 
     def answer(self) -> dict[str, Any]:
-        """The content as JSON values. Raises NoNumbersError."""
+        """The content as JSON values. Raises NoNumbersError, or NotReadyError."""
+        if self.pending is not None:
+            raise NotReadyError(self.pending)
         if self.content is None:
             raise NoNumbersError(self.nothing)
         return {"study": self.study.slug, "simulated": self.simulated, **self.content}
@@ -142,7 +193,7 @@ class TextsPage(Page):
     def make_panel(self, *given: Any, **more: Any) -> Panel:
         """Raters who compared no pairs have a look of their own, too."""
         panel = super().make_panel(*given, **more)
-        labels = dict.fromkeys((*panel.raters, *(each.label for each in self.known.raters)))
+        labels = dict.fromkeys((*panel.raters, *(each["label"] for each in self.known.raters)))
         return replace(panel, raters=tuple(labels))
 
     @property
@@ -178,16 +229,15 @@ class TextsPage(Page):
 
     def _switches(self) -> Iterator[Switch]:
         asked, known = self.asked, self.known
-        distinct = {each.ids: each for each in reversed(known.raters)}
         raters = [
-            (each.selector, each.label)
+            (each["selector"], each["label"])
             for each in known.raters
-            if distinct[each.ids] is each or each.selector == asked.raters
+            if each["same_as"] is None or each["selector"] == asked.raters
         ]
         yield choices("raters", self.by, raters, asked.raters, self.query_with)
         for name, label, values in (
-            ("subset", "Set", known.subsets()),
-            ("category", "Category", known.categories()),
+            ("subset", "Set", known.subsets),
+            ("category", "Category", known.categories),
         ):
             if len(values) > 1:
                 offered = [value for value in values if self._is_offered(name, value)]
@@ -196,12 +246,13 @@ class TextsPage(Page):
 
     def _is_offered(self, name: str, value: str) -> bool:
         """Whether a set or category has numbers that the reader may see, or is the one asked for."""
-        asked = self.asked
-        if not asked.sealed or value == getattr(asked, name):
+        if not self.sealed or value == getattr(self.asked, name):
             return True
-        chosen = next(each for each in self.known.raters if each.selector == asked.raters)
-        part = {"subset": asked.subset, "category": asked.category} | {name: value}
-        return self.known.about(**part).most_of_a_model(chosen) >= FEWEST
+        return value in self.known.chosen(self.asked.raters)["enough"][name]
+
+    @property
+    def setting_words(self) -> str:
+        return self.filters
 
     @cached_property
     def rows(self) -> list[ModelRow]:
@@ -247,20 +298,9 @@ def _dots(axis: Axis | None, own: Measured) -> SafeString:
     return mark_safe(axis.row(own.value, own.low, own.high))  # noqa: S308 - numbers alone
 
 
-def content_or_reason(make: Callable[[], Content]) -> tuple[Content | None, str]:
-    """The content, or None and the sentence that says why there is none."""
-    try:
-        return make(), ""
-    except NoOpinionsError as error:
-        reason = str(error)
-        return None, f"{reason[:1].upper()}{reason[1:]}."
-
-
-def asked_of_all(known: Known, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Raters, set and category of an address. Raises UnknownSettingError."""
-    raters = [each.selector for each in known.raters]
-    return {
-        "raters": one_of(wanted, "raters", raters, raters[0] if raters else ""),
-        "subset": one_of(wanted, "subset", known.subsets(), ""),
-        "category": one_of(wanted, "category", known.categories(), ""),
-    }
+def find(snapshot: Snapshot, kind: str, asked: AskedOfTexts) -> Found:
+    """The tables of what is asked, in the snapshot or on demand."""
+    if asked.is_stored:
+        return Found(Stored.read(snapshot, Q(kind=kind, raters__in=("", asked.raters))))
+    answer = on_demand.contents(snapshot, asked, Scope(f"{kind}/"))
+    return Found(Stored({}), answer) if isinstance(answer, on_demand.Pending) else Found(Stored(answer))

@@ -1,7 +1,7 @@
 """Models by opinions about their single answers, in words and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, enumerated, number_range, signed
@@ -30,27 +30,28 @@ def alike(names: Sequence[str], models: int) -> Iterator[str]:
         yield "Its lead is more than noise."
 
 
-def correlation(found: Any) -> str:
+def correlation(found: Content) -> str:
     """Spearman's correlation of an OrderAgreement that has one, with its interval."""
-    ends = number_range(found.spearman_low, found.spearman_high)
-    return f"{signed(found.spearman)}{f' ({ends})' if ends else ''}"
+    ends = number_range(found["spearman_low"], found["spearman_high"])
+    return f"{signed(found['spearman'])}{f' ({ends})' if ends else ''}"
 
 
-def order_sentence(what: str, other: str, found: Any) -> str:
+def order_sentence(what: str, other: str, found: Content) -> str:
     """Whether ``what`` and ``other`` order models alike, by an OrderAgreement."""
-    if found.spearman is None:
+    spearman, low, high = (found[f"spearman{end}"] for end in ("", "_low", "_high"))
+    if spearman is None:
         return f"All models are equal in one of them, so {what} and {other} have no correlation."
-    unsure = found.spearman_low is not None and found.spearman_low <= 0 <= found.spearman_high
+    unsure = low is not None and low <= 0 <= high
     verdict = (
         "They may have nothing in common."
         if unsure
         else "They put models in the same order."
-        if found.spearman == 1
+        if spearman == 1
         else "They put models in much the same order."
-        if found.spearman >= _MUCH
+        if spearman >= _MUCH
         else "Their orders of models differ."
     )
-    over = counted(found.n, "model")
+    over = counted(found["n"], "model")
     return f"Spearman’s correlation of {what} and {other} is {correlation(found)} over {over}. {verdict}"
 
 

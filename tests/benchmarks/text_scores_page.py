@@ -1,11 +1,12 @@
 """What the page of text scores costs: python -m tests.benchmarks.text_scores_page
 
-Simulated judges score every answer of 20 models, in a database in memory. The first request after a new score
-reads all scores; others find the figures kept. Seconds are processor time of this process.
+Simulated judges score every answer of 20 models, in a database in memory. The refresh computes the usual
+figures, and again copies them; a category is computed on demand. Seconds are processor time of this process.
 """
 
 import argparse
 import random
+import time
 
 from tests.benchmarks.rater_quality_pages import asked, set_up_in_memory
 
@@ -20,22 +21,29 @@ def main():
     from django.test import Client
     from django.test.utils import setup_test_environment
 
+    from leaderboard.refreshing.computing import compute_next
     from leaderboard.refreshing.services import refresh
 
     setup_test_environment()
     small, study = (scored_study(scores) for scores in (1000, chosen.scores))
-    for each in (small, study):
-        refresh(each)
+    refresh(small)
+    print(f"{chosen.scores:,} scores by {JUDGES} judges of the answers of {MODELS} models, SQLite")
+    for name in ("refresh", "refresh again"):
+        started = time.process_time()
+        refresh(study)
+        print(f"{name:<14} {time.process_time() - started:6.2f} s")
     client, page = Client(), f"/studies/{study.slug}/scores/"
     asked(client, f"/studies/{small.slug}/scores/")  # loads modules
-    print(f"{chosen.scores:,} scores by {JUDGES} judges of the answers of {MODELS} models, SQLite")
     for name, address in (
         ("first", page),
         ("again", page),
         ("another judge", f"{page}?raters=judge:{study.slug}-1"),
-        ("a category", f"{page}?category=topic 1"),
     ):
         print(f"{name:<14} {asked(client, address):6.2f} s")
+    client.get(f"{page}?category=topic 1")
+    started = time.process_time()
+    assert compute_next(study.pk)
+    print(f"{'a category':<14} {time.process_time() - started:6.2f} s, in a worker")
 
 
 def scored_study(scores):

@@ -26,10 +26,15 @@ def words(response):
 
 def shown(client, made, address):
     """A page of a study made by hand, once it is computed."""
+    return computed(client, made.study, address)
+
+
+def computed(client, study, address, **headers):
+    """What is at an address of a study, once it is computed."""
     client.get(address)
-    while computing.compute_next(made.study.pk):
+    while computing.compute_next(study.pk):
         pass
-    return client.get(address)
+    return client.get(address, **headers)
 
 
 def table(client, address):

@@ -1,6 +1,5 @@
 """Makes a bundle from a study and the snapshot that its board shows."""
 
-import itertools
 import json
 import platform
 from collections.abc import Iterator, Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from django.conf import settings
+from django.db.models import Q
 
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
@@ -24,19 +24,14 @@ from leaderboard.files.bundle.arrays import (
 )
 from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.bundle.right_answers import right_answers_json
-from leaderboard.files.bundle.text_opinions import (
-    TextOpinions,
-    checks_files,
-    checks_from,
-    scores_files,
-    scores_from,
-    text_opinions,
-)
+from leaderboard.files.bundle.text_opinions import checks_files, scores_files
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
+from leaderboard.texts.asked import CHECKS, SCORES
 from leaderboard.trust.content import labelled
 
 
@@ -106,10 +101,10 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if snapshot is None:
         raise BundleError(f'The study "{study.slug}" has no scores yet.')
     read = opinions_of(snapshot)
-    if read.mark != snapshot.data:
+    about_texts = text_opinions_of(snapshot)
+    if read.mark != snapshot.data or about_texts is None:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
-    about_texts = text_opinions(study)
-    if not len(read) and about_texts == (None, None):
+    if not len(read) and not about_texts:
         raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
     sizes = texts(study)
     inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
@@ -123,36 +118,30 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     right = labelled(study, read)
     if right is not None:
         writer.add(archive.RIGHT_ANSWERS, [right_answers_json(right, inputs).encode()])
-    published = _add_text_opinions(writer, study, about_texts, with_texts=with_texts)
+    _add_text_opinions(writer, study, about_texts, with_texts=with_texts)
     if with_texts:
         _add_texts(writer, study, inputs)
-    writer.add(archive.RESULTS, itertools.chain(results(snapshot), published))
+    writer.add(archive.RESULTS, results(snapshot))
     writer.close({name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")})
     return snapshot
 
 
-def _add_text_opinions(
-    writer: Writer, study: Study, found: TextOpinions, *, with_texts: bool
-) -> Iterator[bytes]:
-    """Write checks and scores; returns their tables, which are of the rows as they are written."""
-    checked, scored = found
-    if checked is not None:
-        files = checks_files(study, checked, with_texts=with_texts)
+def _add_text_opinions(writer: Writer, study: Study, found: TextOpinions, *, with_texts: bool) -> None:
+    if found.checked is not None:
+        files = checks_files(study, found.checked, with_texts=with_texts)
         writer.add(archive.REQUIREMENTS, [files.facts])
         writer.add(archive.CHECKS, [files.rows])
-        checked = checks_from(files)
-    if scored is not None:
-        files = scores_files(study, scored)
+    if found.rows is not None:
+        files = scores_files(study, found.rows)
         writer.add(archive.SCORED, [files.facts])
         writer.add(archive.SCORES, [files.rows])
-        scored = scores_from(files)
-    tables = TextOpinions(checked, scored).tables()
-    return (line_of(place_of(table), table.payload).encode() for table in tables)
 
 
 def results(snapshot: Snapshot) -> Iterator[bytes]:
+    """The tables, without those that are made of others."""
     fields = ("kind", "raters", "ties", "category", "method")
-    found = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(kind="trust", method=SEALED)
+    beside = Q(kind="trust", method=SEALED) | (Q(kind__in=(CHECKS, SCORES)) & ~Q(method=""))
+    found = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)
     for row in found.order_by(*fields).iterator(200):
         yield line_of(place_of(row), row.payload).encode()
 

@@ -27,8 +27,9 @@ from leaderboard.files.bundle.archive import (
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
-from leaderboard.files.bundle.text_opinions import Files, TextOpinions, checks_from, scores_from
+from leaderboard.files.bundle.text_opinions import Files, checks_from, scores_from
 from leaderboard.refreshing.tables import tables
+from leaderboard.refreshing.text_tables import TextOpinions
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
@@ -139,7 +140,7 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
     texts = sizes_from(bundle.read(SIZES)) if SIZES in bundle else None
     right = right_answers_from(bundle.read(RIGHT_ANSWERS)) if RIGHT_ANSWERS in bundle else None
     about_texts = _text_opinions(bundle)
-    if not len(opinions) and about_texts == (None, None):
+    if not len(opinions) and not about_texts:
         raise BundleError("The ratings in the bundle are invalid: there are none.")
     try:
         of_pairs = tables(opinions, method, {}, texts, right)

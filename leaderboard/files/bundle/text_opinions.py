@@ -1,7 +1,4 @@
-"""Checks of requirements and scores of single texts in a bundle, and the tables that follow from them.
-
-No snapshot holds these tables: a bundle has those of its own rows.
-"""
+"""Checks of requirements and scores of single texts in a bundle."""
 
 from __future__ import annotations
 
@@ -20,11 +17,9 @@ from arena.models import Completion, Question, Study
 from leaderboard.files.bundle.archive import BundleError, sha256
 from leaderboard.files.bundle.arrays import AT_MOST, lines_csv
 from leaderboard.files.selection import rater_names
-from leaderboard.requirements.content import requirement_tables
-from leaderboard.requirements.reading import VALUES, Checked, Requirement, Said, checked, gathered
-from leaderboard.scores.content import score_tables
-from leaderboard.scores.reading import ScoreRow, ScoreRows, score_rows
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.requirements.reading import VALUES, Checked, Requirement, Said, gathered
+from leaderboard.scores.reading import ScoreRow, ScoreRows
+from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.gold import NOT_ASKED
 
@@ -36,32 +31,6 @@ class Files(NamedTuple):
 
     facts: bytes
     rows: bytes
-
-
-class TextOpinions(NamedTuple):
-    """Those of a bundle; None without any."""
-
-    checked: Checked | None
-    scored: ScoreRows | None
-
-    @property
-    def raters(self) -> set[int]:
-        """Who checked or scored, by id."""
-        checks = () if self.checked is None else self.checked.ids.tolist()
-        scores = () if self.scored is None else (row.rater for row in self.scored.rows)
-        return {*checks, *scores}
-
-    def tables(self) -> Iterator[Table]:
-        """All that a bundle publishes of them."""
-        if self.checked is not None:
-            yield from requirement_tables(self.checked)
-        if self.scored is not None:
-            yield from score_tables(self.scored.arrays())
-
-
-def text_opinions(study: Study) -> TextOpinions:
-    found, scores = checked(study), score_rows(study)
-    return TextOpinions(found if len(found) else None, scores if scores.rows else None)
 
 
 UNKNOWN_TEXT: Final = digest_of(())

@@ -87,6 +87,7 @@ def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
 def test_pages_about_single_answers_are_named_where_there_are_any(made, client):
     assert "Files about single answers" not in client.get(PAGE).content.decode()
     make.make_score(completion=made.pair("Alpha", "Beta").first)
+    services.refresh_if_stale(made.study)
     page = client.get(PAGE).content.decode()
     assert '<a href="/studies/made/scores/">text scores</a>' in page
     assert "/studies/made/requirements/" not in page

@@ -11,7 +11,7 @@ from leaderboard.texts.table import lead, order_sentence
 
 
 def agreement(spearman, low=None, high=None):
-    return OrderAgreement(5, spearman, low, high, None, None, None)
+    return OrderAgreement(5, spearman, low, high, None, None, None).as_dict()
 
 
 @pytest.mark.parametrize(
