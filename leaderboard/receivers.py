@@ -6,10 +6,20 @@ from typing import Any
 from django.db import DatabaseError
 from django.dispatch import receiver
 
-from arena.models.signals import comparison_recorded, study_changed, text_recorded
+from arena.models import Assignment
+from arena.models.signals import answer_shown, comparison_recorded, study_changed, text_recorded
+from leaderboard.models import Snapshot
 from leaderboard.snapshots import freshness
 
 logger = logging.getLogger(__name__)
+
+
+@receiver(answer_shown, dispatch_uid="leaderboard.shown")
+def is_shown(sender: Any, assignment: Assignment, **kwargs: Any) -> bool:
+    """Whether the newest numbers count everything that was there, this answer too."""
+    newest = Snapshot.objects.opened(assignment.study)
+    given = assignment.finished_at
+    return bool(newest and given and not newest.holds_back and given <= newest.created_at)
 
 
 @receiver([comparison_recorded, study_changed, text_recorded], dispatch_uid="leaderboard.refresh")

@@ -25,6 +25,10 @@ other calls stay in the opinion's extra["call"]. An exception undoes the recordi
 """
 
 
+answer_shown = Signal()
+"""Asks whether pages show numbers that count an answer. Argument: assignment. A receiver returns a bool."""
+
+
 class Received(NamedTuple):
     """A stored answer; of answers to several questions, the last. call: the record of the model call."""
 

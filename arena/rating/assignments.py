@@ -20,6 +20,7 @@ from arena.rating.offering import History, Offered, history_of, lease_time, offe
 from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
+from arena.rating.publication import stays
 from arena.rating.recording import finish, own_assignment
 
 HAND_OVER = timedelta(seconds=1)
@@ -258,7 +259,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     last = done.order_by(F("finished_at").desc(nulls_last=True), "-pk")
     assignment = last.select_for_update(no_key=True).first()
     if assignment:
-        if assignment.published_in is not None:
+        if stays(assignment):
             raise NotAllowedError(PUBLISHED)
         if assignment.state == Assignment.State.SUBMITTED and is_swayed(locked, assignment):
             raise NotAllowedError(SWAYED[assignment.kind])

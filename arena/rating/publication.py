@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from arena.models import Assignment, Rater, Role, Study
 from arena.models.querysets import left_out_raters
+from arena.models.signals import answer_shown
 from arena.rating.recorders import batches
 
 LEAST_ANSWERS: Final = 10
@@ -49,6 +50,18 @@ def held_back(number: int | None = None) -> Q:
 def may_count(study: Study) -> Q:
     """The opinions that numbers may count which are made whenever somebody looks."""
     return ~held_back() if holds_back(study) else Q()
+
+
+def stays(answer: Assignment) -> bool:
+    """Whether others than operators see numbers that count an answer, so that it can no longer be changed.
+
+    So they do at once when a study becomes public, or opens again, until the next numbers are made.
+    """
+    if answer.published_in is not None:
+        return True
+    return holds_back(answer.study) and any(
+        shown for _, shown in answer_shown.send(Assignment, assignment=answer)
+    )
 
 
 def due(study: Study, seen: datetime | None = None) -> Due:

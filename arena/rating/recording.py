@@ -26,6 +26,7 @@ from arena.rating.opinions import (
     TextScore,
 )
 from arena.rating.pair_recorder import PairRecorder
+from arena.rating.publication import stays
 from arena.rating.recorders import Entry, Recorder, Stored
 from arena.rating.text_recorders import CheckRecorder, ScoreRecorder
 
@@ -196,7 +197,7 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         if not (is_repeated if is_person else is_same):
             raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
         return Entry(assignment, said, earlier, earlier, finishes=False)
-    if earlier is not None and assignment.published_in is not None and not is_repeated:
+    if earlier is not None and not is_repeated and stays(assignment):
         raise NotAllowedError("The leaderboard counts your earlier answer. The new one was not stored.")
     if assignment.rater.kind == Rater.Kind.PERSON and assignment.kind not in assignment.study.tasks:
         raise NotAllowedError("This study no longer asks this. It was not stored; your other answers are.")

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import _lru_cache_wrapper
 
 import pytest
@@ -206,6 +206,29 @@ def test_a_late_change_of_an_answer_that_counts_is_refused(rated: OpenStudy) -> 
     given = counts.comparisons.get().rating
     with pytest.raises(NotAllowedError, match="counts your earlier answer"):
         recording.record(rated.others[0], counts.public_id, Rating(points=8, rating=9 - given))
+
+
+def test_what_a_study_shows_when_others_come_to_see_it_stays(
+    rated: OpenStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any other numbers are made."""
+    study, me = rated.study, rated.me
+    Study.objects.filter(pk=study.pk).update(visibility="private")
+    study.refresh_from_db()
+    shown = [rated.rate(me, rated.pairs["coding"][number], 1) for number in (9, 10, 11)]
+    assert assignments.undo(study, me, shown[2].public_id) == shown[2]
+    services.refresh(study)
+    assert assignments.undo(study, me, shown[1].public_id) == shown[1]
+    Study.objects.filter(pk=study.pk).update(visibility="public")
+    study.refresh_from_db()
+    with pytest.raises(NotAllowedError, match="counts this answer already"):
+        assignments.undo(study, me, shown[0].public_id)
+    for reopened in shown[1:]:
+        with pytest.raises(NotAllowedError, match="counts your earlier answer"):
+            recording.record(me, reopened.public_id, Rating(points=8, rating=8))
+    monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(seconds=1))
+    later = rated.rate(me, rated.pairs["coding"][12], 1)
+    assert assignments.undo(study, me, later.public_id) == later
 
 
 def test_an_answer_that_is_being_changed_waits(rated: OpenStudy) -> None:
