@@ -270,7 +270,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     return assignment
 
 
-PUBLISHED: Final = "The leaderboard counts this answer already, so it can no longer be changed."
+PUBLISHED: Final = "The leaderboard counts your rating already, so it can no longer be changed."
 
 SWAYED: Final[dict[str, str]] = {
     Assignment.Kind.COMPARE: "You cannot change a rating after you have seen the names. "

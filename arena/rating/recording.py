@@ -198,7 +198,7 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
             raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if earlier is not None and not is_repeated and stays(assignment):
-        raise NotAllowedError("The leaderboard counts your earlier answer. The new one was not stored.")
+        raise NotAllowedError("The leaderboard counts your earlier rating. The new one was not stored.")
     if assignment.rater.kind == Rater.Kind.PERSON and assignment.kind not in assignment.study.tasks:
         raise NotAllowedError("This study no longer asks this. It was not stored; your other answers are.")
     if assignment.study.is_closed:

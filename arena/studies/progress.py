@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Study
 from arena.people.permissions import OperatorRequest, operator
+from arena.rating import publication
 from arena.rating.limits import by_rater as limits_by_rater
 from arena.studies import counts
 from arena.studies.pages import paged, show
@@ -161,6 +162,18 @@ def _not_counted(sums: dict[str, int], beyond: int) -> str:
     return ", ".join(f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number)
 
 
+def _waiting(study: Study) -> str:
+    """How many answers wait to count on the leaderboard, and why; empty for none."""
+    number = publication.waiting(study) if publication.holds_back(study) else 0
+    if not number:
+        return ""
+    return (
+        f"Waiting to count on the leaderboard: {number:,}. While others see it, what people rate counts in "
+        f"groups of {publication.LEAST_ANSWERS} or more by at least {publication.LEAST_RATERS} people, so that "
+        "no single rating can be read from it."
+    )
+
+
 @require_safe
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
@@ -178,6 +191,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
         "people": counts.people_in(request.study),
         "sums": (found := sums(request.study)),
         "not_counted": _not_counted(found, total.beyond),
+        "waiting": _waiting(request.study),
         "now": timezone.now(),
     }
     if request.htmx:

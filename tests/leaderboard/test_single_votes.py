@@ -3,8 +3,11 @@
 import gc
 import itertools
 import json
+import math
+import random
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.models import Assignment, Pair, Rater, Study
-from arena.rating import assignments, recording
+from arena.rating import assignments, publication, recording
 from arena.rating.opinions import Check, Checks, NotAllowedError, Rating, Said, TextScore
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from leaderboard.models import Snapshot
@@ -51,6 +54,12 @@ class OpenStudy:
             ]
         self.me = make.make_member(self.study)
         self.others = [make.make_member(self.study) for _ in range(4)]
+
+    def spy(self) -> Client:
+        """A browser in which the attacker has signed in."""
+        client = Client()
+        client.force_login(self.me.user)
+        return client
 
     def rate(self, rater: Rater, pair: Pair, rating: int) -> Assignment:
         return _said(make.make_assignment(pair=pair, rater=rater), Rating(points=8, rating=rating))
@@ -98,14 +107,16 @@ def rated(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[OpenStudy]:
         yield found
 
 
-def seen(study: Study) -> dict[str, bytes]:
-    """The reply of every address that a visitor comes to, and of every one of the API."""
+def seen(study: Study, client: Client) -> dict[str, bytes]:
+    """The reply of every public address that somebody comes to, and of every one of the API."""
     for each in gc.get_objects():
         if type(each) is _lru_cache_wrapper and (each.__module__ or "").startswith("leaderboard."):
             each.cache_clear()
-    client, found = Client(), dict[str, bytes]()
+    found = dict[str, bytes]()
 
     def look(address: str) -> list[str]:
+        if address.startswith(("/rate/", "/account/")):  # a rater's own
+            return []
         reply = client.get(address, follow=True)
         if "Retry-After" in reply.headers:  # computed as a worker would
             while computing.compute_next(study.pk):
@@ -154,7 +165,9 @@ WORLDS: tuple[Answers, Answers] = (
 """Others' answers, ratings, scores and checks, about texts by others."""
 
 
-def _replies(rated: OpenStudy, answers: Answers, *, together: bool = False) -> dict[str, bytes]:
+def _replies(
+    rated: OpenStudy, answers: Answers, client: Client, *, together: bool = False
+) -> dict[str, bytes]:
     with world():
         for number, said in answers:
             pair = rated.pairs["coding"][number]
@@ -170,17 +183,63 @@ def _replies(rated: OpenStudy, answers: Answers, *, together: bool = False) -> d
         services.refresh_if_stale(rated.study)
         mine = Assignment.objects.filter(rater=rated.me)
         assert mine.filter(published_in=None).exists() is not together
-        return seen(rated.study)
+        return seen(rated.study, client)
 
 
-def test_no_public_address_shows_an_answer_that_can_still_be_changed(rated: OpenStudy) -> None:
-    one, other = (_replies(rated, answers) for answers in WORLDS)
+@pytest.mark.parametrize(
+    "signed_in", [False, pytest.param(True, marks=pytest.mark.both_databases)], ids=["visitor", "rater"]
+)
+def test_no_public_address_shows_an_answer_that_can_still_be_changed(
+    rated: OpenStudy, signed_in: bool
+) -> None:
+    client = rated.spy() if signed_in else Client()
+    one, other = (_replies(rated, answers, client) for answers in WORLDS)
     assert differing(one, other) == []
 
 
 def test_the_same_addresses_do_show_what_counts(rated: OpenStudy) -> None:
-    one, other = (_replies(rated, answers, together=True) for answers in WORLDS)
+    one, other = (_replies(rated, answers, Client(), together=True) for answers in WORLDS)
     assert f"/studies/{rated.study.slug}/" in differing(one, other)
+
+
+GUESSES = 8
+
+
+@pytest.mark.parametrize("holds", [True, False], ids=["held back", "counted at once"])
+def test_authors_guessed_from_what_changes_with_an_own_rating(
+    rated: OpenStudy, monkeypatch: pytest.MonkeyPatch, holds: bool
+) -> None:
+    """The attacker says of each pair that the first answer is better, and looks who has won since.
+
+    Told which two models it is about, and left to toss a coin where nothing tells.
+    """
+    if not holds:
+        monkeypatch.setattr(publication, "holds_back", lambda study: False)
+        services.refresh(rated.study)
+    spy, coin, right = rated.spy(), random.Random(1), 0
+    for number in range(GUESSES):
+        before = _wins(rated.study, spy)
+        own = rated.rate(rated.me, rated.pairs["coding"][4 + number], 1)
+        services.refresh_if_stale(rated.study)
+        won = {name for name, wins in _wins(rated.study, spy).items() if wins > before.get(name, 0)}
+        texts = own.pair.second, own.pair.first
+        shown, other = texts if own.swapped else texts[::-1]
+        names = sorted(text.contestant.name for text in (shown, other))
+        guess = min(won) if won else coin.choice(names)
+        right += guess == shown.contestant.name
+    mine = Assignment.objects.filter(rater=rated.me)
+    assert mine.filter(published_in=None).count() == GUESSES  # each of them could be undone
+    by_chance = sum(math.comb(GUESSES, n) for n in range(right, GUESSES + 1)) / 2**GUESSES
+    assert by_chance > 0.05 if holds else right == GUESSES
+
+
+def _wins(study: Study, spy: Client) -> dict[str, int]:
+    """Of each model in the leaderboard's files, all together and in one category."""
+    found: Counter[str] = Counter()
+    for address in ("standings.json", "standings.json?category=coding", "standings.json?ties=off"):
+        for row in spy.get(f"/studies/{study.slug}/{address}").json()["standings"]:
+            found[row["contestant"]] += row["wins"]
+    return found
 
 
 def test_a_new_rating_alone_makes_no_snapshot(rated: OpenStudy) -> None:
@@ -192,7 +251,7 @@ def test_a_new_rating_alone_makes_no_snapshot(rated: OpenStudy) -> None:
 
 def test_an_answer_that_counts_stays_and_others_can_be_changed(rated: OpenStudy) -> None:
     counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
-    with pytest.raises(NotAllowedError, match="counts this answer already"):
+    with pytest.raises(NotAllowedError, match="counts your rating already"):
         assignments.undo(rated.study, rated.others[0], counts.public_id)
     own = rated.rate(rated.me, rated.pairs["coding"][9], 1)
     assert assignments.undo(rated.study, rated.me, own.public_id) == own
@@ -204,7 +263,7 @@ def test_a_late_change_of_an_answer_that_counts_is_refused(rated: OpenStudy) -> 
     counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
     Assignment.objects.filter(pk=counts.pk).update(state="claimed")
     given = counts.comparisons.get().rating
-    with pytest.raises(NotAllowedError, match="counts your earlier answer"):
+    with pytest.raises(NotAllowedError, match="counts your earlier rating"):
         recording.record(rated.others[0], counts.public_id, Rating(points=8, rating=9 - given))
 
 
@@ -221,10 +280,10 @@ def test_what_a_study_shows_when_others_come_to_see_it_stays(
     assert assignments.undo(study, me, shown[1].public_id) == shown[1]
     Study.objects.filter(pk=study.pk).update(visibility="public")
     study.refresh_from_db()
-    with pytest.raises(NotAllowedError, match="counts this answer already"):
+    with pytest.raises(NotAllowedError, match="counts your rating already"):
         assignments.undo(study, me, shown[0].public_id)
     for reopened in shown[1:]:
-        with pytest.raises(NotAllowedError, match="counts your earlier answer"):
+        with pytest.raises(NotAllowedError, match="counts your earlier rating"):
             recording.record(me, reopened.public_id, Rating(points=8, rating=8))
     monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(seconds=1))
     later = rated.rate(me, rated.pairs["coding"][12], 1)

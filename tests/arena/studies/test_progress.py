@@ -183,6 +183,18 @@ def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater,
     assert "Each pair needs 9 people, and only" in operator.get(page("operate-progress")).content.decode()
 
 
+def test_what_waits_to_count_is_said_while_others_see_the_numbers(
+    study: Study, ann: Rater, operator: Client
+) -> None:
+    (pair,) = {each.pair for each in rate(study, ann)}
+    assignment = make.make_assignment(pair=pair, rater=ann, state="submitted", finished_at=timezone.now())
+    Study.objects.update(visibility="public")
+    said = "Waiting to count on the leaderboard: 1."
+    assert said in operator.get(page("operate-progress")).content.decode()
+    Assignment.objects.filter(pk=assignment.pk).update(published_in=1)
+    assert said not in operator.get(page("operate-progress")).content.decode()
+
+
 def test_the_number_of_queries_does_not_grow(
     study: Study, ann: Rater, operator: Client, django_assert_max_num_queries: Any
 ) -> None:
