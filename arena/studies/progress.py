@@ -169,8 +169,8 @@ def _waiting(study: Study) -> str:
         return ""
     return (
         f"Waiting to count on the leaderboard: {number:,}. While others see it, what people rate counts in "
-        f"groups of {publication.LEAST_ANSWERS} or more by at least {publication.LEAST_RATERS} people, so that "
-        "no single rating can be read from it."
+        f"groups of {publication.LEAST_ANSWERS} or more by {publication.LEAST_RATERS} people at least, so "
+        "that no single rating can be read from it."
     )
 
 
