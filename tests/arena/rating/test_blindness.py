@@ -342,6 +342,61 @@ PER_VIEW = re.compile(r"\w{32,64}|(?<=X-Request-ID: )\w{16}")
 """What each view draws anew."""
 
 
+Bytes = dict[str, tuple[str, int]]
+
+
+def bytes_for(study: Study, rater: Rater) -> Bytes:
+    """What every address of the site gives a rater, and how many queries the rater's own pages take."""
+    client, found = browser_of(rater), {}
+    token = {"Authorization": f"Bearer {issue_token(rater)}"}
+    for address in site_addresses(study):
+        headers = token if address.startswith("/api/") else {}
+        with CaptureQueriesContext(connection) as asked:
+            text = everything(client.get(address, headers=headers))
+        # Others fill caches.
+        queries = len(asked) if address.startswith(f"/rate/{study.slug}/") else 0
+        found[address] = PER_VIEW.sub("", text), queries
+    return found
+
+
+def claimed_once(study: Study, rater: Rater) -> str:
+    """The pair shown, with the one held ready: they are drawn here."""
+    client = browser_of(rater)
+    shown = client.get(reverse("rate-study", args=[study.slug]), headers=JSON).json()["assignment"]
+    client.get(reverse("ahead", args=[study.slug]), {"after": shown}, headers=JSON)
+    return str(shown)
+
+
+def test_a_rater_gets_the_same_bytes_from_as_many_queries_whoever_wrote_what() -> None:
+    """Pages, refusals, files of own data and the API, with a short and a long name changing places."""
+    study = make.make_small_study(prompts=4, contestants=2)
+    field, rater = list(study.contestants.order_by("pk")), reader(study)
+    prompt = study.prompts.last()
+    one, other = prompt.completions.order_by("pk")
+    pair = make.make_pair(prompt=prompt, first=one, second=other)
+    make.make_comparison(pair=pair, rater=rater, source="web")
+    rate, client = reverse("rate-study", args=[study.slug]), browser_of(rater)
+
+    def seen(names: list[str]) -> Bytes:
+        with transaction.atomic():
+            for contestant, name in zip(field, names, strict=True):
+                study.contestants.filter(pk=contestant.pk).update(name=name, slug=name, family=name)
+            found = bytes_for(study, rater)
+            sent = {"assignment": shown, "rater": str(rater.user_id), "reason": "none", "rating": "9"}
+            for form in ("", "flag/", "shown/", "undo/"):
+                with CaptureQueriesContext(connection) as asked:
+                    text = everything(client.post(rate + form, sent, headers=JSON))
+                found[f"POST {form}"] = PER_VIEW.sub("", text), len(asked)
+            transaction.set_rollback(True)
+        return found
+
+    with time_machine.travel(datetime(2026, 1, 1, tzinfo=UTC), tick=False):
+        shown = claimed_once(study, rater)
+        here, there = (seen(names) for names in (["ox", "ibex" * 20], ["ibex" * 20, "ox"]))
+    assert {address for address in here if here[address] != there[address]} <= {"/metrics"}
+    assert len(here) > 60
+
+
 def test_nothing_tells_the_right_answer_while_the_study_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address gives a rater the same bytes, from as many queries, whichever answers are right."""
     monkeypatch.setattr(refreshing, "ROUNDS", 20)
@@ -355,28 +410,17 @@ def test_nothing_tells_the_right_answer_while_the_study_is_open(monkeypatch: pyt
             make.make_comparison(pair=pair, rater=judge, swapped=swapped, rating=2 + 3 * swapped)
     rater = reader(study)
     make.make_comparison(pair=study.prompts.first().pairs.get(), rater=rater)
-    client = browser_of(rater)
-    headers = {"Authorization": f"Bearer {issue_token(rater)}"}
 
-    def seen(gold: str) -> dict[str, tuple[str, int]]:
-        found = {}
+    def seen(gold: str) -> Bytes:
         with transaction.atomic():
             Pair.objects.filter(prompt__study=study).update(gold=gold, gold_source="an editor")
             refreshing.refresh(study)
-            for address in site_addresses(study):
-                more: Any = {"headers": headers} if address.startswith("/api/") else {}
-                with CaptureQueriesContext(connection) as asked:
-                    text = everything(client.get(address, **more))
-                # Others fill caches.
-                queries = len(asked) if address.startswith(f"/rate/{study.slug}/") else 0
-                found[address] = PER_VIEW.sub("", text), queries
+            found = bytes_for(study, rater)
             transaction.set_rollback(True)
         return found
 
     with time_machine.travel(datetime(2026, 1, 1, tzinfo=UTC), tick=False):
-        # The pair shown and the one held ready are drawn once.
-        shown = client.get(reverse("rate-study", args=[study.slug]), headers=JSON).json()["assignment"]
-        client.get(reverse("ahead", args=[study.slug]), {"after": shown}, headers=JSON)
+        claimed_once(study, rater)
         first, second = seen("first"), seen("second")
     differing = {address for address in first if first[address] != second[address]}
     assert differing <= {"/metrics"}  # counts these requests

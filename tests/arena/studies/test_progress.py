@@ -201,10 +201,10 @@ def test_the_number_of_queries_does_not_grow(
     for _ in range(20):
         rate(study, make.make_member(study))
     for name in ("operate-progress", "operate-progress-pairs", "operate-people", "operate-flags"):
-        with django_assert_max_num_queries(22):
+        with django_assert_max_num_queries(24):
             assert operator.get(page(name)).status_code == 200
     Study.objects.update(tasks=["score", "check"])
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(28):
         assert operator.get(page("operate-progress")).status_code == 200
 
 

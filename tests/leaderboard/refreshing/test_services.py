@@ -286,4 +286,4 @@ class TestSweeping:
         before = queries()
         for _ in range(3):
             HandMade("alpha", "beta").rate("alpha", "beta", 1)
-        assert queries() == before <= 3
+        assert queries() == before <= 4
