@@ -38,8 +38,10 @@ LINTERS = {
 }
 NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"
-# Each worker starts with half of the tests in their order: those of a module share rows.
+# Each worker starts with its part of the tests in their order: those of a module share rows.
 WORKERS = ["-n", "2", "--dist", "worksteal"]
+# A page is waited for about half of the time.
+BROWSERS = ["-n", "3", "--dist", "worksteal"]
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
 """Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
@@ -118,7 +120,7 @@ def browser() -> Result:
     executable = find_chromium()
     if executable is None:
         return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    with Suite(f"browser ({executable})", [*WORKERS, *marked("browser")]) as tests:
+    with Suite(f"browser ({executable})", [*BROWSERS, *marked("browser")]) as tests:
         return tests.result()
 
 

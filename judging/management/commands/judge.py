@@ -20,6 +20,7 @@ GOES_ON = ("queued", "running")
 
 class Command(BaseCommand):
     help = "Let a judge compare, score or check the answers of a study. Needs a running arena."
+    requires_system_checks = []  # the running arena made them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", nargs="?", help="slug of the study")

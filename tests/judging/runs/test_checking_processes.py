@@ -14,7 +14,7 @@ from tests.judging.protocols.infobench import answering, asked, read_rows
 
 pytestmark = pytest.mark.processes
 
-KILLS = 5
+KILLS = 3
 KILLED = 60  # texts of the run that is killed
 
 SEED = """
