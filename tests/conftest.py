@@ -21,7 +21,7 @@ from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
 # run, so that a change fails for what it changed; --hypothesis-profile=random looks for others.
-hypothesis_settings.register_profile("arena", deadline=None, derandomize=True, max_examples=50)
+hypothesis_settings.register_profile("arena", deadline=None, derandomize=True, max_examples=25)
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 hypothesis_settings.load_profile("arena")
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Barrier, Event, Thread
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.runs.batching import Combiner
@@ -34,7 +34,6 @@ def test_one_item_is_handled_by_itself() -> None:
     most=st.integers(1, 10),
     linger=st.sampled_from([0.0, 0.001]),
 )
-@settings(max_examples=30, deadline=None)
 def test_nothing_is_lost_and_nothing_doubled(threads: int, each: int, most: int, linger: float) -> None:
     handled: Counter[tuple[int, int]] = Counter()
     sizes = []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints import costs
@@ -111,7 +111,6 @@ events = st.one_of(
 
 
 @pytest.mark.django_db
-@settings(max_examples=60)
 @given(budget=st.integers(1, 5), happens=st.lists(events, max_size=25))
 def test_no_order_of_events_passes_the_budget(budget: int, happens: list[tuple[Any, ...]]) -> None:
     Price.objects.all().delete()

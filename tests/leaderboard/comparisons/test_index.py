@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.comparisons import index
@@ -194,7 +194,6 @@ def studies(draw):
     return found
 
 
-@settings(max_examples=100)
 @given(studies())
 def test_any_study_by_the_plain_rules(answers):
     found = built(*answers)
@@ -205,7 +204,6 @@ def test_any_study_by_the_plain_rules(answers):
         np.testing.assert_allclose(spread, spreads[pair], **SINGLE)
 
 
-@settings(max_examples=50)
 @given(studies())
 def test_which_completion_has_the_smaller_id_changes_nothing(answers):
     turned = [answer._replace(swapped=not answer.swapped) for answer in answers]

@@ -368,7 +368,6 @@ class TestLimits:
                 rate(study, **option)
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 25), st.integers(1, 6))
 def test_any_tiny_study_has_finite_ratings_or_a_reason(seed, contestants, pairs, prompts):
     generator = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ import evalica
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -99,7 +99,6 @@ class TestFiniteMaximum:
         )
         return strong == weak
 
-    @settings(max_examples=50)
     @given(small_games())
     def test_there_is_one_exactly_without_the_prior_and_it_solves_the_equations(self, games):
         fit = bradley_terry(games)
@@ -165,7 +164,6 @@ def test_the_prior_is_given_only_to_the_group_that_needs_it():
     assert fit.unbounded == (None, None, None, "above", "below")
 
 
-@settings(max_examples=50)
 @given(small_games(), st.permutations(range(CONTESTANTS)))
 def test_numbering_contestants_and_the_order_of_games_change_nothing(games, numbers):
     renamed = np.array(numbers)
@@ -173,7 +171,6 @@ def test_numbering_contestants_and_the_order_of_games_change_nothing(games, numb
     assert other.rating[renamed] == pytest.approx(bradley_terry(games).rating, abs=1e-6)
 
 
-@settings(max_examples=50)
 @given(small_games(), st.randoms(use_true_random=False))
 def test_the_order_of_games_and_sides_changes_nothing(games, random):
     order = list(range(len(games)))

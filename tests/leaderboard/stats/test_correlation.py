@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -162,7 +162,6 @@ def test_the_ceiling_by_hand():
     assert np.isnan(resample([measure], 5, 0)[0]).all()
 
 
-@settings(max_examples=40)
 @given(
     st.integers(0, 1000),
     st.lists(st.booleans(), min_size=agreement_studies.PAIRS, max_size=agreement_studies.PAIRS),

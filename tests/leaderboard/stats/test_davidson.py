@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
@@ -111,7 +111,6 @@ def finite_maximum(games):
 
 
 class TestFiniteMaximum:
-    @settings(max_examples=50)
     @given(small_games())
     def test_the_prior_is_used_exactly_where_there_is_no_maximum_and_it_solves_the_equations(self, games):
         fit = davidson(games)
@@ -136,7 +135,6 @@ class TestFiniteMaximum:
         assert not davidson(make_games([0, 1, 2, 0], [1, 2, 0, 1], [1, 1, 1, 0.5], 3)).prior
 
 
-@settings(max_examples=50)
 @given(small_games(), st.permutations(range(CONTESTANTS)))
 def test_numbering_contestants_and_sides_otherwise_changes_nothing(games, numbers):
     renamed = np.array(numbers)

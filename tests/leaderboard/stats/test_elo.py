@@ -5,7 +5,7 @@ import tracemalloc
 import evalica
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.stats import (
@@ -213,7 +213,6 @@ def test_little_memory_for_pools_changes_nothing(monkeypatch):
     assert np.array_equal(samples(games, threads=3), whole)
 
 
-@settings(max_examples=40)
 @given(
     st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)),
     st.permutations(range(CONTESTANTS)),
@@ -225,14 +224,12 @@ def test_numbering_contestants_otherwise_changes_no_sample(games, numbers):
     assert bootstrap(other, rounds=5).samples[:, renamed] == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=40)
 @given(small_games())
 def test_a_resampled_game_seen_from_the_other_side_is_the_same_game_and_no_points_are_lost(games):
     turned = make_games(games.b, games.a, 1 - games.score, CONTESTANTS)
     assert np.array_equal(bootstrap(turned, rounds=5).samples, bootstrap(games, rounds=5).samples)
 
 
-@settings(max_examples=40)
 @given(st.booleans().flatmap(lambda clustered: small_games(clustered=clustered)))
 def test_no_round_makes_or_loses_points(games):
     assert bootstrap(games, rounds=5).samples.mean(axis=1) == pytest.approx(np.full(5, 1000.0), abs=1e-9)

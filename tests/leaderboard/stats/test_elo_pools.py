@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.stats import bootstrap_elo, elo_walk, make_games, sequential_elo
@@ -77,7 +77,6 @@ def test_each_round_is_sequential_elo_on_the_drawn_clusters_in_shuffled_order():
 
 
 class TestGrouping:
-    @settings(max_examples=50)
     @given(st.lists(st.integers(-3, 5), min_size=1, max_size=60), st.integers(1, 9))
     def test_games_stand_by_cluster_and_in_their_order(self, labels, at_once):
         with pytest.MonkeyPatch.context() as patch:
@@ -90,7 +89,6 @@ class TestGrouping:
         assert every_game_an_outcome(["b", "a", "b"]).of_game.tolist() == [1, 0, 2]
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_outcomes_do_not_depend_on_the_parts_they_are_read_in(data):
     games = data.draw(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from((0, 0.5, 1)))))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.stats import (
@@ -116,7 +116,6 @@ def test_the_mean_of_elo_by_hand(shares, points):
     assert first - second == pytest.approx(points, abs=0.02)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 2), st.integers(1, 3)), min_size=1, max_size=12))
 def test_whole_shares_rank_as_games(rows):
     """An expected rating on one of three points is that rating, with a tie as half a win."""

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import t as student
 
 from leaderboard.stats import Method, make_games, rank_games
@@ -99,7 +99,6 @@ def test_a_ranking_groups_two_by_the_interval_of_their_difference_by_hand():
 
 @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
 @pytest.mark.parametrize("method", ["elo", "bradley-terry", "davidson"])
-@settings(max_examples=25)
 @given(games=small_games())
 def test_a_ranking_groups_every_two_as_their_difference_says(method, intervals, games):
     wanted = Method(method, rounds=5, interval=80.0, intervals=intervals, robustness=False)

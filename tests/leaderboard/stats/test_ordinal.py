@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.special import expit
@@ -148,7 +148,6 @@ class TestMirror:
         assert other.effects["length"].log_odds == pytest.approx(fit.effects["length"].log_odds, abs=1e-7)
         assert other.thresholds[points] == pytest.approx(fit.thresholds[points], abs=1e-7)
 
-    @settings(max_examples=40)
     @given(small_ratings(), st.permutations(range(CONTESTANTS)))
     def test_renaming_contestants_renames_the_result(self, ratings, names):
         fit = ordinal(ratings, position=False)
@@ -161,7 +160,6 @@ class TestMirror:
 
 
 class TestNoFiniteMaximum:
-    @settings(max_examples=50)
     @given(small_ratings(), st.booleans())
     def test_the_prior_is_used_exactly_where_linear_programming_finds_none(self, ratings, position):
         try:
@@ -486,7 +484,6 @@ class TestRounds:
         assert np.isfinite(found.samples).all()
         assert np.abs(found.samples - 1000).max() < 1000
 
-    @settings(max_examples=40)
     @given(small_ratings(), st.integers(0, 3))
     def test_any_ratings(self, ratings, seed):
         found = bootstrap_ordinal(ratings, rounds=20, seed=seed, position=False)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -180,7 +180,6 @@ class TestMeasured:
         assert again.raters == 2.0
         assert again.variance.within == pytest.approx(once.variance.within)
 
-    @settings(max_examples=25)
     @given(st.permutations(range(4)), st.integers(0, 5))
     def test_relabelling_and_swapping_change_nothing(self, order, seed):
         study = make_study(20, (1100, 1000, 950, 900), raters=2, seed=seed)

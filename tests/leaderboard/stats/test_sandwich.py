@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.optimize import approx_fprime
 from scipy.stats import kstest, norm
 
@@ -158,7 +158,6 @@ def with_a_circle(games):
     )
 
 
-@settings(max_examples=30)
 @given(small_games(clustered=True).map(with_a_circle))
 def test_sides_and_doubled_clusters(games):
     """Turning every game changes nothing; every cluster twice halves the variance, but for the factor."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.formats.catalogue import gather
@@ -55,19 +55,16 @@ def lines(objects: Iterable[Any]) -> bytes:
 
 
 @given(st.binary(max_size=200), st.sampled_from(["a.jsonl", "a.csv", "a.gz", "a"]))
-@settings(max_examples=50, deadline=None)
 def test_any_bytes(content: bytes, name: str) -> None:
     items(content, name)
 
 
 @given(st.lists(OBJECTS, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_any_objects(objects: list[dict[str, Any]]) -> None:
     items(lines(objects), "a.jsonl")
 
 
 @given(OBJECTS)
-@settings(max_examples=60, deadline=None)
 def test_a_comparison_that_is_read_can_be_stored(changes: dict[str, Any]) -> None:
     for item in items(lines([COMPARISON, {**COMPARISON, **changes}]), "a.jsonl"):
         if isinstance(item, ComparisonRecord):
@@ -77,7 +74,6 @@ def test_a_comparison_that_is_read_can_be_stored(changes: dict[str, Any]) -> Non
 
 
 @given(st.lists(st.lists(st.text(max_size=6), min_size=6, max_size=6), max_size=3))
-@settings(max_examples=50, deadline=None)
 def test_any_cells(rows: list[list[str]]) -> None:
     body = "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
     items(f"prompt,first,second,rater,rating,points\n{body}".encode("utf-8", "surrogatepass"), "a.csv")
@@ -104,7 +100,6 @@ NESTED = st.lists(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=3), m
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(list(row)[:3]))
 @given(st.data())
-@settings(max_examples=40, deadline=None)
 def test_any_value_in_any_field(row: Mapping[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(row)))
     for item in items(lines([row, {**row, name: data.draw(VALUES | WRITTEN | NESTED)}]), "file.jsonl"):
