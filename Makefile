@@ -44,7 +44,7 @@ test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis
 	@.venv/bin/python -m tests.run
 lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
-faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; about an hour
+faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
 	@.venv/bin/python -m tests.faults
 bench: _install-bench ## speed benchmarks, and how often intervals include the truth; most of an hour
 	@.venv/bin/python -m pytest tests/benchmarks -s
