@@ -110,6 +110,11 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["study", "rater", "state"]),
             models.Index(fields=["leased_until"], condition=Q(state="claimed"), name="assignment_live_lease"),
+            # What waits for a judge, in the order of planning. By ids a planner may begin where the
+            # table does.
+            models.Index(
+                fields=["rater", "study", "created_at"], condition=Q(state="open"), name="assignment_waiting"
+            ),
         ]
 
     def __str__(self) -> str:

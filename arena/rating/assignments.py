@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Case, DateTimeField, F, Q, Value, When
+from django.db.models import Case, DateTimeField, F, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -174,14 +174,15 @@ def refuse_unwelcome(study: Study, rater: Rater, membership: Membership | None =
 
 
 def lease_planned(study: Study, rater: Rater, kind: str, lease: timedelta) -> Assignment | None:
-    """Lease the next assignment of a kind that is planned for a judge, or a lapsed one.
+    """Lease a lapsed assignment of a kind, or the next one that is planned for a judge.
 
     To be called with the study locked.
     """
     now = timezone.now()
-    waiting = Q(state=Assignment.State.OPEN) | Q(state=Assignment.State.CLAIMED, leased_until__lte=now)
-    planned = Assignment.objects.filter(waiting, study=study, rater=rater, kind=kind)
-    assignment = planned.order_by("pk").first()
+    planned = Assignment.objects.filter(study=study, rater=rater, kind=kind)
+    assignment = (
+        planned.lapsed(now).order_by("leased_until").first() or planned.open().order_by("created_at").first()
+    )
     if assignment:
         assignment.state, assignment.leased_until = Assignment.State.CLAIMED, now + lease
         assignment.save(update_fields=["state", "leased_until"])
@@ -291,10 +292,10 @@ def is_swayed(study: Study, answered: Assignment) -> bool:
 @transaction.atomic
 def expire_lapsed(now: datetime | None = None) -> int:
     """Take back people's lapsed claims; returns how many. Reopened ones are answered or skipped again."""
-    people = Rater.objects.filter(kind=Rater.Kind.PERSON)
-    lapsed = Assignment.objects.lapsed(now).filter(rater__in=people)
+    lapsed = Assignment.objects.lapsed(now)
+    found = list(lapsed.filter(rater__kind=Rater.Kind.PERSON).order_by().values_list("pk", flat=True))
     # Locked first: an answer that arrives at this moment is waited for, and its assignment left alone.
-    held = [row.pk for row in lapsed.select_for_update(no_key=True).only("pk")]
+    held = [row.pk for row in lapsed.filter(pk__in=found).select_for_update(no_key=True).only("pk")]
     rows = Assignment.objects.filter(pk__in=held)
     rows.answered().update(state=Assignment.State.SUBMITTED)
     rows.filter(state="claimed", finished_at__isnull=False).update(state=Assignment.State.SKIPPED)

@@ -133,8 +133,10 @@ class PairPool:
             return self._tally.worth()
 
     def _read_claims(self) -> None:
-        held = _claims(self._study, timezone.now()).filter(pair__isnull=False)
-        rows = list(held.values_list("pair", "pair__first", "pair__second"))
+        # Those of all studies, of which there are few: by its study SQLite would look at all assignments.
+        held = _claims(timezone.now()).filter(pair__isnull=False)
+        claims = held.values_list("pair", "pair__first", "pair__second", "study")
+        rows = [claim[:3] for claim in claims if claim[3] == self._study]
         self.claims = np.bincount(self._place(rows)[0], minlength=len(self.possible))
 
     def _note(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
@@ -205,9 +207,9 @@ class Tally:
                 self._wins[b, a] += sign * n * (share if swapped else 1 - share)
 
 
-def _claims(study: int, now: datetime) -> AssignmentQuerySet:
-    """What people hold for the study itself."""
-    held = Assignment.objects.holding(now).filter(study=study, rater__kind=Rater.Kind.PERSON)
+def _claims(now: datetime) -> AssignmentQuerySet:
+    """What people hold for studies themselves."""
+    held = Assignment.objects.holding(now).filter(rater__kind=Rater.Kind.PERSON)
     return held.filter(purpose=Purpose.STUDY).order_by()
 
 
@@ -604,7 +606,7 @@ def _lock_pair(pair: Pair, waits: bool) -> int | None:
 
 def _counted(pk: int, study: Study, now: datetime) -> tuple[Pair, int]:
     """The pair with its texts, and how many people hold it."""
-    held = _claims(study.pk, now).filter(pair=OuterRef("pk")).values("pair")
+    held = _claims(now).filter(pair=OuterRef("pk")).values("pair")
     claims = Coalesce(Subquery(held.annotate(n=Count("pk")).values("n")), 0)
     pair: Any = Pair.objects.select_related("prompt", "first", "second").annotate(claims=claims).get(pk=pk)
     return pair, pair.claims

@@ -156,14 +156,16 @@ def own_assignments(
     """
     # PostgreSQL refuses to look for a NUL.
     names = [name for name in public_ids if "\0" not in name]
-    found = Assignment.objects.filter(public_id__in=names, rater=rater).order_by("pk").annotate(**columns)
+    found = Assignment.objects.filter(public_id__in=names).order_by("pk").annotate(**columns)
     found = found.filter(study=study) if study else found.prefetch_related("study")
     out = Membership.objects.filter(study=OuterRef("study"), rater=rater, left_out_at__isnull=False)
     if rater.kind == Rater.Kind.JUDGE:
         found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
     else:
         found = found.annotate(is_left_out=Exists(out))
-    assignments = list(found.select_for_update(no_key=True, of=("self",)))
+    # Chosen here: SQLite would look for a few ids among all that the rater was ever offered.
+    locked = found.select_for_update(no_key=True, of=("self",))
+    assignments = [each for each in locked if each.rater_id == rater.pk]
     for each in assignments:
         each.rater = rater  # read once, not with every row
         if study:

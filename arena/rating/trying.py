@@ -32,12 +32,12 @@ class Said:
 def pairs() -> QuerySet[Pair]:
     """The pairs that everybody may try, of studies whose ratings and authors are public."""
     rated = Q(people_ratings__gt=0) | Q(judge_ratings__gt=0)
-    closed = Q(prompt__study__visibility=Study.Visibility.PUBLIC, prompt__study__closed_at__isnull=False)
+    closed = Study.objects.public().filter(closed_at__isnull=False)
     usable = Q(first__telling=[], first__is_empty=False, second__telling=[], second__is_empty=False)
     named = Q(first__contestant__isnull=False, second__contestant__isnull=False)
     unknown = Q(prompt__turns=[]) | Q(first__turns=[]) | Q(second__turns=[])
     apart = Q(prompt__subset=TRAINING_SUBSET)
-    return Pair.objects.filter(rated, closed, usable, named).exclude(unknown | apart)
+    return Pair.objects.filter(rated, usable, named, prompt__study__in=closed).exclude(unknown | apart)
 
 
 @require_safe

@@ -14,6 +14,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison
+from arena.models.querysets import word
 from judging.models.runs import JudgeRun, RunAssignment
 
 RECENTLY = timedelta(minutes=3)  # the time over which a run's rate is measured
@@ -70,15 +71,18 @@ class Progress:
 
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
+    def in_flight(self) -> JudgeCallQuerySet:
+        return self.filter(state=word("in_flight"))
+
     def overdue(self, now: datetime) -> JudgeCallQuerySet:
-        return self.filter(state="in_flight", deadline__lte=now)
+        return self.in_flight().filter(deadline__lte=now).order_by("deadline")
 
     def unreadable(self) -> JudgeCallQuerySet:
         """The replies that ended an assignment without a rating, oldest first; voters may be undecided."""
         return self.filter(status="unscored").exclude(reason="undecided").order_by("pk")
 
     def unsubmitted(self, now: datetime) -> JudgeCallQuerySet:
-        return self.filter(submit_due_at__lte=now)
+        return self.filter(submit_due_at__lte=now).order_by("submit_due_at")
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)

@@ -85,13 +85,12 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
 def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
     for _ in range(TRIES):
         with transaction.atomic():
-            rows = _waiting(judge, study).select_for_update(of=("self",), skip_locked=True)
-            row = rows.order_by("run_id", "pk").first()
+            row = _next(judge, study)
             if row is None:
                 break
             [work] = with_calls([row])
             if runs_work.unrateable([work]):
-                if not runs_work.put_waiting_aside(work.run, _waiting(judge, study)):
+                if not runs_work.put_waiting_aside(work.run, _waiting(work.run)):
                     runs_work.put_aside([work], Assignment.State.OPEN)
                 continue
             if replied := _is_whole(work):
@@ -101,14 +100,26 @@ def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | Non
         if call:
             row.assignment.leased_until = call.deadline
             return row.assignment, call
-    for run in remote_runs(judge).filter(state=JudgeRun.State.RUNNING):
+    for run in _running(judge):
         finish_if_done(run)
     return None
 
 
-def _waiting(judge: Judge, study: Study | None) -> QuerySet[RunAssignment]:
-    rows = wanted(timezone.now()).filter(run__remote=True, run__judge=judge)
-    return rows.filter(run__study=study) if study else rows
+def _next(judge: Judge, study: Study | None) -> RunAssignment | None:
+    """What waits in the judge's oldest run, locked."""
+    runs = _running(judge).filter(study=study) if study else _running(judge)
+    rows = (_waiting(run).select_for_update(of=("self",), skip_locked=True).first() for run in runs)
+    return next(filter(None, rows), None)
+
+
+def _waiting(run: JudgeRun) -> QuerySet[RunAssignment]:
+    # By rater and time, assignments are found in the order of planning without those that are done.
+    own = {"assignment__rater": run.judge.rater_id, "assignment__study": run.study_id}
+    return wanted(timezone.now()).filter(run=run, **own).order_by("assignment__created_at")
+
+
+def _running(judge: Judge) -> JudgeRunQuerySet:
+    return remote_runs(judge).filter(state=JudgeRun.State.RUNNING).select_related("judge").order_by("pk")
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:

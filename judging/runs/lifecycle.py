@@ -316,7 +316,10 @@ _later: dict[int, datetime] = {}
 
 def finish_if_done(run: JudgeRun) -> bool:
     """Mark a running run as finished once every assignment has ended; True if it now is."""
-    if run.run_assignments.filter(assignment__state__in=["open", "claimed"]).exists():
+    planned = Assignment.objects.filter(
+        rater=run.judge.rater_id, study=run.study_id, run_assignments__run=run
+    )
+    if planned.open().exists() or planned.claimed().exists():
         return False
     if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
         return False

@@ -3,10 +3,11 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from arena.models import Assignment
+from arena.models.querysets import AssignmentQuerySet
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
@@ -55,7 +56,7 @@ def abandon_orphans(now: datetime | None = None) -> int:
     now = now or timezone.now()
     in_flight = JudgeCall.objects.filter(state="in_flight", run__remote=False)
     orphans = abandon(in_flight.exclude(worker=this_worker()), now)
-    _reopen_idle(Assignment.objects.filter(state=Assignment.State.CLAIMED))
+    _reopen_idle(Assignment.objects.claimed())
     JudgeCall.objects.filter(submit_due_at__gt=now).update(submit_due_at=now)
     for run in JudgeRun.objects.active():
         run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
@@ -69,11 +70,14 @@ def _forget_lost_messages(run: int, now: datetime) -> None:
         RunAssignment.objects.filter(run=run, queued_until__lte=late).update(queued_until=None)
 
 
-def _reopen_idle(claimed: QuerySet[Assignment]) -> None:
+def _reopen_idle(claimed: AssignmentQuerySet) -> None:
     """Reopen assignments whose worker died between two steps; their replies are kept."""
-    busy = JudgeCall.objects.filter(Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False))
-    judged = claimed.filter(run_assignments__isnull=False).distinct()
-    put_back(judged.exclude(pk__in=busy.values("assignment")).values_list("pk", flat=True))
+    own = {"assignment": OuterRef("pk")}
+    busy = JudgeCall.objects.filter(
+        Q(state=JudgeCall.State.IN_FLIGHT) | Q(submit_due_at__isnull=False), **own
+    )
+    idle = claimed.filter(Exists(RunAssignment.objects.filter(**own)), ~Exists(busy))
+    put_back(idle.order_by().values_list("pk", flat=True))
 
 
 def abandon(calls: JudgeCallQuerySet, now: datetime) -> int:

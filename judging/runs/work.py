@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Completion, Prompt, Question, Rater, Study
+from arena.models.querysets import word
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import REFUSALS
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
@@ -142,7 +143,7 @@ class Work:
 
 def wanted(now: datetime) -> QuerySet[RunAssignment]:
     """The assignments that running runs want asked now, with their texts."""
-    return _of_running_runs().filter(assignment__state=Assignment.State.OPEN, due_at__lte=now)
+    return _of_running_runs().filter(assignment__state=word("open"), due_at__lte=now)
 
 
 def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
@@ -274,8 +275,8 @@ def put_planned_aside(study: Study, rater: Rater) -> int:
     """Put aside what can no longer be rated of the pairs planned for a judge not configured here."""
     lapsed = Q(state=Assignment.State.CLAIMED, leased_until__lte=timezone.now())
     waiting = Q(state=Assignment.State.OPEN) | lapsed
-    rows = Assignment.objects.filter(waiting, study=study, rater=rater)
-    return len(_end(_unrateable(_ids(rows)), waiting))
+    planned = Assignment.objects.filter(study=study, rater=rater).order_by()
+    return len(_end(_unrateable([*_ids(planned.open()), *_ids(planned.lapsed())]), waiting))
 
 
 def _ids(rows: QuerySet[Any], prefix: str = "") -> list[_Shown]:
