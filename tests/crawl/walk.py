@@ -9,11 +9,14 @@ Facet = tuple[object, ...]
 
 
 def facets(address: str) -> set[Facet]:
-    """The view of an address for its study, and that view with each of its parameters. Raises Resolver404."""
+    """The view of an address for its study, and that view with each of its parameters, which are Django's in
+    the admin. Raises Resolver404.
+    """
     parts = urlsplit(address)
     found = resolve(parts.path)
     itself = (found.view_name or found.route, found.kwargs.get("slug"))
-    return {itself, *((*itself, name) for name, _ in parse_qsl(parts.query))}
+    parameters = [] if found.namespace == "admin" else parse_qsl(parts.query)
+    return {itself, *((*itself, name) for name, _ in parameters)}
 
 
 def walk(
