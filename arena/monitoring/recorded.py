@@ -1,16 +1,23 @@
 """What the database says of ratings and imports."""
 
-from collections.abc import Iterator
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any, Final
 
-from django.db.models import Count, Min
+from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from arena.models import Answer, Comparison, ImportJob, Score
+from arena.models import Answer, Comparison, ImportJob, Score, Study
 
-TASKS = {"compare": Comparison, "score": Score, "check": Answer}
+Opinion = Comparison | Score | Answer
+TASKS: Final[Mapping[str, type[Opinion]]] = {"compare": Comparison, "score": Score, "check": Answer}
+
+MAY_COME_LATE: Final = 1000
+"""So many of the last ids are counted again: one may be stored after others with later ids."""
 
 
 def metrics() -> Iterator[Metric]:
@@ -19,13 +26,44 @@ def metrics() -> Iterator[Metric]:
         "Ratings, scores and checks in the database, by task and where they came from.",
         labels=["task", "source"],
     )
+    changed = Study.objects.aggregate(n=Count("pk"), revisions=Sum("revision"))
     for task, opinions in TASKS.items():
-        counted = dict(opinions._default_manager.order_by().values_list("source").annotate(n=Count("pk")))
+        counted = _counts[task].now(opinions, changed)
         for source in opinions.Source.values:
-            recorded.add_metric([task, source], counted.get(source, 0))
+            recorded.add_metric([task, source], counted[source])
     yield recorded
     waiting = ImportJob.objects.running().aggregate(n=Count("pk"), since=Min("touched_at"))
     yield from queue_metrics("imports", waiting["n"], age(waiting["since"]))
+
+
+class _Counted:
+    """Opinions by source, counted once in a process and then only the new ones.
+
+    Opinions are only added, and go with a change of their study.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._changed: object = None
+        self._until, self._counts = 0, Counter[str]()
+
+    def now(self, opinions: type[Opinion], changed: object) -> Counter[str]:
+        rows = opinions._default_manager.order_by()
+        last = rows.aggregate(last=Max("pk"))["last"] or 0
+        with self._lock:
+            if changed != self._changed or last < self._until:
+                self._changed, self._until, self._counts = changed, 0, Counter()
+            if (settled := last - MAY_COME_LATE) > self._until:
+                self._counts += _by_source(rows.filter(pk__gt=self._until, pk__lte=settled))
+                self._until = settled
+            return self._counts + _by_source(rows.filter(pk__gt=self._until))
+
+
+def _by_source(rows: QuerySet[Any]) -> Counter[str]:
+    return Counter(dict(rows.values_list("source").annotate(n=Count("pk"))))
+
+
+_counts = {task: _Counted() for task in TASKS}
 
 
 def queue_metrics(queue: str, waiting: int, seconds: float) -> Iterator[Metric]:

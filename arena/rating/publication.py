@@ -64,18 +64,28 @@ def stays(answer: Assignment) -> bool:
     )
 
 
-def due(study: Study, seen: datetime | None = None) -> Due:
-    """The answers that wait and may count now; those given until ``seen`` were shown alone already."""
+def divided(study: Study, seen: datetime | None = None) -> tuple[Due, int]:
+    """The answers that wait and may count now, and how many wait on until there are enough in their cell.
+
+    Those given until ``seen`` were shown alone already.
+    """
     found: dict[int, datetime] = {}
+    number = 0
     for cell in _cells(study).values():
         enough = is_enough(cell)
         found |= {pk: given for pk, _, given in cell if enough or (seen and given <= seen)}
-    return found
+        number += len(cell)
+    return found, number - len(found)
+
+
+def due(study: Study) -> Due:
+    """The answers that wait and may count now."""
+    return divided(study)[0]
 
 
 def waiting(study: Study) -> int:
     """How many answers wait until there are enough in their cell."""
-    return sum(len(cell) for cell in _cells(study).values() if not is_enough(cell))
+    return divided(study)[1]
 
 
 _Cell = list[tuple[int, int, datetime]]

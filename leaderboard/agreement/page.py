@@ -6,7 +6,6 @@ from functools import cached_property
 from math import ceil, floor
 from typing import Any, ClassVar, Final
 
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -47,8 +46,8 @@ from leaderboard.rater_kinds.page import (
     one_of,
 )
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.contents import find_about_raters
+from leaderboard.snapshots.settings import Setting
 from leaderboard.standings.rows import Axis
 
 ORDER_BY: Final = "bradley-terry"
@@ -91,11 +90,11 @@ class View(Reading):
         return [*super().parts(), ("coefficient", coefficient)]
 
     @property
-    def orders(self) -> Q:
-        """The stored standings that the verdict compares; none with unusual ties or by a criterion."""
+    def orders(self) -> Setting | None:
+        """Of the standings that the verdict compares; None with unusual ties or by a criterion."""
         if self.band or self.criterion:
-            return Q(pk__in=())
-        return Q(kind="standings", category=self.category, ties="on", method=ORDER_BY)
+            return None
+        return Setting("", category=self.category, method=ORDER_BY)
 
     @property
     def rare_words(self) -> str:
@@ -354,7 +353,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request.GET, snapshot)
-    found = find(snapshot, view.setting, Scope.RATERS, also=view.orders)
+    found = find_about_raters(snapshot, view.setting, view.orders)
     return AgreementPage(
         study=study,
         snapshot=snapshot,

@@ -38,7 +38,7 @@ from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
 from leaderboard.pages.wording import enumerated, whole_percent
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, plain_warning, ties_phrase
 from leaderboard.snapshots.settings import Scope, Setting
@@ -303,7 +303,7 @@ def _past(snapshot: Snapshot, setting: Setting) -> list[tuple[Any, str, str]]:
 
     Empty for a setting that they do not hold: only the newest is computed on demand.
     """
-    if not setting.is_stored(snapshot.counts["categories"]):
+    if not is_held(snapshot, setting, Scope.BOARD):
         return []
     rows = SnapshotSlice.objects.filter(snapshot__study=snapshot.study_id)
     own = rows.for_categories(setting.raters, setting.ties, setting.method).filter(category="")

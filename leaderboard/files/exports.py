@@ -20,6 +20,7 @@ from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
 from leaderboard.files.selection import ExportError, check_form
 from leaderboard.models import Snapshot
+from leaderboard.pages.page import NotReadyError
 from leaderboard.rater_kinds.judge_facts import to_export
 from leaderboard.snapshots.settings import UnknownSettingError, parse
 from leaderboard.standings.page import Board
@@ -28,6 +29,7 @@ from leaderboard.trust import tags
 
 
 def standings(study: Study, setting: dict[str, str]) -> list[Row]:
+    """Raises ExportError, or NotReadyError where a worker computes them."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise ExportError(
@@ -38,6 +40,8 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
     except UnknownSettingError as error:
         raise ExportError(str(error)) from error
     board = Board.read(study, snapshot, chosen) if chosen else None
+    if board is not None and board.pending is not None:
+        raise NotReadyError(board.pending)
     if board is None or board.content is None:
         raise ExportError(
             f'The study "{study.slug}" has no ratings for this setting, so it has no leaderboard.'

@@ -8,9 +8,11 @@ from typing import Any, Final
 from arena.data.writing import Table, Type
 from arena.models import Study
 from leaderboard.files.selection import ExportError
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import NotReadyError
+from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import STORED_METHODS
-from leaderboard.snapshots.settings import Setting, UnknownSettingError, parse
+from leaderboard.snapshots.settings import Scope, Setting, UnknownSettingError, parse
 
 FULL: Final = "full"
 
@@ -30,7 +32,8 @@ LEADERBOARD: Final = Table(
 def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[str, dict[str, Any]]]:
     """The newest snapshot, and its entries by category and contestant.
 
-    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError.
+    ``asked`` holds raters, ties and method as in the address of a board. Raises ExportError, or
+    NotReadyError where a worker computes them.
     """
     snapshot = Snapshot.objects.newest(study)
     try:
@@ -45,10 +48,10 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
             "A whole leaderboard is published with the usual tie band, 95% intervals and prompts, "
             f"by one of the methods {', '.join(STORED_METHODS)}."
         )
-    stored = SnapshotSlice.objects.filter(
-        snapshot=snapshot, kind="standings", raters=chosen.raters, ties=chosen.ties, method=chosen.method
-    )
-    contents = {row.category: row.content for row in stored.order_by("category")}
+    found = find(snapshot, chosen, Scope.CATEGORIES)
+    if found.pending is not None:
+        raise NotReadyError(found.pending)
+    contents = {place[2]: json.loads(found.stored.payloads[place]) for place in sorted(found.stored.payloads)}
     if not contents:
         raise ExportError(f'The study "{study.slug}" has no ratings for this setting.')
     listed = snapshot.counts["raters"]

@@ -272,7 +272,7 @@ def _usual_board(study: Study) -> tuple[list[str], Content | None]:
         return [], None
     place = {"raters": setting.raters, "ties": setting.ties, "category": setting.category}
     held = snapshot.slices.filter(kind="matrices", **place).first()
-    ranked = snapshot.slices.all().ranking(setting.raters, setting.ties, setting.method)
+    ranked = snapshot.slices.all().ranking(setting.raters, setting.ties, "", setting.method)
     return ranked, held.content if held else None
 
 

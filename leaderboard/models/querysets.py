@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from django.db import models
 from django.db.models import Q
@@ -69,7 +69,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
     def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
-    def ranking(self, raters: str, ties: str, method: str, category: str = "") -> list[str]:
+    def ranking(self, raters: str, ties: str, category: str, method: str) -> list[str]:
         """The contestants' names in standings of one snapshot, best first; none where there are none."""
         board = self.for_categories(raters, ties, method).filter(category=category).first()
         return [row["contestant"] for row in board.content["standings"]] if board else []
@@ -132,25 +132,19 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
         return self.filter(pk=pk, state="running", running_until=held_until).update(running_until=until) == 1
 
 
-def data_marks() -> dict[int, tuple[int, int, int]]:
-    """Revision, number of comparisons and largest id of every study.
-
-    Counts every comparison: newest_comparisons costs less and misses what commits late.
-    """
-    marks = {pk: (revision, 0, 0) for pk, revision in Study.objects.values_list("pk", "revision")}
-    by_study = Comparison.objects.order_by().values("study")
-    for row in by_study.annotate(n=models.Count("pk"), last=models.Max("pk")):
-        if row["study"] in marks:
-            marks[row["study"]] = (marks[row["study"]][0], row["n"], row["last"])
-    return marks
+TAIL: Final = 1000
+"""So many of the last ids are looked at again: one may be stored after others with later ids."""
 
 
-def newest_comparisons() -> dict[int, tuple[int, int]]:
-    """Revision and largest comparison id of every study."""
-    own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    last = Coalesce(models.Subquery(own), 0)
-    rows = Study.objects.order_by().annotate(last=last).values_list("pk", "revision", "last")
-    return {pk: (revision, last) for pk, revision, last in rows}
+def tails() -> dict[int, tuple[int, int, int]]:
+    """Revision, largest comparison id and number of comparisons of the TAIL ids up to it, of every study."""
+    own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by()
+    last = Coalesce(models.Subquery(own.order_by("-pk").values("pk")[:1]), 0)
+    near = own.filter(pk__gt=models.OuterRef("last") - TAIL).values("study")
+    number = Coalesce(models.Subquery(near.annotate(n=models.Count("pk")).values("n")), 0)
+    rows = Study.objects.order_by().annotate(last=last, near=number)
+    found = rows.values_list("pk", "revision", "last", "near")
+    return {pk: (revision, last, near) for pk, revision, last, near in found}
 
 
 def newest_texts() -> dict[int, tuple[int, int]]:

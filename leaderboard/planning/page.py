@@ -16,6 +16,7 @@ from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import (
     OF_PLANS,
     POWERS,
@@ -132,7 +133,10 @@ def _ranked(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) 
     """The slugs of the contestants, best first, by Bradley-Terry."""
     known = setting.category if setting.category in snapshot.counts["categories"] else ""
     slugs = {name: slug for slug, name in names.items()}
-    best = snapshot.slices.all().ranking(setting.raters, setting.ties, "bradley-terry", known)
+    place = (setting.raters, setting.ties, known, "bradley-terry")
+    if not holds_standings(snapshot.counts, *place):
+        place = (setting.raters, "on", "", "bradley-terry")
+    best = snapshot.slices.all().ranking(*place)
     return [slugs[name] for name in best if name in slugs]
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -47,9 +46,9 @@ from leaderboard.raters.panels import (
 from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
 from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.contents import find_about_raters
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
-from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.settings import Setting
 from leaderboard.snapshots.stored import Stored
 
 
@@ -88,15 +87,11 @@ class View(Reading):
         return "; ".join(filter(None, (super().rare_words, ties, method)))
 
     @property
-    def standings(self) -> Q:
-        """The stored standings by the chosen kinds; none with an unusual band of ties or by a criterion."""
-        return Q(
-            kind="standings",
-            raters__in=() if self.band or self.criterion else self.chosen,
-            category=self.category,
-            ties=self.ties,
-            method=self.method,
-        )
+    def standings(self) -> Setting | None:
+        """Of the standings by the chosen kinds; None with an unusual band of ties or by a criterion."""
+        if self.band or self.criterion:
+            return None
+        return Setting("", ties=self.ties, category=self.category, method=self.method)
 
 
 @dataclass(frozen=True)
@@ -262,7 +257,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if not snapshot.counts["raters"]:
         raise NoNumbersError("Nobody has rated yet.")
     view = View.of(request, snapshot)
-    found = find(snapshot, view.setting, Scope.RATERS, also=view.standings)
+    found = find_about_raters(snapshot, view.setting, view.standings)
     return RatersPage(
         study=study,
         snapshot=snapshot,

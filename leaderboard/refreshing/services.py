@@ -1,11 +1,11 @@
 """Makes snapshots: one computation of a study at a time, and the newest data win."""
 
 import logging
-import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -20,13 +20,7 @@ from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
-from leaderboard.models.querysets import (
-    data_mark,
-    data_marks,
-    newest_comparisons,
-    newest_texts,
-    texts_mark,
-)
+from leaderboard.models.querysets import data_mark, newest_texts, tails, texts_mark
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
@@ -35,6 +29,7 @@ from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.freshness import request_refresh
+from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
 from leaderboard.snapshots.settings import SEALED, Scope, TrustSetting, parse
 from leaderboard.snapshots.study_lock import held
@@ -46,9 +41,6 @@ from leaderboard.trust.content import known_table, labelled
 
 logger = logging.getLogger(__name__)
 
-
-COUNTED_EVERY: Final = timedelta(minutes=10)
-"""How often a process that sweeps counts all comparisons."""
 
 RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 KEPT_IN_FULL: Final = 3
@@ -122,7 +114,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     method = Method(rounds=ROUNDS, threads=THREADS)
     known = {} if anew else SnapshotSlice.objects.known(study)
     holds = publication.holds_back(study)
-    due = publication.due(study, seen=_seen(study)) if holds else {}
+    due, wait = publication.divided(study, _seen(study)) if holds else ({}, None)
     read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
     marks = texts_mark(study, due)
     about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
@@ -141,10 +133,12 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         counts=tables.counts(read, criteria)
         | {
             "form": FORM,
+            "large": is_large(len(read.raters), len(read.categories), len(read)),
             "own_family": own_families(study, read, method.interval),
             "stopping": rule_of(study, read, method),
             "labelled": right is not None,
-            "waiting": publication.waiting(study) if holds else None,
+            "waiting": wait,
+            "tail": read.tail,
             "texts": marks,
             **about_texts.counts(),
             "people": [] if holds else [each.selector for each in single_people(study, read)],
@@ -155,7 +149,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     )
     opening, due = _open(snapshot, read, method, known, started, due)
     known |= opening
-    made = list(tables.tables(read, method, known, texts(study), right))
+    wanted = partial(holds_standings, snapshot.counts)
+    made = list(tables.tables(read, method, known, texts(study), right, wanted))
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
@@ -249,19 +244,18 @@ def _prune(study: Study) -> None:
     Snapshot.objects.filter(study=study, releases=None).exclude(pk__in=kept).delete()
 
 
-def stale(*, counted: bool = True) -> list[int]:
+def stale() -> list[int]:
     """Ids of studies whose data or methods changed.
 
-    Counting every comparison is slow. Without it a comparison is missed whose transaction began before the
-    newest one's and ended after it.
+    A comparison is missed whose transaction ended after that of the TAIL-th one after it.
     """
     newest = Snapshot.objects.newest_of(Study.objects.all())
-    made_from = {pk: snapshot.data for pk, snapshot in newest.items() if is_current(snapshot)}
-    if counted:
-        changed = [pk for pk, mark in data_marks().items() if made_from.get(pk) != mark]
-    else:
-        ends = {pk: (revision, last) for pk, (revision, _, last) in made_from.items()}
-        changed = [pk for pk, end in newest_comparisons().items() if ends.get(pk) != end]
+    made_from = {
+        pk: (snapshot.revision, snapshot.last_comparison, snapshot.counts.get("tail"))
+        for pk, snapshot in newest.items()
+        if is_current(snapshot)
+    }
+    changed = [pk for pk, tail in tails().items() if made_from.get(pk) != tail]
     texts = {pk: tuple(last for _, last in newest[pk].texts) for pk in made_from}
     others = newest_texts().items()
     changed += [pk for pk, end in others if pk in texts and texts[pk] != end and pk not in changed]
@@ -284,24 +278,7 @@ def sweep() -> int:
     now = timezone.now()
     waiting = Q(failed_at__gt=now - RETRY_FAILED_AFTER) | Q(running_until__gt=now)
     left_alone = set(Refresh.objects.filter(waiting).values_list("study", flat=True))
-    due = _counting.due(time.monotonic())
-    return sum(request_refresh(study_id) for study_id in stale(counted=due) if study_id not in left_alone)
-
-
-class _Counting:
-    """When this process has to count next."""
-
-    def __init__(self) -> None:
-        self._next = -math.inf
-
-    def due(self, now: float) -> bool:
-        if now < self._next:
-            return False
-        self._next = now + COUNTED_EVERY.total_seconds()
-        return True
-
-
-_counting = _Counting()
+    return sum(request_refresh(study_id) for study_id in stale() if study_id not in left_alone)
 
 
 def abandon_runs() -> None:

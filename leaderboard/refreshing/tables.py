@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -75,12 +75,14 @@ def tables(
     known: Mapping[str, str],
     texts: Texts | None = None,
     labelled: Known | None = None,
+    wanted: Callable[[str, str, str, str], bool] = lambda *place: True,
 ) -> Iterator[Table]:
-    """Every table of a snapshot: raters x ties x category x method, at the parameters of ``method``.
+    """The tables of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
-    ``known`` holds payloads of earlier standings by digest of their inputs. Without ``texts`` there are no
-    lengths, and without ``labelled`` no judge is held against right answers. Neither tables nor order
-    depend on ``method.threads``.
+    ``wanted`` says which standings, as for leaderboard.standings.content. ``known`` holds payloads of
+    earlier standings by digest of their inputs. Without ``texts`` there are no lengths, and without
+    ``labelled`` no judge is held against right answers. Neither tables nor order depend on
+    ``method.threads``.
     """
     computed = dict(known)
     together = method.threads or 1
@@ -89,7 +91,7 @@ def tables(
     def made(part: _Part) -> list[Table]:
         # Cut out here: the rows of all parts at once would take twice the memory of the study's.
         place = part.choice, part.category, opinions.by(part.choice.ids).about(part.category)
-        return [*leanings(*place, texts, alone), *rankings(*place, alone, computed)]
+        return [*leanings(*place, texts, alone), *rankings(*place, alone, computed, wanted)]
 
     first, twins = _parts(opinions)
     # The longest first, so that no thread is left with one of them at the end.

@@ -3,19 +3,32 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest
-from ninja import Field, Query, Router, Schema
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Query, Router, Schema, Status
 from ninja.errors import HttpError
 from ninja.pagination import paginate
 
-from arena.api.schemas import Name, written_out
+from arena.api.schemas import ErrorOut, Name, written_out
 from arena.models import Comparison, Contestant, Rater
 from leaderboard.files import published, selection
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.snapshots.settings import SEALED
+from leaderboard.pages.page import NotReadyError
+from leaderboard.snapshots.contents import find
+from leaderboard.snapshots.holding import holds_standings
+from leaderboard.snapshots.settings import SEALED, Scope, Setting
 from leaderboard.snapshots.visible_lengths import visible_lengths
-from leaderboard.standings.api import MISSING, Pages, Slug, reads, setting_field, snapshot_of, study_of
+from leaderboard.standings.api import (
+    COMPUTED,
+    MISSING,
+    Pages,
+    Slug,
+    computed,
+    reads,
+    setting_field,
+    snapshot_of,
+    study_of,
+)
 from leaderboard.texts.asked import CHECKS, SCORES
 
 studies = Router(tags=["results"])
@@ -130,13 +143,13 @@ class VotesOut(Schema):
     studies,
     "/{slug}/leaderboard/",
     "Read a whole leaderboard",
-    {200: dict[str, dict[str, EntryOut]], **MISSING},
+    {200: dict[str, dict[str, EntryOut]], **COMPUTED},
 )
-def show_leaderboard(request: HttpRequest, slug: Slug, wanted: Query[WholeIn]) -> Any:
+def show_leaderboard(request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[WholeIn]) -> Any:
     """Every model in every category; "full" is all categories together. The same as leaderboard.json."""
-    study = study_of(request, slug)
+    study, asked = study_of(request, slug), wanted.dict(exclude_none=True)
     try:
-        return published.leaderboard(study, wanted.dict(exclude_none=True))[1]
+        return computed(response, lambda: published.leaderboard(study, asked)[1])
     except selection.ExportError as error:
         raise HttpError(404, str(error)) from error
 
@@ -148,13 +161,18 @@ def list_contestants(request: HttpRequest, slug: Slug) -> Any:
     return study_of(request, slug).contestants.order_by("name", "pk")
 
 
-@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest numbers", {200: TableOut, **MISSING})
-def show_newest_table(request: HttpRequest, slug: Slug, kind: Kind, wanted: Query[PlaceIn]) -> TableOut:
-    """Numbers behind the figures: matrices, ratings as given, correlation, agreement, length and data."""
+@reads(studies, "/{slug}/tables/{kind}/", "Read a table of the newest numbers", {200: TableOut, **COMPUTED})
+def show_newest_table(
+    request: HttpRequest, response: HttpResponse, slug: Slug, kind: Kind, wanted: Query[PlaceIn]
+) -> TableOut | Status[ErrorOut]:
+    """Numbers behind the figures: matrices, ratings as given, correlation, agreement, length and data.
+
+    Standings that the snapshot does not hold are computed: 202 until they are ready.
+    """
     snapshot = Snapshot.objects.newest(study_of(request, slug))
     if snapshot is None:
         raise HttpError(404, "This study has no scores yet.")
-    return _table(snapshot, kind, wanted)
+    return computed(response, lambda: _table(snapshot, kind, wanted, compute=True))
 
 
 @reads(
@@ -225,7 +243,26 @@ DEPENDS = {
 """What the tables of each kind are stored for."""
 
 
-def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> TableOut:
+def _computed(snapshot: Snapshot, place: dict[str, str]) -> SnapshotSlice | None:
+    """Standings that a snapshot does not hold. Raises NotReadyError."""
+    setting = Setting(**place)
+    known = [one["selector"] for one in snapshot.counts["raters"]]
+    categories = snapshot.counts["categories"]
+    there = setting.raters in known and setting.category in ("", *categories)
+    if holds_standings(snapshot.counts, **place) or not there or not setting.is_stored(categories):
+        return None
+    found = find(snapshot, setting, Scope.BOARD)
+    if found.pending is not None:
+        raise NotReadyError(found.pending)
+    own = ("standings", setting.raters, setting.category, setting.ties, setting.method)
+    payload = found.stored.payloads.get(own)
+    return SnapshotSlice(snapshot=snapshot, kind="standings", payload=payload, **place) if payload else None
+
+
+def _table(
+    snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn, *, compute: bool = False
+) -> TableOut:
+    """``compute``: standings that the snapshot lacks are asked for. Raises HttpError or NotReadyError."""
     listed = snapshot.counts["raters"]
     usual = {
         "raters": listed[0]["selector"] if listed else "",
@@ -240,6 +277,8 @@ def _table(snapshot: Snapshot, kind: SnapshotSlice.Kind, wanted: PlaceIn) -> Tab
     if kind in (CHECKS, SCORES) and not snapshot.study.is_closed:
         raise HttpError(404, f"Until the study closes, /api/v1/studies/SLUG/{kind.value}/ has these numbers.")
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
+    if row is None and compute and kind == SnapshotSlice.Kind.STANDINGS:
+        row = _computed(snapshot, place)
     if row is None:
         where = ", ".join(f"{name} {value}" for name, value in place.items() if value)
         raise HttpError(404, f"Snapshot {snapshot.pk} has no table {kind.value} of {where or 'this kind'}.")

@@ -25,8 +25,8 @@ from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
 from leaderboard.models import Release, Snapshot, SnapshotSlice
-from leaderboard.pages.page import Page
-from leaderboard.pages.shell import Published, described, published, visible
+from leaderboard.pages.page import NotReadyError, Page
+from leaderboard.pages.shell import Published, described, not_ready, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
 from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
@@ -185,6 +185,8 @@ def leaderboard(request: HttpRequest, now: Published, form: str) -> HttpResponse
         raise Http404("No such file.")
     try:
         content = b"".join(interchange.leaderboard_pieces(now.study, form, request.GET.dict()))
+    except NotReadyError as error:
+        return not_ready(error)
     except selection.ExportError as error:
         raise Http404(str(error)) from error
     response = HttpResponse(content, content_type=interchange.TYPES[form])

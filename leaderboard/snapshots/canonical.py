@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORM: Final = 7
-"""Raised when any stored table gets other fields: after an upgrade, what has another form is made again."""
+FORM: Final = 8
+"""Raised when stored tables or counts get other fields: after an upgrade, the others are made again."""
 
 
 @dataclass(frozen=True)

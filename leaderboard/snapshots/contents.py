@@ -1,7 +1,7 @@
 """Finds a page's tables in the snapshot or on demand."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import Final
@@ -11,6 +11,7 @@ from django.db.models import Q
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.holding import holds, holds_standings
 from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
@@ -23,7 +24,7 @@ _HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] 
     Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
     Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
 }
-"""What snapshots hold; the rest is always computed."""
+"""What snapshots hold of each scope; other scopes are always computed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
     rows = SnapshotSlice.objects.filter(snapshot=snapshot)
     more = [rows.filter(also)] if also else []
     asked = [setting.computed, setting] if all(scope.has_levels for scope in scopes) else [setting]
-    if all(_is_held(snapshot, setting, scope) for scope in scopes):
+    if all(is_held(snapshot, setting, scope) for scope in scopes):
         held = [_HELD[scope](rows, setting) for scope in scopes]
         stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
         if _at_its_level(stored, setting):
@@ -57,11 +58,28 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
     return Found(general)
 
 
-def _is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
+def is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
+    """Whether the snapshot has every table that the scope shows at the setting."""
     if scope not in _HELD:
         return False
+    counts = snapshot.counts
     one_level = scope is not Scope.RATERS or float(setting.level) == snapshot.parameters["interval"]
-    return one_level and setting.is_stored(snapshot.counts["categories"])
+    return one_level and setting.is_stored(counts["categories"]) and holds(counts, setting, scope)
+
+
+def find_about_raters(snapshot: Snapshot, setting: Setting, board: Setting | None) -> Found:
+    """What pages about raters show at a setting, with the standings of a board by each kind of raters."""
+    if board is None:
+        return find(snapshot, setting, Scope.RATERS)
+    place = {"category": board.category, "ties": board.ties, "method": board.method}
+    found = find(snapshot, setting, Scope.RATERS, also=Q(kind="standings", **place))
+    raters = [one["selector"] for one in snapshot.counts["raters"]]
+    if all(holds_standings(snapshot.counts, one, **place) for one in raters):
+        return found
+    computed, missing = _computed(snapshot, replace(board, raters=raters[0]), [Scope.BOARD])
+    more = {place: payload for place, payload in computed.items() if place[0] == "standings"}
+    stored = Stored({**more, **found.stored.payloads}, found.stored.level)
+    return Found(stored, found.pending or next(iter(missing), None))
 
 
 def _computed(

@@ -16,6 +16,7 @@ from arena.models.querysets import left_out_raters
 from arena.rating.publication import Due, held_back
 from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
+from leaderboard.models.querysets import TAIL
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
@@ -54,7 +55,8 @@ class Opinions:
     where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
     NOBODY), first_text and second_text (ids of completions), and score_difference (first minus second score
     as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
-    comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id.
+    comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id; ``tail`` is
+    their number among the last TAIL ids.
     """
 
     rows: npt.NDArray[Any]
@@ -66,6 +68,7 @@ class Opinions:
     names_prompts: bool = True
     raters: tuple[Choice, ...] = ()
     uncounted: Uncounted = Uncounted()
+    tail: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -213,6 +216,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         not len(rows) or bool((rows["prompt"] >= 0).any()),
         rater_choices(study, sorted(set(given["rater"].tolist()))),
         uncounted,
+        int((read["id"] > mark[2] - TAIL).sum()),
     )
 
 

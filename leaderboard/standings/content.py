@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,9 +19,17 @@ BOOTSTRAPPED: Final = ("elo", "bradley-terry", "elo-study")
 
 
 def rankings(
-    choice: Choice, category: str, chosen: Opinions, method: Method, computed: dict[str, str]
+    choice: Choice,
+    category: str,
+    chosen: Opinions,
+    method: Method,
+    computed: dict[str, str],
+    wanted: Callable[[str, str, str, str], bool] = lambda *place: True,
 ) -> Iterator[Table]:
-    """Matrices and standings by every stored method and tie rule; ``computed`` holds payloads by digest."""
+    """Matrices, and standings by the stored methods and tie rules that are ``wanted``.
+
+    It is asked for raters, ties, category and method; ``computed`` holds payloads by digest.
+    """
     players = chosen.present()
     given = players.ratings()
     for ties in TIES:
@@ -33,10 +41,12 @@ def rankings(
         for name in STORED_METHODS:
             if name == "ordinal" and ties == "off":
                 continue  # it takes every rating as given
-            wanted = published(method, name, ties, category)
-            inputs = digest(players, given, wanted)
+            if not wanted(choice.selector, ties, category, name):
+                continue
+            used = published(method, name, ties, category)
+            inputs = digest(players, given, used)
             if inputs not in computed:
-                computed[inputs] = canonical(standings(players, given, wanted))
+                computed[inputs] = canonical(standings(players, given, used))
             yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
 
 

@@ -228,7 +228,7 @@ class Board(SettingPage):
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
         ties = "on" if method == "ordinal" else setting.ties
-        return of_snapshot(self.snapshot, category, method=method, ties=ties)
+        return of_snapshot(self.snapshot, category, method=method, ties=ties, computed=self.stored.payloads)
 
     @property
     def own_families(self) -> list[str]:

@@ -246,7 +246,7 @@ def test_a_new_rating_alone_makes_no_snapshot(rated: OpenStudy) -> None:
     rated.rate(rated.me, rated.pairs["coding"][9], 1)
     assert services.refresh_if_stale(rated.study) is None
     assert rated.study.pk not in services.stale()
-    assert rated.study.pk not in services.stale(counted=False)
+    assert rated.study.pk not in services.stale()
 
 
 def test_an_answer_that_counts_stays_and_others_can_be_changed(rated: OpenStudy) -> None:

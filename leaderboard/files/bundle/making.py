@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any, Final
@@ -27,7 +27,10 @@ from leaderboard.files.bundle.right_answers import right_answers_json
 from leaderboard.files.bundle.text_opinions import checks_files, scores_files
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.refreshing.computing import method_of
+from leaderboard.refreshing.tables import tables
 from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
+from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
@@ -121,7 +124,11 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     _add_text_opinions(writer, study, about_texts, with_texts=with_texts)
     if with_texts:
         _add_texts(writer, study, inputs)
-    writer.add(archive.RESULTS, results(snapshot))
+
+    def every(known: Mapping[str, str]) -> Iterator[Table]:
+        return tables(read, method_of(snapshot), known, sizes, right)
+
+    writer.add(archive.RESULTS, results(snapshot, every))
     writer.close({name: facts[name] for name in ("study", "snapshot_at", "watermark", "methodology")})
     return snapshot
 
@@ -137,13 +144,16 @@ def _add_text_opinions(writer: Writer, study: Study, found: TextOpinions, *, wit
         writer.add(archive.SCORES, [files.rows])
 
 
-def results(snapshot: Snapshot) -> Iterator[bytes]:
-    """The tables, without those that are made of others."""
-    fields = ("kind", "raters", "ties", "category", "method")
+def results(snapshot: Snapshot, every: Callable[[Mapping[str, str]], Iterator[Table]]) -> Iterator[bytes]:
+    """The tables of the snapshot and those of ``every`` that it does not hold; none made of others."""
     beside = Q(kind="trust", method=SEALED) | (Q(kind__in=(CHECKS, SCORES)) & ~Q(method=""))
-    found = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)
-    for row in found.order_by(*fields).iterator(200):
-        yield line_of(place_of(row), row.payload).encode()
+    stored = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)
+    found = {place_of(row): row.payload for row in stored}
+    if snapshot.counts.get("large"):
+        known = {row.inputs: row.payload for row in stored if row.inputs}
+        found = {place_of(table): table.payload for table in every(known)} | found
+    for place in sorted(found):
+        yield line_of(place, found[place]).encode()
 
 
 def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:

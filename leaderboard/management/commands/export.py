@@ -1,7 +1,8 @@
 import os
 import sys
+import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from arena.data.writing import WRITERS
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files.gold import LEAST, gold_study
+from leaderboard.pages.page import NotReadyError
+from leaderboard.refreshing.computing import compute_next
 from leaderboard.terminal.options import choice, study_named
 
 
@@ -71,7 +74,8 @@ class Command(BaseCommand):
             elif what in interchange.VOTES:
                 self._write_votes(study, what, form, setting, options["out"])
             else:
-                self._write(exports.pieces(study, what, form, setting), form, options["out"])
+                pieces = _ready(study, lambda: exports.pieces(study, what, form, setting))
+                self._write(pieces, form, options["out"])
         except selection.ExportError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -123,6 +127,18 @@ class Command(BaseCommand):
         except BrokenPipeError:
             # Whoever was reading has enough: ``export ... | head``. Nothing more can be written at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _ready(study: Study, make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """What ``make`` gives, after computing here what the snapshot does not hold."""
+    while True:
+        try:
+            return make()
+        except NotReadyError as error:
+            if error.pending.state not in ("wanted", "running"):
+                raise CommandError(str(error)) from error
+            if not compute_next(study.pk):
+                time.sleep(1)  # another process computes it
 
 
 GOLD = "gold"

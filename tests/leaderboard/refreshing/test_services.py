@@ -1,4 +1,3 @@
-import time
 from datetime import timedelta
 
 import pytest
@@ -242,44 +241,28 @@ def committed_late(made):
 
 
 class TestSweeping:
-    @pytest.fixture(autouse=True)
-    def a_process_that_has_counted(self, monkeypatch):
-        counting = services._Counting()
-        counting.due(time.monotonic())
-        monkeypatch.setattr(services, "_counting", counting)
-
-    @pytest.mark.parametrize("counted", [True, False])
-    def test_new_ratings_revisions_and_new_studies_are_stale(self, made, counted):
-        assert services.stale(counted=counted) == [made.study.pk]
+    def test_new_ratings_revisions_and_new_studies_are_stale(self, made):
+        assert services.stale() == [made.study.pk]
         services.refresh(made.study)
-        assert services.stale(counted=counted) == []
+        assert services.stale() == []
         made.rate("beta", "alpha", 2)
-        assert services.stale(counted=counted) == [made.study.pk]
+        assert services.stale() == [made.study.pk]
         services.refresh(made.study)
         made.study.touch()
         other = HandMade("alpha", "beta").study
-        assert services.stale(counted=counted) == [made.study.pk, other.pk]
+        assert services.stale() == [made.study.pk, other.pk]
 
-    def test_what_committed_late_is_found_by_counting_and_refreshed_by_its_own_message(
-        self, made, messages, monkeypatch
-    ):
-        committed_late(made)()
-        assert services.stale(counted=False) == []
-        assert services.sweep() == 0
-        monkeypatch.setattr(services, "COUNTED_EVERY", timedelta(0))
-        monkeypatch.setattr(services, "_counting", services._Counting())
+    def test_what_committed_late_is_found_among_the_last_ids(self, made, messages):
+        store = committed_late(made)
+        assert services.stale() == []
+        store()
         assert services.sweep() == 1
         assert services.refresh_if_stale(made.study).snapshot.comparisons == 3
-
-    def test_counting_is_due_at_first_and_then_every_ten_minutes(self):
-        counting = services._Counting()
-        due = [now for now in (0.0, 1.0, 599.0, 600.0, 601.0) if counting.due(now)]
-        assert due == [0.0, 600.0]
 
     def test_a_sweep_asks_the_same_number_of_queries_for_many_studies(self, made, messages):
         def queries():
             with CaptureQueriesContext(connection) as captured:
-                services.stale(counted=False)
+                services.stale()
             return len(captured)
 
         services.refresh(made.study)
