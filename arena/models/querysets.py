@@ -114,12 +114,15 @@ class PairQuerySet(models.QuerySet["Pair"]):
         """Set the rating counters from the current comparisons that count."""
         from arena.models import Comparison
 
+        out = left_out_raters(study)
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
             # A pair's comparisons are of its own study (arena/models/invariants.py). If the query says so
-            # again, SQLite reads all comparisons of the study for each pair.
+            # again, SQLite reads all comparisons of the study for each pair; PostgreSQL all members, if it
+            # looks for those that are left out.
             counted = (
-                Comparison.objects.counted_by(study)
-                .filter(pair=OuterRef("pk"), rater__kind=kind)
+                Comparison.objects.current()
+                .filter(purpose="study", pair=OuterRef("pk"), rater__kind=kind)
+                .exclude(rater__in=out)
                 .order_by()
                 .values("pair")
                 .annotate(n=Count("pk"))

@@ -325,6 +325,7 @@ def costs(work, meter, with_board, only):
     found = {}
     pieces = {title: (name, getattr(work, name)) for name, title in WORK.items()}
     pieces |= {f"sweep: {path}": (path, lambda path=path: sweep(path)) for path in settings.SWEEPS}
+    pieces |= {title: pieces.pop(title) for title in (WORK["export"], WORK["imports"])}  # they take longest
     for title, (name, do) in pieces.items():
         if only not in name or (name == "refresh" and not with_board):
             continue
@@ -395,7 +396,8 @@ def measure(folder, sizes, boards, slow, only):
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     grown = GrowingStudy()
-    refresh(grown.study)  # so that there are pages
+    if "page" in (only or "page"):
+        refresh(grown.study)  # so that there are pages
     meter = Meter(connection, slow)
     work = Work(grown, folder, meter)
     found = {}

@@ -48,6 +48,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
         self._pairs = pairs
         self.scales: set[int] = set()
         self.criteria: dict[str, None] = {}
+        self.rated: set[int] = set()
 
     @staticmethod
     def stored_subject(*values: Any) -> Subject:
@@ -88,6 +89,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
         rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
         # Pairs are counted anew and the change is told at the end of the import, once for all of it.
         write_comparisons(rows, criteria=[item.record.criteria for item, _ in fresh], announce=False)
+        self.rated.update(row.pair_id for row in rows)
         for item, _ in fresh:
             self.scales.add(item.record.points)
             self.criteria |= dict.fromkeys(item.record.criteria)

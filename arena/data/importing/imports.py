@@ -40,6 +40,7 @@ from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
 from arena.people.permissions import Visitor
+from arena.rating.recorders import batches
 
 TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
 """What raters do whose opinions these are."""
@@ -229,10 +230,11 @@ class _Run:
             transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
 
     def _recount(self) -> None:
-        """Recount under a lock on every pair, so that no concurrent rating is lost."""
-        pairs = Pair.objects.filter(prompt__study=self.study).order_by("pk")
-        list(pairs.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
-        Pair.objects.recount(self.study)
+        """Recount the rated pairs under a lock on each, so that no concurrent rating is lost."""
+        for some in batches(sorted(self._comparisons.rated)):
+            pairs = Pair.objects.filter(pk__in=some).order_by("pk")
+            list(pairs.select_for_update(no_key=True).values_list("pk", flat=True))
+            pairs.recount(self.study)
 
     def _settle_new_study(self) -> None:
         """Give a new study the tasks, scales and criteria of what its raters said."""
