@@ -32,7 +32,8 @@ class Said:
 def pairs() -> QuerySet[Pair]:
     """The pairs that everybody may try, of studies whose ratings and authors are public."""
     rated = Q(people_ratings__gt=0) | Q(judge_ratings__gt=0)
-    closed = Study.objects.public().filter(closed_at__isnull=False)
+    # Asked first: where there is none, PostgreSQL would look at the pairs of all studies.
+    closed = list(Study.objects.public().filter(closed_at__isnull=False))
     usable = Q(first__telling=[], first__is_empty=False, second__telling=[], second__is_empty=False)
     named = Q(first__contestant__isnull=False, second__contestant__isnull=False)
     unknown = Q(prompt__turns=[]) | Q(first__turns=[]) | Q(second__turns=[])

@@ -125,13 +125,9 @@ def marks_with(*beyond: Beyond) -> Marks:
 class MarksOfAll:
     """Reads what the first page shows of all public studies."""
 
-    def __init__(self, *beyond: Beyond) -> None:
-        self._beyond = beyond
-
     @cached_property
     def _statement(self) -> tuple[str, Sequence[Any]]:
-        more = (make() for make in self._beyond)
-        rows = Study.objects.public().order_by("pk").values_list(*_of_studies(), *more)
+        rows = Study.objects.public().order_by("pk").values_list(*_of_studies())
         sql, params = rows.query.sql_with_params()
         return sql, params
 
