@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
@@ -78,7 +79,7 @@ class JSONParser(Parser):
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
+        times = Counter(name for name, _ in pairs)
+        double = next(name for name in times if times[name] > 1)
         raise UnreadableBodyError(f'The body names "{double[:100]}" twice in one object.')
     return found

@@ -78,8 +78,8 @@ class _Decoder:
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            times = Counter(key for key, _ in pairs)
+            twice = next(key for key in times if times[key] > 1)
             self.fault = self.fault or f'the key "{twice}" appears twice in one object'
         return found
 
@@ -240,8 +240,7 @@ def columns(path: Path) -> list[str]:
     """Column names of a Parquet file. Raises ParquetError."""
     with _file(path) as file:
         names: list[str] = file.schema_arrow.names
-    doubled = {name for name in names if names.count(name) > 1}
-    if doubled:
+    if doubled := {name for name, times in Counter(names).items() if times > 1}:
         raise ParquetError(f"the column {min(doubled)} appears twice in the file; rename one")
     return names
 

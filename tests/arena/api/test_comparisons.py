@@ -17,6 +17,8 @@ from tests.factories import make_assignment, make_rater, make_study
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/comparisons/"
+MANY_NAMES = "{" + "".join(f'"{number}":1,' for number in range(100_000)) + '"99999":1}'
+"""A body that takes minutes where each of its names is looked for in all of them."""
 
 
 @pytest.fixture
@@ -175,6 +177,7 @@ def test_invalid_answers_name_the_field(
         ("not json", "The body is no JSON: Expecting value: line 1 column 1"),
         (b'{"raw_reply": "\xff"}', "The body is not UTF-8 (byte 16)."),
         ('{"rating": 1, "rating": 8}', 'The body names "rating" twice in one object.'),
+        (MANY_NAMES, 'The body names "99999" twice in one object.'),
         ('{"call": {"model": "a", "model": "b"}}', 'The body names "model" twice'),
         ('{"rating": ' + "9" * 5000 + "}", "The body holds a number of too many digits."),
         ("[" * 200_000, "The body is nested too deeply."),
