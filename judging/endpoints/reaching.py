@@ -24,13 +24,17 @@ IPAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 METADATA_NAMES: Final = frozenset(
     {"metadata", "metadata.google.internal", "metadata.azure.internal", "instance-data"}
 )
-METADATA: Final = tuple(
-    ipaddress.ip_network(each)
-    for each in ("fd00:ec2::254/128", "fd20:ce::254/128", "100.100.100.200/32", "168.63.129.16/32")
+METADATA: Final = frozenset(
+    ipaddress.ip_address(each)
+    for each in ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")
 )
 """Where clouds hand a machine its credentials, beside link-local addresses such as 169.254.169.254."""
 
-NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address
+TRANSLATED: Final = tuple(
+    ipaddress.IPv6Network(each) for each in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")
+)
+"""Of these addresses the last 32 bits are an IPv4 address."""
+
 WRITTEN_AT_ONCE: Final = 16 * 1024  # bytes of a request between two looks at the deadline
 
 
@@ -104,7 +108,7 @@ def _literal(host: str) -> IPAddress | None:
 def _check_ip(host: str, address: IPAddress, *, is_named: bool) -> None:
     """Raise RefusedAddressError unless requests to this host may go to this address."""
     meant = _embedded(address)
-    if meant.is_link_local or meant.is_multicast or any(meant in network for network in METADATA):
+    if meant.is_link_local or meant.is_multicast or meant in METADATA:
         raise RefusedAddressError(_why(host))
     if settings.PRODUCTION and not meant.is_global and not is_named:
         raise RefusedAddressError(
@@ -116,7 +120,7 @@ def _embedded(address: IPAddress) -> IPAddress:
     """The IPv4 address that an IPv6 address stands for, if it does."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
-    if address in NAT64:
+    if any(address in network for network in TRANSLATED):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or address
 

@@ -25,6 +25,10 @@ EVERYWHERE = [
     "http://metadata.google.internal/v1",
     "http://METADATA.google.internal./v1",
     "http://168.63.129.16/v1",
+    "http://192.0.0.192/v1",
+    "http://[::169.254.169.254]/v1",
+    "http://[::ffff:0:169.254.169.254]/v1",
+    "http://[64:ff9b:1::a9fe:a9fe]/v1",
     "https://100.100.100.200/v1",
     "http://224.0.0.1/v1",
 ]
@@ -32,6 +36,7 @@ IN_PRODUCTION = [
     "https://127.0.0.1/v1",
     "https://[::1]/v1",
     "https://[::ffff:127.0.0.1]/v1",
+    "https://[::127.0.0.1]/v1",
     "https://10.1.2.3/v1",
     "https://192.168.0.1/v1",
     "https://172.16.0.1/v1",
