@@ -31,6 +31,12 @@ UNIQUE: Final = {
 }
 """Columns to which the number of the copy is added."""
 
+NOT_BEGUN: Final = {
+    (Assignment, "state"): "CASE state WHEN 'claimed' THEN 'open' ELSE state END",
+    (RunAssignment, "queued_until"): "NULL",
+}
+"""Columns whose copies know nothing of what was begun since with the first rows."""
+
 
 class GrowingStudy:
     def __init__(self, block: int = 10_000) -> None:
@@ -153,7 +159,7 @@ class GrowingStudy:
             return f"{column} + CASE WHEN {column} <= {self._last_person} THEN {further} ELSE 0 END"
         if field.name in UNIQUE.get(model, ()):
             return f"{column} || '-{number}'"
-        return column
+        return NOT_BEGUN.get((model, field.name), column)
 
     @staticmethod
     def _last(model: type[models.Model]) -> int:
