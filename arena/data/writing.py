@@ -51,7 +51,7 @@ ROWS: Final = 500  # rows in a piece
 
 # A guarded text gets one apostrophe, which imports take away. So that no other text loses one there, a text
 # that begins with apostrophes before such a character gets one more, too.
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
+GUARDED: Final = re.compile(r"'* *[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]")
 
 
 def csv_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
@@ -82,7 +82,7 @@ def _cell(value: Any, kind: Type) -> str:
 
 def guarded(text: str) -> str:
     """The text, with an apostrophe in front if a spreadsheet would take it for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    return f"'{text}" if GUARDED.match(text) else text
 
 
 def json_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
 
-Cell = str | int | float | None
+from arena.data.writing import guarded
 
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,7 @@ def percent_cell(share: float | None) -> float | None:
 
 
 def _safe(cell: Cell) -> Cell:
-    if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
+    return guarded(cell) if isinstance(cell, str) else cell
 
 
 Item = TypeVar("Item")

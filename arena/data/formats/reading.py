@@ -22,11 +22,9 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+from arena.data.writing import GUARDED
 
 MAX_DEPTH: Final = 32
-
-_GUARDED: Final = re.compile(r"'+[=+\-@\t\r]")
-"""A text that exports guard from spreadsheets with one apostrophe more."""
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
@@ -70,7 +68,7 @@ class Fields:
     def unguarded(self) -> "Fields":
         """These fields without the apostrophes that exports add."""
         for name, value in self._values.items():
-            if isinstance(value, str) and value.startswith("'") and _GUARDED.match(value):
+            if isinstance(value, str) and value.startswith("'") and GUARDED.match(value):
                 self._values[name] = value[1:]
         return self
 
