@@ -23,13 +23,13 @@ def _form(title: str, button: str, **more: str) -> dict[str, object]:
 _RESET = _form(
     "Reset your password",
     "Send a link",
-    lede="Enter the email address of your account. We send a link with which you choose a new password.",
+    lede="Enter the email address of your account. We will send you a link to choose a new password.",
 )
 _SENT = {
     "template_name": "account/said.html",
     "extra_context": {
-        "title": "Look into your mail",
-        "lede": "We have sent a mail to this address. If none arrives, look among unwanted mail, or ask the "
+        "title": "Check your mail",
+        "lede": "We have sent a mail to this address. If it does not arrive, look in your spam folder or ask the "
         "operator.",
     },
 }
@@ -44,10 +44,10 @@ _INACTIVE = {
 _REMOVE_APP = _form(
     "Remove the second factor",
     "Remove",
-    lede="Then your password alone is enough to sign in. The recovery codes stop working too.",
+    lede="Afterwards your password is enough to sign in, and the recovery codes stop working.",
 )
-_NEW_CODES = _form("New recovery codes", "Make new codes", lede="The codes that you have now stop working.")
-_AGAIN = "Confirm that it is you"
+_NEW_CODES = _form("New recovery codes", "Make new codes", lede="Your old codes stop working.")
+_AGAIN = "Confirm who you are"
 
 urlpatterns = [
     path("", account, name="account"),

@@ -49,19 +49,19 @@ class Allowance:
         """Why no more is offered; empty if something is."""
         if self.left == 0:
             said = _did(self.study, self.given)
-            return f"You have {said}. This study takes at most {self.study.rater_limit} from one person."
+            return f"You have {said}. This study takes at most {self.study.rater_limit} from each person."
         if self.left_today == 0:
             said = _did(self.study, self.given_today)
             return (
-                f"You have {said} today. This study takes at most {self.study.daily_limit} a day from one "
-                "person. Come back tomorrow after 00:00 UTC."
+                f"You have {said} today. This study takes at most {self.study.daily_limit} a day from each "
+                "person. Come back after 00:00 UTC."
             )
         return ""
 
     @property
     def in_short(self) -> str:
         """``why`` for operators, in a word or two."""
-        return "limit reached" if self.left == 0 else "limit of today reached" if self.left_today == 0 else ""
+        return "limit reached" if self.left == 0 else "daily limit reached" if self.left_today == 0 else ""
 
 
 def told(study: Study) -> str:
@@ -72,7 +72,7 @@ def told(study: Study) -> str:
         for limit, when in ((study.rater_limit, ""), (study.daily_limit, " a day"))
         if limit is not None
     ]
-    return f"It takes at most {' and '.join(limits)} from one person." if limits else ""
+    return f"You get at most {', and '.join(limits)}." if limits else ""
 
 
 def _less(limit: int | None, given: int) -> int | None:

@@ -68,7 +68,7 @@ class Entry:
             return "Paused: this study offers nothing now"
         if self.membership.paused_at:
             return "Paused for you: please ask the operator"
-        return "Go on after 00:00 UTC" if self.progress.today == 0 else ""
+        return "Continue after 00:00 UTC" if self.progress.today == 0 else ""
 
 
 @require_safe

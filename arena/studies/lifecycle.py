@@ -69,7 +69,7 @@ DECISIONS: Final = {
             "Pause",
             (
                 "People get nothing new to rate. They can still rate what is on their screen.",
-                "Judges go on, and the leaderboard stays. You can resume at any time.",
+                "Judges continue, and the leaderboard stays online. You can resume at any time.",
             ),
             "Study paused.",
         ),

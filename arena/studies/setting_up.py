@@ -241,12 +241,12 @@ class RatingForm(SettingForm):
             "ratings_per_pair_people": "How many different people rate each pair, and score or check each "
             "answer.",
             "goal": "Raters see how far they have come, for example 20 of 50. They may do more.",
-            "rater_limit": "After as many pairs, scores and checks together, somebody gets no more. Hidden "
-            "repeats and checks count, skips do not.",
-            "daily_limit": "The same for one day. Days begin at 00:00 UTC.",
+            "rater_limit": "How many pairs, scores and checks one person can submit. Hidden repeats and "
+            "checks count; skips do not.",
+            "daily_limit": "How many on one day. Days begin at 00:00 UTC.",
             "show_references": "Raters do not learn who wrote them.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
-            "10 points worse. Only people's ratings count. Leave empty to go on until you pause.",
+            "10 points worse. Only people's ratings count. Leave empty to continue until you pause.",
             "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets every "
             "answer in one pair only, and no repeats.",
         }

@@ -42,9 +42,9 @@ from leaderboard.files.selection import ExportError, Selection, check_form, rate
 from leaderboard.terminal.vote_rows import prompt_label
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
-NO_CONTESTANT: Final = "between texts without two different contestants"
+NO_CONTESTANT: Final = "between texts that are not by two different models"
 IDENTICAL: Final = "by a judge about two identical texts"
-RETIRED: Final = "with a retired contestant"
+RETIRED: Final = "with a retired model"
 CHANGED: Final = "about a text that was changed since"
 PEOPLE: Final = "people"
 
@@ -132,7 +132,7 @@ def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator
 def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> None:
     unscored = comparisons.filter(status="unscored").order_by()
     for reason in unscored.values_list("reason", flat=True).iterator(CHUNK):
-        left_out[f"unscored: {reason}"] += 1
+        left_out[f"not rated: {reason}"] += 1
     left_out[IDENTICAL] += comparisons.filter(status="identical").count()
 
 

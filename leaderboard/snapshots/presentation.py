@@ -185,8 +185,8 @@ def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:
     if content.get("davidson"):
         ties = content["davidson"]
         equals = 100 * ties["nu"] / (2 + ties["nu"])
-        nu = f"nu {ties['nu']:.3f}{between(ties, '.3f')}"
-        yield f"Equal models tie in {equals:.0f}% of their ratings: {nu}."
+        nu = f"ν = {ties['nu']:.3f}{between(ties, '.3f')}"
+        yield f"Two equally good models would tie in {equals:.0f}% of their ratings: {nu}."
     if content.get("position"):
         place = content["position"]
         yield f"Being shown first is worth {_number(place['points'], '+.1f')} points{between(place, '+.1f')}."

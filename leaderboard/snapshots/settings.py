@@ -361,7 +361,7 @@ def _read_band(value: str, setting: Setting, counts: Counts) -> str:
     if value and len(points) > 1:
         named = " and ".join(str(size) for size in points)
         raise UnknownSettingError(
-            f"These raters used scales of {named} points. A range of ties needs one scale."
+            f"These raters used scales of {named} points. A band of ties needs one scale."
         )
     return _band_of(value, points)
 
@@ -790,7 +790,7 @@ def _band_of(value: str, points: Sequence[int]) -> str:
     """The band, empty for the usual one."""
     known = [band for size in points for band in bands(size)]
     if value and value not in known:
-        why = "A range of ties lies evenly about the middle of the scale and leaves a rating on either side."
+        why = "A band of ties is centred on the scale and leaves at least one rating on either side."
         raise UnknownSettingError(f"{_unknown('band', value, known)} {why}")
     return "" if value in [band for size in points for band in bands(size)[:1]] else value
 

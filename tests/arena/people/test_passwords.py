@@ -91,7 +91,7 @@ def test_a_password_is_reset_by_mail_once(client: Client, mailoutbox: list[Email
     assert not is_in(client)
     assert not is_in(session)
     assert signs_in("ada", NEW["password1"])
-    assert "not valid any more" in Client().get(link).content.decode()
+    assert "no longer valid" in Client().get(link).content.decode()
 
 
 @pytest.mark.usefixtures("_mail")
@@ -169,7 +169,7 @@ def test_an_entered_address_counts_once_it_is_confirmed(
     client.post(link)
     assert EmailAddress.objects.get().verified
     assert "Your address is <strong>ada@example.org" in client.get("/account/email/").content.decode()
-    assert "not valid any more" in client.get("/account/email/key/nonsense/").content.decode()
+    assert "no longer valid" in client.get("/account/email/key/nonsense/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 TODAY = (
-    "You have rated 2 pairs today. This study takes at most 2 a day from one person. "
-    "Come back tomorrow after 00:00 UTC."
+    "You have rated 2 pairs today. This study takes at most 2 a day from each person. "
+    "Come back after 00:00 UTC."
 )
 
 
@@ -59,7 +59,7 @@ def test_a_day_ends_at_midnight_and_all_is_all(study: Study, rater: Rater) -> No
         answer(rater, claimed(study, rater))
         with pytest.raises(NotAllowedError) as refused:
             assignments.claim(study, rater)
-        assert str(refused.value) == "You have rated 3 pairs. This study takes at most 3 from one person."
+        assert str(refused.value) == "You have rated 3 pairs. This study takes at most 3 from each person."
         assert claimed(study, make.make_member(study))
         limit(study, rater_limit=None)
         assert claimed(study, rater)
@@ -153,12 +153,12 @@ def test_the_rater_sees_what_is_left_and_why_there_is_no_more(
     assert TODAY in page.content.decode()
     listed = browser.get(reverse("rate")).content.decode()
     assert "2 done, at most 8 left (no more today)" in listed
-    assert "Go on after 00:00 UTC" in listed
+    assert "Continue after 00:00 UTC" in listed
     assert f'href="{address}"' not in listed
     limit(study, rater_limit=2, daily_limit=None)
     page = browser.get(address).content.decode()
     assert "You are done, thank you" in page
-    assert "This study takes at most 2 from one person." in page
+    assert "This study takes at most 2 from each person." in page
 
 
 def test_where_nothing_is_left_no_limit_is_to_blame(browser: Client, study: Study, rater: Rater) -> None:
@@ -216,27 +216,24 @@ def test_operators_see_who_reached_which_limit(study: Study, rater: Rater) -> No
     assert {line.limit for line in of_study.by_rater(study)} == {""}
     limit(study, rater_limit=3, daily_limit=2)
     lines = {line.rater: line.limit for line in of_study.by_rater(study)}
-    assert lines == {rater: "limit reached", other: "limit of today reached"}
+    assert lines == {rater: "limit reached", other: "daily limit reached"}
     browser = Client()
     browser.force_login(make.make_user(is_staff=True))
     page = browser.get(reverse("operate-progress", args=[study.slug])).content.decode()
-    assert 'badge-info">limit of today reached' in page
+    assert 'badge-info">daily limit reached' in page
 
 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
         ({}, ""),
-        ({"rater_limit": 1200}, "It takes at most 1,200 pairs from one person."),
-        (
-            {"rater_limit": 20, "daily_limit": 1},
-            "It takes at most 20 pairs and 1 pair a day from one person.",
-        ),
-        ({"daily_limit": 5, "tasks": ["score", "check"]}, "It takes at most 5 tasks a day from one person."),
+        ({"rater_limit": 1200}, "You get at most 1,200 pairs."),
+        ({"rater_limit": 20, "daily_limit": 1}, "You get at most 20 pairs, and 1 pair a day."),
+        ({"daily_limit": 5, "tasks": ["score", "check"]}, "You get at most 5 tasks a day."),
     ],
 )
 def test_limits_are_told_before_joining(columns: dict[str, Any], words: str) -> None:
     study = make.make_study(sign_up_open=True, **columns)
     page = Client().get(reverse("sign-up", args=[study.slug])).content.decode()
     assert words in page
-    assert ("from one person" in page) == bool(words)
+    assert ("You get at most" in page) == bool(words)

@@ -180,7 +180,7 @@ def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater,
     assert "<html" not in part
     assert "Ann Example" not in part
     Study.objects.update(ratings_per_pair_people=9)
-    assert "Each pair needs 9 people, and only" in operator.get(page("operate-progress")).content.decode()
+    assert "Each pair needs 9 people, but only" in operator.get(page("operate-progress")).content.decode()
 
 
 def test_what_waits_to_count_is_said_while_others_see_the_numbers(

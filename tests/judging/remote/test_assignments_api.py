@@ -365,7 +365,7 @@ def test_people_claim_where_they_are_members_and_keep_what_they_hold(post: Post)
     assert post(member, "/comparisons/", {"assignment": name, "rating": 3}).status_code == 201
     reached = post(member, "/assignments/", {"study": study.slug})
     assert reached.status_code == 403
-    assert "at most 1 a day from one person. Come back tomorrow" in reached.json()["detail"]
+    assert "at most 1 a day from each person. Come back after" in reached.json()["detail"]
     assert Comparison.objects.get().rater == member
 
 

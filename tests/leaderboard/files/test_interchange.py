@@ -81,7 +81,7 @@ def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
         "ties": "on",
         "category": None,
         "rows": 7,
-        "left_out": {"unscored: refused": 1},
+        "left_out": {"not rated: refused": 1},
     }
     content, _ = written(made, "arena")
     assert made.person.slug.encode() not in content
@@ -134,7 +134,7 @@ def test_evalica_reads_its_file_and_our_rank_command_gives_the_boards_numbers(ma
 
     content, note = written(made, "evalica", "csv")
     assert note["raters"] == "people"
-    assert note["left_out"] == {"with a retired contestant": 1}
+    assert note["left_out"] == {"with a retired model": 1}
     path = tmp_path / "games.csv"
     path.write_bytes(content)
     assert content.startswith(b"left,right,winner,prompt,prompt_id\r\n"), "no byte order mark"
@@ -263,7 +263,7 @@ def test_the_command_writes_files_and_says_what_is_left_out(made, tmp_path):
     said, out = io.StringIO(), tmp_path / "votes.jsonl"
     call_command("export", "made", what="arena", out=str(out), stderr=said)
     assert "7 rows, raters: all." in said.getvalue()
-    assert "Left out: 1 unscored: refused." in said.getvalue()
+    assert "Left out: 1 not rated: refused." in said.getvalue()
     assert json.loads((tmp_path / "votes.jsonl.note.json").read_text())["rows"] == 7
     for what, ending in (("leaderboard", "json"), ("evalica", "csv"), ("preferences", "jsonl")):
         path = tmp_path / f"{what}.{ending}"

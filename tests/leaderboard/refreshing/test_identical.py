@@ -74,4 +74,4 @@ def test_they_can_be_looked_for_and_files_tell_them_apart(study):
     assert counts(again, {}) == counts(read, {})
     Rater.objects.update(study=None)
     left_out = json.loads(vote_file(study, "arena", "jsonl", {}).note())["left_out"]
-    assert left_out == {"by a judge about two identical texts": 2, "unscored: refused": 1}
+    assert left_out == {"by a judge about two identical texts": 2, "not rated: refused": 1}

@@ -62,12 +62,12 @@ def test_every_switch_is_read_from_the_address():
         ({"band": "1-8"}, 'no band "1-8". It has: 4-5, 3-6, 2-7'),
         (
             {"band": "3-5"},
-            "2-7. A range of ties lies evenly about the middle of the scale and leaves a rating on",
+            "2-7. A band of ties is centred on the scale and leaves at least one rating on",
         ),
         ({"band": "1-3", "raters": "judge:three"}, 'no band "1-3". It has: 2-2.'),
         (
             {"band": "3-6", "raters": "group:mixed"},
-            "used scales of 3 and 8 points. A range of ties needs one",
+            "used scales of 3 and 8 points. A band of ties needs one",
         ),
         ({"level": "49.9"}, "It has: 50, 80, 90, 95, 99, and any other from 50 to 99.9 with one decimal"),
         ({"level": "100"}, 'no level "100"'),

@@ -47,7 +47,7 @@ def test_the_table_has_columns_for_each_method_and_intervals_a_table_of_their_ow
     assert max(map(len, lines[2:6] + lines[9:13])) <= 100
     text = "\n".join(lines)
     assert "Bradley-Terry: Removing " in text
-    assert "Davidson: Equal models tie in " in text
+    assert "Davidson: Two equally good models would tie in " in text
     assert "Ordinal: Being shown first is worth" in text
 
 
