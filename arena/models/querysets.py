@@ -111,7 +111,7 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def recount(self, study: Study) -> None:
-        """Set the rating counters from the current comparisons that count."""
+        """Set the rating counters of these pairs of one study from the current comparisons that count."""
         from arena.models import Comparison
 
         out = left_out_raters(study)
@@ -128,7 +128,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
                 .annotate(n=Count("pk"))
                 .values("n")
             )
-            self.filter(prompt__study=study).update(**{counter: Coalesce(Subquery(counted), 0)})
+            self.update(**{counter: Coalesce(Subquery(counted), 0)})
 
 
 class SelectorError(ValueError):

@@ -22,7 +22,7 @@ def rated(**study: object) -> Pair:
         side.save()
     make.make_comparison(pair=pair, rating=2)
     make.make_comparison(pair=pair, rating=1, swapped=True, rater=make.make_rater(kind="judge"))
-    Pair.objects.recount(pair.prompt.study)
+    Pair.objects.filter(pk=pair.pk).recount(pair.prompt.study)
     return pair
 
 
