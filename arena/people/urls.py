@@ -29,8 +29,8 @@ _SENT = {
     "template_name": "account/said.html",
     "extra_context": {
         "title": "Check your mail",
-        "lede": "We have sent a mail to this address. If it does not arrive, look in your spam folder or ask the "
-        "operator.",
+        "lede": "We have sent a mail to this address. If it does not arrive, look in your spam folder or ask "
+        "the operator.",
     },
 }
 _WAS_RESET = {
