@@ -171,11 +171,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def claimed(self) -> AssignmentQuerySet:
         return self.filter(state=word("claimed"))
 
-    def live(self, now: datetime | None = None) -> AssignmentQuerySet:
+    def live(self, now: datetime | RawSQL | None = None) -> AssignmentQuerySet:
         """Claimed, with the lease running."""
         return self.claimed().filter(leased_until__gt=now or timezone.now())
 
-    def holding(self, now: datetime | None = None) -> AssignmentQuerySet:
+    def holding(self, now: datetime | RawSQL | None = None) -> AssignmentQuerySet:
         """Live and never finished: what keeps a place. A skip that is taken back has given its place away."""
         return self.live(now).filter(finished_at=None)
 

@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
+from arena.models.compiled import Compiled, Given, given
 from arena.models.querysets import AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
@@ -56,6 +57,7 @@ class PairPool:
         size = len(self.possible)
         self.ratings, self.claims = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         self.pair = np.zeros(size, dtype=np.int64)
+        self._place_of: dict[int, int] = {}
         self._elsewhere: set[int] = set()
         self._read_claims()
         self._note(pairs.values_list(*_OF_A_PAIR))
@@ -88,22 +90,17 @@ class PairPool:
             self._read_at = now
             return True
 
-    def places(self, pairs: Collection[int]) -> IntArray:
+    def places(self, pairs: Collection[int]) -> list[int]:
         """The indices of those of these pairs, named by their ids, that are possible."""
         self.learn(pairs)
-        return self._known(pairs)
+        return [self._place_of[pair] for pair in pairs if pair in self._place_of]
 
     def learn(self, pairs: Collection[int]) -> None:
         """Look up the pairs that other processes made since."""
-        known = self.pair[self._known(pairs)].tolist()
-        if unknown := set(pairs).difference(known, self._elsewhere):
+        unknown = {pair for pair in pairs if pair not in self._place_of}.difference(self._elsewhere)
+        if unknown:
             self._note(Pair.objects.filter(pk__in=unknown).values_list(*_OF_A_PAIR))
-            self._elsewhere |= unknown.difference(self.pair[self._known(unknown)].tolist())
-
-    def _known(self, pairs: Collection[int]) -> IntArray:
-        # Of a copy: isin looks twice, and another thread may note a pair in between.
-        now = self.pair.copy()
-        return np.flatnonzero(np.isin(now, np.fromiter(pairs, dtype=np.int64, count=len(pairs))))
+            self._elsewhere |= unknown.difference(self._place_of)
 
     def row(self, place: int) -> Pair:
         """The pair, without an id if it has no row yet."""
@@ -125,6 +122,7 @@ class PairPool:
         """Note that somebody holds a pair."""
         self.claims[place] += 1
         self.pair[place] = pair.pk
+        self._place_of[pair.pk] = place
 
     def worth(self) -> FloatArray:
         with self._lock:
@@ -149,7 +147,9 @@ class PairPool:
         """The indices of the possible ones of these pairs, told by id and texts, and which ones these are."""
         places = self.possible.places([(first, second) for _, first, second in rows])
         possible = places >= 0
-        self.pair[places[possible]] = np.array([pair for pair, *_ in rows], dtype=np.int64)[possible]
+        ids = np.array([pair for pair, *_ in rows], dtype=np.int64)[possible]
+        self.pair[places[possible]] = ids
+        self._place_of.update(zip(ids.tolist(), places[possible].tolist(), strict=True))
         return places[possible], possible
 
 
@@ -207,7 +207,7 @@ class Tally:
                 self._wins[b, a] += sign * n * (share if swapped else 1 - share)
 
 
-def _claims(now: datetime) -> AssignmentQuerySet:
+def _claims(now: datetime | RawSQL) -> AssignmentQuerySet:
     """What people hold for studies themselves."""
     held = Assignment.objects.holding(now).filter(rater__kind=Rater.Kind.PERSON)
     return held.filter(purpose=Purpose.STUDY).order_by()
@@ -400,15 +400,19 @@ _JSON: Final = {
 }
 
 
-def history_column(study: Study, rater: Rater, on_screen: str | None) -> RawSQL:
-    """What ``read_history`` reads, as a column of another query."""
-    return RawSQL(*_history(study, rater, on_screen), output_field=TextField())  # noqa: S611 - with parameters
+def history_column() -> RawSQL:
+    """What ``read_history`` reads, as a column of a compiled query with ``on_screen``, study and rater."""
+    places = map(Given, ("on_screen", "study", "rater"))
+    return RawSQL(_history(), tuple(places), output_field=TextField())  # noqa: S611 - with parameters
 
 
-def _history(study: Study, rater: Rater, on_screen: str | None) -> tuple[str, tuple[Any, ...]]:
-    # PostgreSQL refuses to look for a NUL.
-    name = on_screen if on_screen and "\0" not in on_screen else ""
-    return _HISTORY.format(**_JSON[connection.vendor]), (name, study.pk, rater.pk)
+def _history() -> str:
+    return _HISTORY.format(**_JSON[connection.vendor])
+
+
+def to_look_for(on_screen: str | None) -> str:
+    """The public id, empty where there can be none: PostgreSQL refuses to look for a NUL."""
+    return on_screen if on_screen and "\0" not in on_screen else ""
 
 
 def history_of(study: Study, rater: Rater, on_screen: str | None = None) -> History:
@@ -417,7 +421,7 @@ def history_of(study: Study, rater: Rater, on_screen: str | None = None) -> Hist
     on_screen: public id of what this person looks at, which counts even if its lease ran out.
     """
     with connection.cursor() as cursor:
-        cursor.execute(*_history(study, rater, on_screen))
+        cursor.execute(_history(), [to_look_for(on_screen), study.pk, rater.pk])
         return read_history(cursor.fetchone()[0], study, rater, on_screen)
 
 
@@ -561,7 +565,7 @@ def _lease(
     if locked is None:
         return None
     # Read with the row locked: whoever held it before has claimed or answered by now.
-    pair, claims = _counted(locked, study, now)
+    pair, claims = _counted(locked, now)
     load = pair.people_ratings + claims
     if chosen.purpose == Purpose.STUDY and (
         pair.use != Pair.Use.RATE or load >= study.ratings_per_pair_people
@@ -604,9 +608,17 @@ def _lock_pair(pair: Pair, waits: bool) -> int | None:
     return found.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True).first()
 
 
-def _counted(pk: int, study: Study, now: datetime) -> tuple[Pair, int]:
+def _counted(pk: int, now: datetime) -> tuple[Pair, int]:
     """The pair with its texts, and how many people hold it."""
-    held = _claims(now).filter(pair=OuterRef("pk")).values("pair")
-    claims = Coalesce(Subquery(held.annotate(n=Count("pk")).values("n")), 0)
-    pair: Any = Pair.objects.select_related("prompt", "first", "second").annotate(claims=claims).get(pk=pk)
+    [pair] = _COUNTED(pair=pk, now=now)
     return pair, pair.claims
+
+
+def _to_count() -> "QuerySet[Any]":
+    held = _claims(given("now")).filter(pair=OuterRef("pk")).values("pair")
+    claims = Coalesce(Subquery(held.annotate(n=Count("pk")).values("n")), 0)
+    pairs = Pair.objects.select_related("prompt", "first", "second").annotate(claims=claims)
+    return pairs.filter(pk=given("pair"))
+
+
+_COUNTED: Final = Compiled(_to_count)

@@ -235,8 +235,7 @@ def _record(request: MemberRequest) -> tuple[Stored, bool, Claimed | None]:
     study = _lock_for_next(request)
     # Of this study alone: the form of another asks for other criteria.
     name, after = request.POST.get("assignment", ""), request.POST.get("after")
-    offered = {} if after is None else {"offered": offering.history_column(study, request.rater, after)}
-    assignment = recording.own_assignments(request.rater, [name], study, **offered).get(name)
+    assignment = recording.own_assignments(request.rater, [name], study, after).get(name)
     form = _form(request, assignment)
     if not form.is_valid():
         raise _FormError(form)

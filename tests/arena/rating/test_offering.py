@@ -423,9 +423,8 @@ def test_what_was_read_before_an_answer_is_brought_up_to_date(study: Study, rate
         answered = claimed(study, rater)
         on_screen = claimed(study, rater, answered.public_id)
         Assignment.objects.filter(pk=answered.pk).update(**columns)
-        column = offering.history_column(study, rater, on_screen.public_id)
         name = answered.public_id
-        read = recording.own_assignments(rater, [name], study, offered=column)[name].offered
+        read = recording.own_assignments(rater, [name], study, on_screen.public_id)[name].offered
         told = offering.read_history(read, study, rater, on_screen.public_id, answered=name)
         recording.finish([answered], Assignment.State.SUBMITTED)
         now = offering.history_of(study, rater, on_screen.public_id)
