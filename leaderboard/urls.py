@@ -17,17 +17,17 @@ from leaderboard.contestants import page as contestants_page
 from leaderboard.data import page as data_page
 from leaderboard.files import views as files_views
 from leaderboard.head_to_head import page as head_to_head_page
+from leaderboard.home import page as home
 from leaderboard.judges import page as judges_page
-from leaderboard.pages import home
+from leaderboard.pages import methodology
 from leaderboard.pages.marks import newest
-from leaderboard.pages.shell import published, routes
+from leaderboard.pages.shell import published, routes, status
 from leaderboard.planning import page as planning_page
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
 from leaderboard.releases import changes_page
 from leaderboard.releases import page as releases_page
 from leaderboard.results import page as results_page
-from leaderboard.standings import home as first_page
 from leaderboard.standings import page as standings_page
 from leaderboard.trust import page as trust_page
 from leaderboard.trust.tags import TAGS_NOW
@@ -48,8 +48,8 @@ WRONG = "studies/<slug:slug>/trust/wrong"
 REQUIREMENTS = "studies/<slug:slug>/requirements"
 
 urlpatterns = [
-    path("", first_page.home, name="home"),
-    path("methodology/", home.methodology, name="methodology"),
+    path("", home.home, name="home"),
+    path("methodology/", methodology.methodology, name="methodology"),
     *routes("studies/<slug:slug>/", "study", standings_page.read, opens=True),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read),
@@ -107,7 +107,7 @@ urlpatterns = [
     path(f"{RELEASE}/bundle.zip", releases_page.bundle, name="study-release-bundle"),
     path(f"{RELEASE}/citation.<slug:form>", releases_page.citation, name="study-release-citation"),
     *routes(f"{RELEASE}/changes/<int:other>/", "study-release-changes", changes_page.read),
-    path("studies/<slug:slug>/status/", home.status, name="study-status"),
+    path("studies/<slug:slug>/status/", status, name="study-status"),
     path("studies/<slug:slug>/export/", files_views.page, name="study-export"),
     path("studies/<slug:slug>/export/file/", files_views.download, name="study-export-file"),
     path("studies/<slug:slug>/standings.json", standings_page.standings_json, name="standings-json"),

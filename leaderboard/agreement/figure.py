@@ -29,9 +29,9 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
+from leaderboard.pages.table import Matrix
 from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.table import Matrix
 
 _LEAST_RANGE: Final = 0.3
 """Coefficients that are nearly equal have nearly the same colour."""

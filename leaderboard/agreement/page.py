@@ -32,6 +32,7 @@ from leaderboard.agreement.table import (
 )
 from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
+from leaderboard.pages.dots import Axis
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
@@ -48,7 +49,6 @@ from leaderboard.rater_kinds.page import (
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find_about_raters
 from leaderboard.snapshots.settings import Setting
-from leaderboard.standings.rows import Axis
 
 ORDER_BY: Final = "bradley-terry"
 """The method of the orders of models that the verdict compares."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.bias.table import equals
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.table import Cell, DataTable, Matrix, percent_cell
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     agreement_word,
@@ -16,10 +16,9 @@ from leaderboard.pages.wording import (
     signed,
 )
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.table import Matrix
+from leaderboard.snapshots.settings import ALL_CATEGORIES
 
 COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
-ALL_CATEGORIES: Final = "All"
 _ALL_BUT: Final = "All but "
 _LEVEL: Final = 0.05
 UNMIRRORED: Final = "Unmirrored values enter each pair once, as imported, to compare with published ones."

@@ -7,7 +7,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.head_to_head.page import HeadToHead
-from leaderboard.standings.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
+from leaderboard.pages.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 
 studies = Router(tags=["standings"])
 

@@ -244,3 +244,16 @@ def _build() -> int:
     folders = (settings.BASE_DIR / name for name in ("templates", "static", "leaderboard", "arena"))
     files = (path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
     return max(path.stat().st_mtime_ns for path in files)
+
+
+@require_safe
+def status(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reloads a page that waits for its first snapshot, once there is one; with ``?complete`` a whole one."""
+    found = visible(request, slug)
+    if not request.headers.get("HX-Request"):
+        return redirect(found)
+    response = HttpResponse(status=204)
+    snapshots = Snapshot.objects
+    if snapshots.newest(found) if "complete" in request.GET else snapshots.opened(found):
+        response["HX-Refresh"] = "true"
+    return response

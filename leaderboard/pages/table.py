@@ -168,3 +168,17 @@ def decimals(column: Iterable[Cell]) -> int:
 def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:
     keyed = zip(keys, items, strict=True)
     return [(key, [item for _, item in run]) for key, run in groupby(keyed, key=lambda pair: pair[0])]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A square matrix of names: ``values[i][j]`` is about i against j."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float | int | None, ...], ...]
+
+    def table(self, caption: str) -> DataTable:
+        rows = zip(self.names, self.values, strict=True)
+        return DataTable(
+            caption, ("Contestant", *self.names), tuple((name, *values) for name, values in rows)
+        )

@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
+from leaderboard.pages.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 from leaderboard.planning.page import PlanPage
-from leaderboard.standings.api import COMPUTED, ComputedOut, Slug, computed, reads, setting_field, study_of
 
 studies = Router(tags=["standings"])
 

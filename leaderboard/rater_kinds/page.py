@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
-from leaderboard.agreement.table import ALL_CATEGORIES
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import Page
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import (
+    ALL_CATEGORIES,
     DECLARED,
     Setting,
     UnknownSettingError,

@@ -9,11 +9,12 @@ from ninja import Field, Router, Schema
 from ninja.pagination import paginate
 
 from leaderboard.models import Release
+from leaderboard.pages.api import MISSING, Pages, Slug, reads, study_of
 from leaderboard.releases.changes_page import Differences
 from leaderboard.releases.content import boards
 from leaderboard.releases.page import citation_of, numbered
 from leaderboard.releases.provenance import parts
-from leaderboard.standings.api import MISSING, Pages, Slug, StandingOut, reads, study_of
+from leaderboard.standings.api import StandingOut
 
 studies = Router(tags=["releases"])
 

@@ -13,22 +13,13 @@ from arena.models import Comparison, Contestant, Rater
 from leaderboard.files import published, selection
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.api import COMPUTED, MISSING, Pages, Slug, computed, reads, setting_field, study_of
 from leaderboard.pages.page import NotReadyError
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import SEALED, Scope, Setting
 from leaderboard.snapshots.visible_lengths import visible_lengths
-from leaderboard.standings.api import (
-    COMPUTED,
-    MISSING,
-    Pages,
-    Slug,
-    computed,
-    reads,
-    setting_field,
-    snapshot_of,
-    study_of,
-)
+from leaderboard.standings.api import snapshot_of
 from leaderboard.texts.asked import CHECKS, SCORES
 
 studies = Router(tags=["results"])

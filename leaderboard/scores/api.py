@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
 
 from arena.api.schemas import ErrorOut, Name
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads
+from leaderboard.pages.api import COMPUTED, Slug, computed, reads
 from leaderboard.texts.api import TextsIn, answer
 from leaderboard.texts.page import TextsPage
 

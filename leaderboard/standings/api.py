@@ -1,62 +1,35 @@
 """The API of standings and snapshots."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
-from ninja.decorators import decorate_view
 from ninja.errors import HttpError
-from ninja.pagination import LimitOffsetPagination, paginate
+from ninja.pagination import paginate
 from pydantic import create_model
 
-from arena.api.auth import caller_of
-from arena.api.http import conditional
-from arena.api.schemas import REFUSALS, ErrorOut, Name, written_out
+from arena.api.schemas import ErrorOut, Name, written_out
 from arena.models import Contestant, Study
-from arena.models.querysets import StudyQuerySet
 from leaderboard.models import Snapshot
+from leaderboard.pages.api import (
+    COMPUTED,
+    MISSING,
+    Pages,
+    Slug,
+    computed,
+    readable,
+    reads,
+    setting_field,
+    study_of,
+)
 from leaderboard.pages.cards import Card, cards
-from leaderboard.pages.page import NoNumbersError, NotReadyError
-from leaderboard.snapshots.settings import DECLARED, UnknownSettingError
+from leaderboard.snapshots.settings import DECLARED
 from leaderboard.standings.page import Board
-
-Run = TypeVar("Run", bound=Callable[..., Any])
-Reply = TypeVar("Reply")
-
-MISSING: Final[Mapping[int, Any]] = {404: ErrorOut}
-
-COMPUTED: Final[Mapping[int, Any]] = {202: ErrorOut, 503: ErrorOut, **MISSING}
-"""Replies of what may have to be computed first."""
-
-_ALWAYS: Final[Mapping[int, Any]] = {304: None, 422: ErrorOut, **REFUSALS}
-
-
-def reads(
-    router: Router, path: str, summary: str, replies: Mapping[int, Any], *, unset: bool = True
-) -> Callable[[Run], Run]:
-    """A decorator that makes a function the GET of a path, without a token and with an ETag.
-
-    ``replies`` are its own by status; with ``unset`` fields without a value are sent too.
-    """
-
-    def operation(run: Run) -> Run:
-        made: Run = router.get(
-            path,
-            response={**replies, **_ALWAYS},
-            summary=summary,
-            exclude_unset=not unset,
-            openapi_extra={"security": [{}]},
-        )(decorate_view(conditional)(run))
-        return made
-
-    return operation
-
 
 studies = Router(tags=["standings"])
 snapshots = Router(tags=["standings"])
-Slug = Annotated[Name, Field(max_length=80)]
 
 
 class StudyOut(Schema):
@@ -70,11 +43,6 @@ class StudyOut(Schema):
     simulated: bool = Field(description="Votes of this study may be made up by a program.")
     points: int
     snapshot: int | None = Field(description="Id of the newest snapshot.")
-
-
-def setting_field(name: str, help: str = "") -> Any:
-    declared = DECLARED[name]
-    return Field(None, max_length=declared.longest, description=help or declared.help)
 
 
 _parameters: Mapping[str, Any] = {name: (Name | None, setting_field(name)) for name in DECLARED}
@@ -137,19 +105,6 @@ class WithoutOut(Schema):
     high: float | None
     rating_difference: float = Field(description="How much higher it is rated with the switch.")
     places: int = Field(description="How many places higher it stands with the switch.")
-
-
-class ComputedOut(Schema):
-    """What every reply of numbers computed on demand says of itself."""
-
-    study: str
-    created_at: datetime
-    watermark: str
-    simulated: bool
-    raters: str
-    criterion: str | None
-    ties: str
-    category: str | None
 
 
 class StandingsOut(Schema):
@@ -243,14 +198,6 @@ class SnapshotDetailOut(SnapshotOut):
         return list(snapshot.slices.order_by(*fields).values(*fields))
 
 
-class Pages(LimitOffsetPagination):
-    """limit and offset, no larger than every database can count to."""
-
-    class Input(Schema):
-        limit: int = Field(50, ge=1, le=100)
-        offset: int = Field(0, ge=0, le=2**31 - 1)
-
-
 @reads(studies, "/", "List studies", {200: list[StudyOut]})
 @paginate(Pages)
 def list_studies(request: HttpRequest) -> Any:
@@ -281,17 +228,6 @@ def show_standings(
     return computed(response, lambda: StandingsOut(**Board.newest(study, vars(wanted)).standings()))
 
 
-def computed(response: HttpResponse, make: Callable[[], Reply]) -> Reply | Status[ErrorOut]:
-    """What ``make`` gives, or when to ask again. Raises HttpError 404 for what is not there."""
-    try:
-        return make()
-    except NotReadyError as error:
-        response["Retry-After"] = str(error.pending.retry_after)
-        return Status(error.status, ErrorOut(detail=str(error)))
-    except (UnknownSettingError, NoNumbersError) as error:
-        raise HttpError(404, str(error)) from error
-
-
 @reads(studies, "/{slug}/snapshots/", "List snapshots", {200: list[SnapshotOut], **MISSING})
 @paginate(Pages)
 def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
@@ -313,18 +249,6 @@ def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
     if snapshot is None:
         raise HttpError(404, f"Unknown snapshot {snapshot_id}.")
     return snapshot
-
-
-def readable(request: HttpRequest) -> StudyQuerySet:
-    return Study.objects.all() if caller_of(request).is_operator else Study.objects.public()
-
-
-def study_of(request: HttpRequest, slug: str) -> Study:
-    """Raises HttpError 404 where this caller may not read it."""
-    study = readable(request).filter(slug=slug).first()
-    if study is None:
-        raise HttpError(404, f'Unknown study "{slug}".')
-    return study
 
 
 def _listed(card: Card) -> StudyOut:

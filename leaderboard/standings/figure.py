@@ -24,7 +24,7 @@ from leaderboard.pages.figure import (
     series_look,
     title,
 )
-from leaderboard.standings.table import Matrix
+from leaderboard.pages.table import Matrix
 
 
 def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:

@@ -29,7 +29,7 @@ from leaderboard.pages.page import (
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
-from leaderboard.pages.table import DataTable
+from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.tabs import OF_TEXTS, landing
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
@@ -66,7 +66,6 @@ from leaderboard.standings.figure import above_map, count_map, intervals, win_ra
 from leaderboard.standings.rows import NO_TEXTS, About, Entry, OfTexts, StandingsView, TableQuery
 from leaderboard.standings.table import (
     WILSON_CAUTION,
-    Matrix,
     RankTable,
     Row,
     above,

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Any, Final, Self
 
 from arena.data.writing import Table, Type
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import Cell, DataTable, Matrix
 from leaderboard.pages.wording import counted, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import (
@@ -455,20 +455,6 @@ def wilson(share: float, n: int, level: float) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(middle - reach, 0.0), min(middle + reach, 1.0)
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A square matrix of names: ``values[i][j]`` is about i against j."""
-
-    names: tuple[str, ...]
-    values: tuple[tuple[float | int | None, ...], ...]
-
-    def table(self, caption: str) -> DataTable:
-        rows = zip(self.names, self.values, strict=True)
-        return DataTable(
-            caption, ("Contestant", *self.names), tuple((name, *values) for name, values in rows)
-        )
 
 
 def count_matrix(content: Content, what: str, order: Sequence[str]) -> Matrix:

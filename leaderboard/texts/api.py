@@ -9,7 +9,7 @@ from ninja.errors import HttpError
 
 from arena.api.auth import caller_of
 from arena.api.schemas import Name
-from leaderboard.standings.api import study_of
+from leaderboard.pages.api import study_of
 from leaderboard.texts.page import TextsPage
 
 

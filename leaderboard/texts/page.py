@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
 from leaderboard.models import Snapshot
+from leaderboard.pages.dots import Axis
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import kin_sentences
@@ -23,7 +24,6 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.rows import Axis
 from leaderboard.texts.asked import BESIDE_PAIRS, AskedOfTexts, Known, NoOpinionsError
 from leaderboard.texts.table import lead
 

@@ -9,7 +9,7 @@ from ninja.errors import HttpError
 
 from arena.api.auth import caller_of
 from arena.api.schemas import ErrorOut, Name
-from leaderboard.standings.api import COMPUTED, Slug, computed, reads, setting_field, study_of
+from leaderboard.pages.api import COMPUTED, Slug, computed, reads, setting_field, study_of
 from leaderboard.trust.page import TrustPage
 
 studies = Router(tags=["standings"])

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from arena.people.permissions import can_operate
 from leaderboard.models import Snapshot
+from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
 from leaderboard.pages.switches import Option, Switch
@@ -36,7 +37,7 @@ from leaderboard.snapshots.settings import (
     parse_for_trust,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.rows import EVERY_COLUMN, Axis, Heading, TableQuery
+from leaderboard.standings.rows import EVERY_COLUMN, Heading, TableQuery
 from leaderboard.trust import figure, table, tags
 from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
 

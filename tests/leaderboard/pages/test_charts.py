@@ -3,8 +3,9 @@ import json
 from leaderboard.bias.figure import histogram
 from leaderboard.bias.table import Shown
 from leaderboard.pages.figure import SERIES, axis_on_top, label, painted
+from leaderboard.pages.table import Matrix
 from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
-from leaderboard.standings.table import Matrix, count_matrix, win_rates
+from leaderboard.standings.table import count_matrix, win_rates
 from tests.leaderboard.standings.test_table import MATRIX, standing, standings
 
 HOSTILE = '<a href="javascript:alert(1)">x</a><b>&amp;</b>'

@@ -10,7 +10,7 @@ from leaderboard.bias.figure import (
     score_differences,
 )
 from leaderboard.bias.table import Shown, ratings_table, shown_by_scale
-from leaderboard.standings.table import Matrix
+from leaderboard.pages.table import Matrix
 from tests.leaderboard import rater_payloads as payloads
 from tests.leaderboard.pages.test_charts import HOSTILE, check, strings
 

@@ -20,6 +20,7 @@ from arena.people.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
+from leaderboard.pages.dots import Axis
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import MarksOfAll
 from leaderboard.pages.tabs import landing
@@ -28,7 +29,6 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import leading_sentence
 from leaderboard.snapshots.settings import Setting, choice_of, parse
-from leaderboard.standings.rows import Axis
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.texts.asked import CHECKS, SCORES, Known
 from leaderboard.trust.page import TrustPage

@@ -1,4 +1,4 @@
-"""The methodology, and the page that waits for a study's first snapshot."""
+"""The methodology as a page."""
 
 import re
 from functools import cache
@@ -6,13 +6,11 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from arena.texts import markdown
-from leaderboard.models import Snapshot
-from leaderboard.pages.shell import visible
 
 _FOR_DEVELOPERS: Final = "From a notebook"
 """The section of the document that the page leaves out."""
@@ -49,16 +47,3 @@ def _section(text: str) -> tuple[str, SafeString]:
     # Other documents are not on this site.
     body = re.sub(r"\[([^]]*)\]\([^)#:]+\.md[^)]*\)", r"\1", body)
     return heading, mark_safe(markdown.render_document(body))  # noqa: S308 - sanitised
-
-
-@require_safe
-def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reloads a page that waits for its first snapshot, once there is one; with ``?complete`` a whole one."""
-    found = visible(request, slug)
-    if not request.headers.get("HX-Request"):
-        return redirect(found)
-    response = HttpResponse(status=204)
-    snapshots = Snapshot.objects
-    if snapshots.newest(found) if "complete" in request.GET else snapshots.opened(found):
-        response["HX-Refresh"] = "true"
-    return response
