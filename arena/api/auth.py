@@ -17,7 +17,7 @@ from ninja.security import HttpBearer
 from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Rater
 from arena.monitoring.logs import current_command, pass_on_command
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 
 Scope = ApiToken.Scope
 USUAL_SCOPES = (Scope.RATE, Scope.READ)

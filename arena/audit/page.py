@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
-from arena.data.writing import Row, Table, Type
+from arena.data.formats.writing import Row, Table, Type
 from arena.models import Study, StudyEvent
-from arena.people.permissions import staff_only
-from arena.studies.pages import paged, sent
+from arena.pages.operating import paged, sent
+from arena.pages.permissions import staff_only
 
 FORMATS: Final = {"csv": "CSV", "jsonl": "JSON Lines"}
 

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from arena.models import Rater, Study, StudyEvent
 from arena.monitoring.logs import current_command, current_request
 from arena.monitoring.redacting import redact
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 
 Kind = StudyEvent.Kind
 

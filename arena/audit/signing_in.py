@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from arena.audit.recording import Kind, record
 from arena.models import Membership, Role
-from arena.people.permissions import Visitor, is_staff
+from arena.pages.permissions import Visitor, is_staff
 
 _FACTORS: Final = {
     Authenticator.Type.TOTP: "Authenticator app",

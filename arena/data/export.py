@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from arena.data.formats.ours import BUILDERS
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
-from arena.data.writing import Row
+from arena.data.formats.writing import Row
 from arena.models import (
     Answer,
     Comparison,

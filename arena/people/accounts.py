@@ -25,8 +25,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arena.pages.permissions import is_staff, signed_in
 from arena.people.locking_out import remember_browser
-from arena.people.permissions import is_staff, signed_in
 from arena.process.addresses import client_address
 
 log = logging.getLogger(__name__)

@@ -36,10 +36,10 @@ from arena.models import (
     StudyEvent,
 )
 from arena.models.invariants import REMOVED
+from arena.pages.operating import show
+from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.people import joining
-from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.people.sessions import end_sessions
-from arena.studies.pages import show
 
 GONE: Final = REMOVED  # what replaces names and comments
 SHORT: Final = 3  # shorter names are not looked for in notes: every word would hold them

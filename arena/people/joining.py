@@ -21,9 +21,9 @@ from django.views.decorators.http import require_http_methods
 
 from arena.audit.recording import Kind, record
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study
+from arena.pages.permissions import Visitor, may_sign_up
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
-from arena.people.permissions import Visitor, may_sign_up
 from arena.rating import limits, training
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered

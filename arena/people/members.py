@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.audit.recording import Kind, record
 from arena.models import Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.models.signals import announce
+from arena.pages.operating import paged, show
+from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.people import joining
-from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.rating import training
-from arena.studies.pages import paged, show
 
 
 class MemberError(Exception):

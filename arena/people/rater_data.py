@@ -11,11 +11,11 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
-from arena.data.writing import Row, Table, Type, batches
+from arena.data.formats.writing import Row, Table, Type, batches
 from arena.models import Comparison, CriterionRating, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, left_out_raters
-from arena.people.permissions import OperatorRequest, operator
-from arena.studies.pages import download, show
+from arena.pages.operating import download, show
+from arena.pages.permissions import OperatorRequest, operator
 
 
 def pseudonym(study: Study, rater: int) -> str:

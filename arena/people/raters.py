@@ -19,9 +19,9 @@ from arena.audit.recording import Kind, record
 from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import announce
+from arena.pages.operating import paged
+from arena.pages.permissions import Visitor, staff_only
 from arena.people.joining import rater_of
-from arena.people.permissions import Visitor, staff_only
-from arena.studies.pages import paged
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -19,8 +19,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from arena.pages.permissions import Visitor, is_staff
 from arena.people.accounts import AccountAdapter, Labelled
-from arena.people.permissions import Visitor, is_staff
 
 APP = Authenticator.Type.TOTP
 FREE = "/account/"

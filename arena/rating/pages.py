@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Role, Score, Study
-from arena.people.permissions import (
+from arena.pages.permissions import (
     MemberRequest,
     RaterRequest,
     is_staff,

@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Membership, Pair, Role, Study
-from arena.people import permissions
-from arena.people.permissions import MemberRequest, member
+from arena.pages import permissions
+from arena.pages.permissions import MemberRequest, member
 from arena.rating import scales, screen, training
 from arena.rating.screen import Html, ShownPrompt, html_of, parts, shown_prompt, texts_of
 from arena.texts.self_naming import shown_turns

@@ -12,7 +12,7 @@ from django.template.defaultfilters import pluralize
 from arena.audit.recording import Kind, record
 from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study
 from arena.models.signals import announce
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.studies import tasks
 
 NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}

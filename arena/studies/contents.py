@@ -15,12 +15,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.formats.ours import benchmark_faults
+from arena.data.formats.writing import Table, Type
 from arena.data.json_input import JSONInput
-from arena.data.writing import Table, Type
 from arena.models import Completion, Contestant, Pair, Prompt, Study
-from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.pages.operating import download, paged, show
+from arena.pages.permissions import OperatorRequest, Visitor, operator
 from arena.studies import changes, counts
-from arena.studies.pages import download, paged, show
 
 CHUNK = 500
 

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.audit.recording import Kind, record
 from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
-from arena.people.permissions import OperatorRequest, Visitor, is_staff, operator
-from arena.studies.pages import paged, show
+from arena.pages.operating import paged, show
+from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.studies.setting_up import AddressForm
 
 

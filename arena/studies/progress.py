@@ -15,11 +15,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Study
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.operating import paged, show
+from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import publication
 from arena.rating.limits import by_rater as limits_by_rater
 from arena.studies import counts
-from arena.studies.pages import paged, show
 from arena.studies.tasks import TASKS
 
 

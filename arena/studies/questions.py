@@ -14,7 +14,7 @@ from django.template.defaultfilters import pluralize, truncatechars
 from arena.audit.recording import Kind, record
 from arena.models import Assignment, Prompt, Question, Study
 from arena.models.signals import announce
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 
 LONGEST: Final = 2000  # characters of a requirement
 MOST: Final = 100  # requirements of a prompt

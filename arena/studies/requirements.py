@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Answer, Prompt, Question, Study
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.operating import paged, show
+from arena.pages.permissions import OperatorRequest, operator
 from arena.studies import questions
-from arena.studies.pages import paged, show
 from arena.studies.questions import QuestionError, Wording
 from arena.studies.setting_up import INVALID, LinesField
 

@@ -13,9 +13,9 @@ from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Completion, Study
-from arena.people.permissions import OperatorRequest, Visitor, operator
+from arena.pages.operating import paged, show
+from arena.pages.permissions import OperatorRequest, Visitor, operator
 from arena.studies import changes
-from arena.studies.pages import paged, show
 from arena.texts.author_names import Piece, in_context
 from arena.texts.self_naming import find_names
 

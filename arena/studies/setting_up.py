@@ -19,9 +19,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.audit.recording import Kind, record
 from arena.models import Pair, Reference, Study
-from arena.people.permissions import OperatorRequest, Visitor, is_staff, operable, operator
-from arena.studies import changes, pages, tasks
-from arena.studies.pages import next_of, show
+from arena.pages.operating import show
+from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.studies import changes, steps, tasks
+from arena.studies.steps import next_of
 from arena.texts import markdown
 from arena.texts.slugs import free_slug
 
@@ -390,8 +391,8 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 @operator
 def study(request: OperatorRequest) -> HttpResponse:
-    found = pages.steps(request.study)
-    return show(request, "study.html", {"steps": found, "next": pages.next_step(found)})
+    found = steps.steps(request.study)
+    return show(request, "study.html", {"steps": found, "next": steps.next_step(found)})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -422,7 +423,7 @@ def rating(request: OperatorRequest) -> HttpResponse:
 @operator
 def publish(request: OperatorRequest) -> HttpResponse:
     address = request.build_absolute_uri(request.study.get_absolute_url())
-    missing = [step for step in pages.steps(request.study)[:-1] if step.state == "open"]
+    missing = [step for step in steps.steps(request.study)[:-1] if step.state == "open"]
     context = {"address": address, "open_steps": missing, "misfit": _is_misfit(request.study)}
     return _setting(request, PublishForm, "publish.html", **context)
 

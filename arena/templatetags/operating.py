@@ -8,7 +8,7 @@ from django.template import Context
 from django.urls import NoReverseMatch, reverse
 
 from arena.models import Study
-from arena.studies import pages
+from arena.studies import steps
 
 register = template.Library()
 
@@ -84,10 +84,10 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
 
 
 @register.simple_tag(takes_context=True)
-def operate_place(context: Context, study: Study) -> pages.Place | None:
+def operate_place(context: Context, study: Study) -> steps.Place | None:
     """Where in the set-up the present page is."""
     match = getattr(context.get("request"), "resolver_match", None)
-    return pages.place(study, match.url_name or "") if match else None
+    return steps.place(study, match.url_name or "") if match else None
 
 
 @register.simple_tag(takes_context=True)

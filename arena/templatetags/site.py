@@ -2,7 +2,8 @@ from django import template
 from django.conf import settings
 
 from arena.models import Study
-from arena.people import permissions, second_factor
+from arena.pages import permissions
+from arena.people import second_factor
 
 register = template.Library()
 

@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from arena.audit.recording import Kind, record
-from arena.people.permissions import Visitor, staff_only
+from arena.pages.permissions import Visitor, staff_only
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun
 

@@ -8,7 +8,7 @@ from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
 from arena.models import Rater
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.json_input import JSONInput
 from arena.models import Study
-from arena.people.permissions import Visitor, staff_only
+from arena.pages.permissions import Visitor, staff_only
 from judging.endpoints.costs import Prices
 from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
 from judging.judges.services import (

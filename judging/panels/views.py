@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from arena.people.permissions import staff_only
+from arena.pages.permissions import staff_only
 from judging.judges.services import JudgeError, slug_of
 from judging.models import Judge, Panel
 from judging.panels.services import configure_panel, create_panel

@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.models import Prompt, Question, Study
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.studies import questions
 from arena.studies.questions import Wording
 from judging.endpoints import costs

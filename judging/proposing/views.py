@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.models import Prompt, Study
-from arena.people.permissions import staff_only
+from arena.pages.permissions import staff_only
 from judging.judges.services import JudgeError
 from judging.models import Judge, ProposalCall
 from judging.proposing import services

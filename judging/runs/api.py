@@ -10,7 +10,7 @@ from ninja import Field, Router, Schema, Status
 from arena.api.auth import caller_of, require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from arena.models import Study
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.rating import plans
 from judging.endpoints.costs import Range
 from judging.judges.rights import NotAllowedError

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from arena.audit.recording import Kind, record
 from arena.models import Assignment, Rater, Study
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.rating import planning, plans, text_planning
 from judging.endpoints import costs
 from judging.endpoints.keys import KeyVariableError, read_key

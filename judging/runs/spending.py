@@ -16,7 +16,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Round
 
 from arena.audit.recording import Kind, record
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.rights import check_may_ask

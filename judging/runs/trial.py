@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
 from judging.endpoints.costs import Prices, reply_tokens

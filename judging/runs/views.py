@@ -15,7 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Answer, Assignment, Score, Study
-from arena.people.permissions import Visitor, staff_only
+from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, scales
 from judging.endpoints.costs import in_words
 from judging.judges.rights import may_ask_models

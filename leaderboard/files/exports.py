@@ -15,7 +15,7 @@ from django.utils import timezone
 from arena.data import export, output
 from arena.data.formats.catalogue import RECORD
 from arena.data.formats.records import TABLES
-from arena.data.writing import WRITERS, Row
+from arena.data.formats.writing import WRITERS, Row
 from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
 from leaderboard.files.selection import ExportError, check_form

@@ -12,6 +12,7 @@ from django.db.models import F, Q
 
 from arena.data.export import CHUNK, pair_sides
 from arena.data.formats.records import CONSENSUS
+from arena.data.formats.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.data.interchange import (
     ARENA,
     CONVERSATIONS,
@@ -32,7 +33,6 @@ from arena.data.interchange import (
     texts_row,
     winner,
 )
-from arena.data.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from arena.rating.assignments import adjudications

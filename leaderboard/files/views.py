@@ -7,11 +7,12 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from arena.data import export, writing
+from arena.data import export
+from arena.data.formats import writing
 from arena.data.formats.records import TABLES
-from arena.data.writing import WRITERS
+from arena.data.formats.writing import WRITERS
 from arena.models import Study
-from arena.people.permissions import staff_only
+from arena.pages.permissions import staff_only
 from leaderboard.files import exports, interchange, selection
 
 MEANINGS: Final = {

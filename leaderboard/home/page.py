@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_cookie
 
 from arena.models import Contestant, Membership, Role, Study
-from arena.people.permissions import Visitor, may_sign_up, viewable
+from arena.pages.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards

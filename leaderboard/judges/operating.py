@@ -9,8 +9,8 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from arena.models import Answer, Comparison, Rater, Score, Study
-from arena.people.permissions import OperatorRequest, operator
-from arena.studies.pages import show
+from arena.pages.operating import show
+from arena.pages.permissions import OperatorRequest, operator
 from judging.models import Judge, JudgeRun
 from leaderboard.agreement.table import same_category
 from leaderboard.models import Snapshot

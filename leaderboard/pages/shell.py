@@ -16,7 +16,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import condition, require_safe
 
 from arena.models import Study
-from arena.people.permissions import Visitor, viewable
+from arena.pages.permissions import Visitor, viewable
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS

@@ -19,8 +19,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Answer, Comparison, Membership, Purpose, Rater, Score, Study, StudyEvent
+from arena.pages.permissions import OperatorRequest, operator
 from arena.people import members
-from arena.people.permissions import OperatorRequest, operator
 from arena.people.rater_data import pseudonym
 from arena.rating import scales
 from leaderboard.pages.table import DataTable

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arena.models import Rater, Study
-from arena.people.permissions import MemberRequest, member
+from arena.pages.permissions import MemberRequest, member
 from leaderboard.quality.measures import CHECK, NO_GOLD, STUDY, Figures, first, of_parts, votes
 from leaderboard.quality.table import NOTHING, Shown, share, shown
 from leaderboard.quality.texts import TextFigures, own_figures

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import assignments, scales, screen
 from arena.rating.assignments import adjudications
 from arena.rating.opinions import RatingError

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.permissions import OperatorRequest, operator
 from arena.studies.setting_up import INVALID
 from leaderboard.models import Snapshot
 from leaderboard.releases import services

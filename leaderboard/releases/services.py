@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arena.audit.recording import Kind, record
 from arena.models import Study
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from leaderboard.files.bundle.archive import JUDGES, BundleError, Reader
 from leaderboard.files.bundle.making import make
 from leaderboard.models import Refresh, Release, ReleaseBundle, Snapshot

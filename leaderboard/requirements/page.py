@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Completion, Question, Study
-from arena.people.permissions import can_operate
+from arena.pages.permissions import can_operate
 from judging.models import JudgeCall
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE, MOST_SERIES

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from arena.models import Answer, Completion, Question, Rater, Study
-from arena.people.permissions import can_operate
+from arena.pages.permissions import can_operate
 from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
 from leaderboard.comparisons.page import LARGEST_ID
 from leaderboard.comparisons.pairs import Side

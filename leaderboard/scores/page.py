@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from django.http import HttpRequest
 
 from arena.models import Study
-from arena.people.permissions import can_operate
+from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Panel, step

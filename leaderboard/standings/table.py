@@ -8,7 +8,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any, Final, Self
 
-from arena.data.writing import Table, Type
+from arena.data.formats.writing import Table, Type
 from leaderboard.pages.table import Cell, DataTable, Matrix
 from leaderboard.pages.wording import counted, verb
 from leaderboard.snapshots.canonical import Content

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from arena.people.permissions import can_operate
+from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.rater_kinds.page import ending, one_of

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from arena.people.permissions import can_operate
+from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE

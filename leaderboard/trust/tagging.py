@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.models import Comparison, Pair, Rater
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.permissions import OperatorRequest, operator
 from arena.studies.setting_up import INVALID
 from leaderboard.trust import tags
 

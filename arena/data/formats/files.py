@@ -19,8 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from arena.data import writing
-from arena.data.formats import workbooks
+from arena.data.formats import workbooks, writing
 from arena.data.formats.records import Place, Problem
 
 CHUNK: Final = 64 * 1024

@@ -22,7 +22,7 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
-from arena.data.writing import GUARDED
+from arena.data.formats.writing import GUARDED
 
 MAX_DEPTH: Final = 32
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from arena.data.writing import Table, Type
+from arena.data.formats.writing import Table, Type
 
 
 class Place(NamedTuple):

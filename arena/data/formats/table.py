@@ -44,7 +44,7 @@ from arena.data.formats.records import (
     in_words,
 )
 from arena.data.formats.workbooks import cell_text
-from arena.data.writing import Type
+from arena.data.formats.writing import Type
 from arena.rating import scales
 from arena.rating.subsets import NO_PROMPT_SUBSET
 

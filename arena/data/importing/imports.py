@@ -39,7 +39,7 @@ from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
-from arena.people.permissions import Visitor
+from arena.pages.permissions import Visitor
 from arena.rating.recorders import batches
 
 TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}

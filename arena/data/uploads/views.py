@@ -15,9 +15,10 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
-from arena.data import writing
+from arena.data.formats import writing
 from arena.data.formats.records import Problem, in_words
 from arena.data.formats.table import KINDS
+from arena.data.formats.writing import Table, Type
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
 from arena.data.uploads.forms import (
@@ -30,9 +31,8 @@ from arena.data.uploads.forms import (
     max_bytes,
     too_much,
 )
-from arena.data.writing import Table, Type
 from arena.models import ImportJob, Question, Study
-from arena.people.permissions import OperatorRequest, operator
+from arena.pages.permissions import OperatorRequest, operator
 
 
 @dataclass(frozen=True)

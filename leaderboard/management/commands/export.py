@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 
 from arena.audit.recording import Kind, record
 from arena.data import output
-from arena.data.writing import WRITERS
+from arena.data.formats.writing import WRITERS
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files.gold import LEAST, gold_study

@@ -9,8 +9,8 @@ import pytest
 
 from arena.data import export, output
 from arena.data.formats.records import TABLES
+from arena.data.formats.writing import WRITERS
 from arena.data.importing.imports import import_files
-from arena.data.writing import WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
 from tests import factories as make
 

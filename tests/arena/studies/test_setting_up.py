@@ -10,7 +10,7 @@ from django.urls import reverse
 from arena.models import Completion, Reference, Role, Study
 from arena.rating import assignments
 from arena.rating.opinions import NotAllowedError
-from arena.studies import contents, counts, lifecycle, pages
+from arena.studies import contents, counts, lifecycle, steps
 from arena.studies.setting_up import USUAL_GUIDELINES
 from tests import factories as make
 from tests.arena.conftest import sent
@@ -227,22 +227,22 @@ def test_a_page_opened_before_a_change_asks_before_it_undoes_it(operator: Client
 
 
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:
-    found = pages.steps(study)
-    places = [pages.place(study, name) for name in pages.steps_of(study)]
+    found = steps.steps(study)
+    places = [steps.place(study, name) for name in steps.steps_of(study)]
     assert [step.number for step in found] == list(range(1, 7))
     following = [place.next_address for place in places if place]
     assert following == [*[step.address for step in found][1:], page("operate-progress")]
-    assert pages.place(study, "operate-state") is None
+    assert steps.place(study, "operate-state") is None
     study.tasks = ["check"]
-    assert [step.title for step in pages.steps(study)][3] == "Requirements"
+    assert [step.title for step in steps.steps(study)][3] == "Requirements"
 
 
 def test_the_steps_say_what_is_missing(db: None) -> None:
     study = make.make_study(is_draft=True)
-    states = {step.title: step.state for step in pages.steps(study)}
+    states = {step.title: step.state for step in steps.steps(study)}
     wanted = dict.fromkeys(("Guidelines", "Import", "People", "Publish"), "open")
     assert states == {**wanted, "Rating": "done", "Judges": "optional"}
-    first = pages.next_step(pages.steps(study))
+    first = steps.next_step(steps.steps(study))
     assert first.title == "Guidelines"
 
 

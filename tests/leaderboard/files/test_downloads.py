@@ -5,7 +5,7 @@ import zipfile
 import pytest
 import time_machine
 
-from arena.data import writing
+from arena.data.formats import writing
 from arena.data.formats.records import TABLES
 from leaderboard.files import interchange
 from leaderboard.refreshing import services

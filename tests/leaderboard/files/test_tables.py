@@ -11,7 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from arena.data import output, writing
+from arena.data import output
+from arena.data.formats import writing
 from arena.data.importing.imports import import_files
 from arena.demo.load import load_demo, open_demo
 from arena.models import Pair, Rater, Study

@@ -1,19 +1,14 @@
-"""What the pages of a study share, and the steps of setting it up."""
+"""The steps of setting up a study."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
-from django.utils import timezone
 
-from arena.data.writing import MEDIA_TYPES, WRITERS, Row, Table
 from arena.models import Question, Study
-from arena.people.permissions import OperatorRequest
+from arena.pages.permissions import OperatorRequest
 from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
 
@@ -177,33 +172,6 @@ def place(study: Study, name: str) -> Place | None:
 
 def next_step(found: list[Step]) -> Step | None:
     return next((step for step in found if step.state == "open"), None)
-
-
-PER_PAGE: Final = 50
-
-
-def show(
-    request: OperatorRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
-) -> HttpResponse:
-    return render(
-        request, f"operating/{template}", {"study": request.study, **(context or {})}, status=status
-    )
-
-
-def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":
-    """The page of rows that the address asks for, or the nearest."""
-    return Paginator(rows, per_page).get_page(request.GET.get(name))
-
-
-def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
-    return sent(f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}", table, rows, form)
-
-
-def sent(name: str, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
-    """The table as a file to save under this name."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    pieces = WRITERS[form](table, rows)
-    return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[form], headers=headers)
 
 
 def next_of(request: OperatorRequest) -> str:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from arena.data import output
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import TABLES, CompletionRecord
-from arena.data.writing import WRITERS, Row, Table, Type
+from arena.data.formats.writing import WRITERS, Row, Table, Type
 
 TYPED = Table(
     "typed",

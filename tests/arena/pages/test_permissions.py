@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from arena.models import Membership, Role, Study
-from arena.people import permissions
+from arena.pages import permissions
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

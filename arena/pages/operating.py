@@ -1,0 +1,39 @@
+"""What operators' pages share."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from arena.data.formats.writing import MEDIA_TYPES, WRITERS, Row, Table
+from arena.models import Study
+from arena.pages.permissions import OperatorRequest
+
+PER_PAGE: Final = 50
+
+
+def show(
+    request: OperatorRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    return render(
+        request, f"operating/{template}", {"study": request.study, **(context or {})}, status=status
+    )
+
+
+def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":
+    """The page of rows that the address asks for, or the nearest."""
+    return Paginator(rows, per_page).get_page(request.GET.get(name))
+
+
+def download(study: Study, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
+    return sent(f"{study.slug}-{table.name}-{timezone.now():%Y-%m-%d}", table, rows, form)
+
+
+def sent(name: str, table: Table, rows: Iterable[Row], form: str) -> StreamingHttpResponse:
+    """The table as a file to save under this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    pieces = WRITERS[form](table, rows)
+    return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[form], headers=headers)
