@@ -178,7 +178,7 @@ def test_the_chooser_opens_with_the_best_that_the_first_has_met(client):
     slugs = {name: each.slug for name, each in far.contestants.items()}
     snapshot = Snapshot.objects.newest(far.study)
     assert snapshot is not None
-    assert snapshot.slices.all().ranking("people", "on", "elo")[:2] == ["best", "good"]
+    assert snapshot.slices.all().ranking("people", "on", "", "elo")[:2] == ["best", "good"]
     assert (
         client.get("/studies/far/compare/").url == f"/studies/far/compare/{slugs['best']}/{slugs['middle']}/"
     )

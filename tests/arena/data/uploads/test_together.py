@@ -26,8 +26,8 @@ class Worker:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.in_the_middle, self.go_on = Event(), Event()
 
-        def slow_import(slug: str, items: Any) -> Any:
-            report = import_records(slug, items)
+        def slow_import(slug: str, items: Any, **more: Any) -> Any:
+            report = import_records(slug, items, **more)
             self.in_the_middle.set()
             assert self.go_on.wait(SECONDS)
             return report
