@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Payloads, Table, canonical, digest
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
@@ -114,45 +116,87 @@ _CONSTANT: Final = "a side gave every pair the middle of the scale"
 class Part:
     """A list of rows of a table: what it needs from the bootstrap, and how it is written."""
 
-    kind: str
-    raters: str
-    other: str
     wanted: Wanted
     write: Callable[[Estimates], Rows]
 
 
-def agreement(opinions: Opinions, method: Method) -> Iterator[Table]:
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a part stands: in correlation, ceiling or agreement, ``other`` empty for what is within one."""
+
+    kind: str
+    raters: str
+    other: str
+    make: Callable[[], Part]
+
+    @property
+    def table(self) -> tuple[str, str]:
+        return "correlation" if self.kind == "ceiling" else self.kind, self.raters
+
+
+def agreement(opinions: Opinions, method: Method, known: Payloads | None = None) -> Iterator[Table]:
     """Tables of correlation (people and each judge) and of agreement (people, each judge, each group).
 
-    One bootstrap over prompts serves all.
+    One bootstrap over prompts serves all. What two kinds of raters have in common is copied from ``known``
+    where neither has changed: ``inputs`` of a table are those of its own raters alone.
     """
+    known = {} if known is None else known
     arranged = arrange(opinions, method.tie_band, ties=method.ties)
     if not len(arranged.rows):
         return
     choices = {choice.selector: choice for choice in arranged.choices}
     kinds = {selector: arranged.kind(choice) for selector, choice in choices.items()}
-    parts = list(_parts(arranged, choices, kinds))
+    places = list(_places(arranged, choices, kinds))
     level, rounds, seed = method.interval, method.rounds or 1, method.seed
-    found = estimates([part.wanted for part in parts], level=level, rounds=rounds, seed=seed)
+    own = {selector: _inputs(arranged, kind, method) for selector, kind in kinds.items()}
+    inputs = {place.table: digest([place.table, own[place.raters]]) for place in places}
+    earlier = {table: json.loads(known[key]) for table, key in inputs.items() if key in known}
+    rows = {place: _copied(place, earlier) for place in places}
+    new = {place: place.make() for place in places if rows[place] is None}
+    wanted = [part.wanted for part in new.values()]
+    found = estimates(wanted, level=level, rounds=rounds, seed=seed)
+    rows |= {place: part.write(each) for (place, part), each in zip(new.items(), found, strict=True)}
     contents: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
-    for part, estimate in zip(parts, found, strict=True):
-        rows = part.write(estimate)
-        content = contents["correlation" if part.kind == "ceiling" else part.kind, part.raters]
-        if part.kind == "ceiling":
-            content["ceiling"] = rows
-        elif part.kind == "correlation":
-            content["rows"] = rows
-        elif part.other:
-            content["others"].append({"raters": part.other, "rows": rows})
+    for place in places:
+        content = contents[place.table]
+        if place.kind == "ceiling":
+            judge = kinds[place.raters]
+            content["ceiling"] = rows[place]
+            content["stand_in"] = (
+                _stand_in(judge, kinds[PEOPLE]) if place in new else earlier[place.table]["stand_in"]
+            )
+        elif place.kind == "correlation":
+            content["rows"] = rows[place]
+        elif place.other:
+            content["others"].append({"raters": place.other, "rows": rows[place]})
         else:
-            content.update(points=_points(arranged), others=[], within={"rows": rows})
+            content.update(points=_points(arranged), others=[], within={"rows": rows[place]})
         content.update(level=level, rounds=rounds, seed=seed, resample="prompts")
         if method.tie_band:
             content.update(band=str(method.tie_band))
-    for (kind, raters), content in contents.items():
-        if "ceiling" in content:
-            content["stand_in"] = _stand_in(kinds[raters], kinds[PEOPLE])
-        yield Table(kind, raters, canonical(content))
+    for table, content in contents.items():
+        known[inputs[table]] = canonical(content)
+        yield Table(*table, known[inputs[table]], inputs=inputs[table])
+
+
+def _copied(place: Place, earlier: Mapping[tuple[str, str], Any]) -> Rows | None:
+    """The rows of a place in earlier tables; None where a kind of raters has changed since."""
+    if any(("agreement", raters) not in earlier for raters in (place.raters, place.other) if raters):
+        return None
+    content = earlier.get(place.table, {})
+    if place.kind == "agreement":
+        found = {each["raters"]: each for each in content["others"]} | {"": content["within"]}
+        content = found.get(place.other, {})
+    rows: Rows | None = content.get("ceiling" if place.kind == "ceiling" else "rows")
+    return rows
+
+
+def _inputs(arranged: Arranged, kind: Kind, method: Method) -> str:
+    """Digest of what parts of a kind of raters are computed from beside the other's opinions."""
+    topics, rows = arranged.topics, kind.rows
+    run = method.interval, method.rounds, method.seed, method.tie_band, method.ties
+    arrays = topics.prompt, topics.category, rows.pair, rows.rater, rows.rating, rows.points
+    return digest(["agreement", kind.selector, run, topics.names], *arrays)
 
 
 def _points(arranged: Arranged) -> int | None:
@@ -166,34 +210,41 @@ def _stand_in(judge: Kind, people: Kind) -> dict[str, Any]:
     return alternative_annotator(rows.pair, rows.rater, rows.verdict, judged).as_dict()
 
 
-def _parts(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[str, Kind]) -> Iterator[Part]:
+def _places(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[str, Kind]) -> Iterator[Place]:
     # Groups meet people alone, without those who are in both; all others meet each other once.
     alone = [kind for selector, kind in kinds.items() if not selector.startswith("group:")]
     people = kinds.get(PEOPLE)
     for kind in kinds.values():
         if len(kind.rows):
-            yield within(arranged, kind)
+            yield Place("agreement", kind.selector, "", partial(within, arranged, kind))
     if people is not None:
-        everyone = ceiling_entries(people.rows, people.sums)
-        yield _correlated(arranged, PEOPLE, everyone, people, "rated by two people")
-    for place, one in enumerate(alone):
-        for other in alone[:place]:
+        everyone = cache(partial(ceiling_entries, people.rows, people.sums))
+        yield Place("correlation", PEOPLE, "", partial(_ceiling, arranged, people, everyone))
+    for number, one in enumerate(alone):
+        for other in alone[:number]:
+            place = one.selector, other.selector
             if other is people:
-                yield correlated(arranged, one, people)
-                yield _beside_people(arranged, one, people, everyone)
-            yield from between(arranged, one, other)
+                yield Place("correlation", *place, partial(correlated, arranged, one, people))
+                yield Place("ceiling", *place, partial(_beside_people, arranged, one, people, everyone))
+            if len(one.rows) and len(other.rows):
+                yield Place("agreement", *place, partial(between, arranged, one, other))
     for selector, kind in kinds.items():
         if people is not None and selector.startswith("group:"):
-            yield from between(arranged, kind, arranged.kind(choices[PEOPLE], choices[selector].ids))
+            others = arranged.kind(choices[PEOPLE], choices[selector].ids)
+            if len(kind.rows) and len(others.rows):
+                yield Place("agreement", selector, PEOPLE, partial(between, arranged, kind, others))
+
+
+def _ceiling(arranged: Arranged, people: Kind, everyone: Callable[[], Entries]) -> Part:
+    return _correlated(arranged, everyone(), people, "rated by two people")
 
 
 def correlated(arranged: Arranged, one: Kind, other: Kind) -> Part:
     entries = shared_entries(other.sums, one.sums)
-    return _correlated(arranged, one.selector, entries, other, "rated by both")
+    return _correlated(arranged, entries, other, "rated by both")
 
 
-def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kind, shared: str) -> Part:
-
+def _correlated(arranged: Arranged, entries: Entries, people: Kind, shared: str) -> Part:
     topics, pair = arranged.topics, np.unique(entries.pair)
     n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
     measure, values = correlation(topics, entries)
@@ -208,12 +259,12 @@ def _correlated(arranged: Arranged, selector: str, entries: Entries, people: Kin
             row["reason"] = _reason(row, COEFFICIENTS[0], few if n[i] < FEWEST_PAIRS else _CONSTANT)
         return rows
 
-    return Part("correlation", selector, "", wanted, write)
+    return Part(wanted, write)
 
 
-def _beside_people(arranged: Arranged, judge: Kind, people: Kind, everyone: Entries) -> Part:
+def _beside_people(arranged: Arranged, judge: Kind, people: Kind, everyone: Callable[[], Entries]) -> Part:
     """A judge's correlation with people beside each person's with the others, on the same pairs."""
-    topics, entries = arranged.topics, in_their_place(everyone, judge.sums)
+    topics, entries = arranged.topics, in_their_place(everyone(), judge.sums)
     pair = np.unique(entries[0].pair)
     n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
     (own, values), (person, ceiling) = (correlation(topics, each) for each in entries)
@@ -230,12 +281,10 @@ def _beside_people(arranged: Arranged, judge: Kind, people: Kind, everyone: Entr
             row["reason"] = _reason(row, BESIDE_PEOPLE[-3], few if n[i] < FEWEST_PAIRS else _CONSTANT)
         return rows
 
-    return Part("ceiling", judge.selector, "", wanted, write)
+    return Part(wanted, write)
 
 
-def between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
-    if not (len(one.rows) and len(other.rows)):
-        return
+def between(arranged: Arranged, one: Kind, other: Kind) -> Part:
     topics, entries = arranged.topics, shared_entries(one.sums, other.sums)
     category = topics.of_pairs(entries.pair)
     pairs, n = (
@@ -255,7 +304,7 @@ def between(arranged: Arranged, one: Kind, other: Kind) -> Iterator[Part]:
             row["reason"] = _reason(row, kappa.VALUES[0], none)
         return rows
 
-    yield Part("agreement", one.selector, other.selector, wanted, write)
+    return Part(wanted, write)
 
 
 def within(arranged: Arranged, kind: Kind) -> Part:
@@ -279,7 +328,7 @@ def within(arranged: Arranged, kind: Kind) -> Part:
             row["reason"] = _reason(row, alpha.VALUES[0], none)
         return written
 
-    return Part("agreement", kind.selector, "", wanted, write)
+    return Part(wanted, write)
 
 
 def _without_rest(arranged: Arranged) -> range:

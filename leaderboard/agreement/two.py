@@ -92,7 +92,7 @@ def compared(
     if len(kinds) == 1:
         found = _rows({"within": within(arranged, *kinds)}, method)
         return content | found | _members(arranged, kinds[0], everybody, method)
-    parts = {"between": next(between(arranged, *kinds)), "correlation": correlated(arranged, *kinds)}
+    parts = {"between": between(arranged, *kinds), "correlation": correlated(arranged, *kinds)}
     return content | _rows(parts, method) | _cells(arranged, *kinds)
 
 

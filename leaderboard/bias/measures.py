@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Payloads, Table, digest, kept
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats import Method, TieBand, rating_histogram
@@ -78,14 +78,18 @@ def length(
 
 
 def leanings(
-    choice: Choice, category: str, chosen: Opinions, texts: Texts | None, method: Method
+    choice: Choice, category: str, chosen: Opinions, texts: Texts | None, method: Method, known: Payloads
 ) -> Iterator[Table]:
     """The table of ratings and, with ``texts``, that of length."""
     place = {"raters": choice.selector, "category": category}
-    level, band = method.interval, method.tie_band
-    yield Table("ratings", payload=canonical(ratings(chosen, level, band)), **place)
+    given = method.interval, method.tie_band
+    inputs = digest(["ratings", *given, chosen.digest])
+    payload = kept(known, inputs, lambda: ratings(chosen, *given))
+    yield Table("ratings", payload=payload, inputs=inputs, **place)
     if texts is not None:
-        yield Table("length", payload=canonical(length(chosen, texts, level, band)), **place)
+        inputs = digest(["length", *given, chosen.digest, texts.digest])
+        payload = kept(known, inputs, lambda: length(chosen, texts, *given))
+        yield Table("length", payload=payload, inputs=inputs, **place)
 
 
 def own_family(

@@ -80,7 +80,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))
 
     def known(self, study: Study) -> dict[str, str]:
-        """Payloads of standings since the newest snapshot with all tables, by digest of their inputs."""
+        """Payloads of tables since the newest snapshot with all tables, by digest of their inputs."""
         own = self.filter(snapshot__study=study)
         last = own.filter(snapshot__is_opening=False).aggregate(last=models.Max("snapshot"))["last"]
         costly = own.filter(snapshot__gte=last or 0).exclude(inputs="")

@@ -29,7 +29,7 @@ from leaderboard.refreshing.text_tables import rankings_of, text_opinions_of
 from leaderboard.requirements import content as requirements
 from leaderboard.scores import content as scores
 from leaderboard.snapshots import columns, on_demand
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Payloads, Table, canonical
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.reading import (
     Choice,
@@ -56,7 +56,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.study_lock import Hold
 from leaderboard.snapshots.text_sizes import Texts, texts
-from leaderboard.standings.content import TIES, digest, matrix_table, published, standings
+from leaderboard.standings.content import TIES, inputs_of, matrix_table, published, standings
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
@@ -106,23 +106,28 @@ class Facts:
         at_random = columns.at_random(study) if setting.pairs else None
         return cls(style, at_random, columns.expected(study) if setting.ratings else None)
 
+    def beside(self, setting: Setting) -> list[npt.NDArray[Any]]:
+        """What standings at a setting are computed from beside opinions."""
+        style = [self.style.pair, self.style.more] if setting.adjust and self.style else []
+        return [*style, *([self.expected] if setting.ratings and self.expected is not None else [])]
+
 
 def any_tables(
     opinions: Opinions,
     setting: Setting,
     scope: Scope,
     method: Method,
-    known: Mapping[str, str],
+    known: Payloads,
     texts: Texts | None = None,
     facts: Facts = Facts(),
 ) -> Iterator[Table]:
     """The tables that a scope shows at a setting, at the parameters of ``method``.
 
-    ``known`` holds payloads of standings by digest of inputs. Without ``texts`` there are no lengths. Raises
-    ParameterError for a tie band that the chosen raters do not have; others without it are left out, and
-    whose ranking cannot be adjusted.
+    What is ``known`` is copied, and grows. Without ``texts`` there are no lengths. Raises ParameterError for
+    a tie band that the chosen raters do not have; others without it are left out, and whose ranking cannot be
+    adjusted.
     """
-    request = _Request(opinions, setting, method_at(setting, method), dict(known), texts, facts)
+    request = _Request(opinions, setting, method_at(setting, method), known, texts, facts)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
 
@@ -140,12 +145,10 @@ def method_at(setting: Setting, method: Method) -> Method:
 
 @dataclass(frozen=True)
 class _Request:
-    """``computed`` grows, so a group of the same raters as another costs nothing."""
-
     opinions: Opinions
     setting: Setting
     method: Method
-    computed: dict[str, str]
+    known: Payloads
     texts: Texts | None
     facts: Facts
 
@@ -165,38 +168,40 @@ class _Request:
         own = next(each for each in self.opinions.raters if each.selector == self.setting.raters)
         for category in self._categories:
             with suppress(NotIdentifiedError, UnknownTextError):
-                yield from self._standings("standings", own, replace(self.setting, category=category))
+                setting = replace(self.setting, category=category)
+                yield from self._standings("standings", own, setting, self._chosen(own, setting))
 
     def raters(self) -> Iterator[Table]:
         for choice in self.opinions.raters:
             for category in self._categories:
                 chosen = self._about(choice, category)
                 if len(chosen):
-                    yield from leanings(choice, category, chosen, self.texts, self.method)
-        yield from agreement(self.opinions, self.method)
+                    yield from leanings(choice, category, chosen, self.texts, self.method, self.known)
+        yield from agreement(self.opinions, self.method, self.known)
 
     @property
     def _categories(self) -> tuple[str, ...]:
         return ("", *filter(None, self.opinions.categories))
 
     def _own(self, own: Choice) -> Iterator[Table]:
-        setting = self.setting
+        setting, chosen = self.setting, self._chosen(own, self.setting)
         # The ordinal model takes ratings as given, and expected ones are no ties.
         rules = TIES[:1] if setting.method == "ordinal" or setting.ratings else TIES
         alone = replace(setting, pairwise="")
         under = [replace(alone, ties=rule) for rule in rules if rule != setting.ties]
         for each in (setting, *under, replace(alone, method=method_beside(setting.method), adjust="")):
-            yield from self._standings("standings", own, each)
+            yield from self._standings("standings", own, each, chosen)
         ties = setting.ties == "on"
         band = self.method.tie_band if ties else None
-        players = self._players(own, setting)
+        players = chosen.present()
         games = players.ratings().games(ties=ties, resample="games", tie_band=band)
         if len(games) and not setting.ratings:
             payload = canonical(matrix_table(games, players.names))
             yield Table("matrices", own.selector, payload, category=setting.category, ties=setting.ties)
         for name, kind in BESIDE.items():
             if getattr(setting, name):
-                yield from self._standings(kind, own, replace(alone, **{name: ""}))
+                usual = replace(alone, **{name: ""})
+                yield from self._standings(kind, own, usual, self._chosen(own, usual))
         if setting.pairs and self.facts.at_random is not None:
             yield from self._control(own, self.facts.at_random)
         if self.facts.expected is not None:
@@ -205,7 +210,7 @@ class _Request:
 
     def _control(self, own: Choice, at_random: npt.NDArray[np.int64]) -> Iterator[Table]:
         """Whether the pairs drawn at random rank as all pairs do."""
-        players = self._players(own, replace(self.setting, pairs=""))
+        players = self._chosen(own, replace(self.setting, pairs="")).present()
         part = np.isin(players.rows["id"][players.scored & players.ranked], at_random)
         with suppress(NoGamesError):
             given = self._given(players, replace(self.setting, adjust=""))
@@ -215,15 +220,16 @@ class _Request:
 
     def _others(self, other: Choice) -> Iterator[Table]:
         with suppress(ParameterError, UnknownTextError):  # of the band: they used another scale
-            yield from self._standings("standings", other, replace(self.setting, pairwise=""))
+            setting = replace(self.setting, pairwise="")
+            yield from self._standings("standings", other, setting, self._chosen(other, setting))
 
-    def _players(self, choice: Choice, setting: Setting) -> Opinions:
+    def _chosen(self, choice: Choice, setting: Setting) -> Opinions:
         chosen = self._about(choice, setting.category)
         if setting.pairs and self.facts.at_random is not None:
             chosen = chosen.among_ids(self.facts.at_random)
         if self.facts.expected is not None:  # beside expected ratings, those given in the same comparisons
             chosen = chosen.among_ids(self.facts.expected["id"])
-        return (chosen.among("model") if setting.contestants == MODELS else chosen).present()
+        return chosen.among("model") if setting.contestants == MODELS else chosen
 
     def _given(self, players: Opinions, setting: Setting) -> Ratings:
         style = self.facts.style if setting.adjust else None
@@ -233,18 +239,18 @@ class _Request:
     def _about(self, choice: Choice, category: str) -> Opinions:
         return self.opinions.by(choice.ids).within(category)
 
-    def _standings(self, kind: str, choice: Choice, setting: Setting) -> Iterator[Table]:
-        players = self._players(choice, setting)
-        given = self._given(players, setting)
+    def _standings(self, kind: str, choice: Choice, setting: Setting, chosen: Opinions) -> Iterator[Table]:
         place = {"ties": setting.ties, "category": setting.category}
         method = published(self.method, setting.method, **place)
         method = replace(method, adjust=ADJUSTED[setting.adjust], pairwise=bool(setting.pairwise))
-        if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
-            return
-        inputs = digest(players, given, method)
-        if inputs not in self.computed:
-            self.computed[inputs] = canonical(standings(players, given, method))
-        found = {"payload": self.computed[inputs], "method": setting.method, "inputs": inputs}
+        inputs = inputs_of(chosen, method, *self.facts.beside(setting))
+        if inputs not in self.known:
+            players = chosen.present()
+            given = self._given(players, setting)
+            if not len(given.games(ties=method.ties, resample="games", tie_band=method.tie_band)):
+                return
+            self.known[inputs] = canonical(standings(players, given, method))
+        found = {"payload": self.known[inputs], "method": setting.method, "inputs": inputs}
         yield Table(kind, choice.selector, **found, **place)
 
 

@@ -27,7 +27,7 @@ from leaderboard.refreshing.computing import any_tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
-from leaderboard.snapshots.canonical import FORM, Table
+from leaderboard.snapshots.canonical import FORM, Payloads, Table
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
@@ -64,7 +64,7 @@ class Outcome:
 def refresh(study: Study, *, anew: bool = False) -> Outcome:
     """Compute a study's snapshot and publish it, unless one of newer data appeared meanwhile.
 
-    Computes outside any transaction. Standings with unchanged inputs are copied, unless ``anew``. Raises
+    Computes outside any transaction. Tables with unchanged inputs are copied, unless ``anew``. Raises
     BusyError where another process holds the study; any other failure is stored and raised.
     """
     Refresh.of(study.pk)
@@ -147,8 +147,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         },
         seconds=0.0,
     )
-    opening, due = _open(snapshot, read, method, known, started, due)
-    known |= opening
+    due = _open(snapshot, read, method, known, started, due)
     wanted = partial(holds_standings, snapshot.counts)
     made = list(tables.tables(read, method, known, texts(study), right, wanted))
     if right is not None and not study.is_closed:
@@ -169,16 +168,17 @@ def _open(
     snapshot: Snapshot,
     read: Opinions,
     method: Method,
-    known: dict[str, str],
+    known: Payloads,
     started: float,
     due: publication.Due,
-) -> tuple[dict[str, str], publication.Due]:
-    """Publish what the leaderboard of a large study opens with; payloads of its standings by their inputs,
-    and the answers that the snapshot itself is still the first to count. Raises ReopenedError.
+) -> publication.Due:
+    """Publish what the leaderboard of a large study opens with; ``known`` grows by its tables.
+
+    Returns the answers that the snapshot itself is still the first to count. Raises ReopenedError.
     """
     setting = parse({}, snapshot.known)
     if setting is None or len(read.raters) * (1 + len(read.categories)) <= PARTS_AT_ONCE:
-        return {}, due
+        return due
     made = list(any_tables(read, setting, Scope.BOARD, method, known))
     seconds = round(time.perf_counter() - started, 3)
     fields = {field.attname: getattr(snapshot, field.attname) for field in snapshot._meta.concrete_fields}
@@ -186,8 +186,8 @@ def _open(
     if all(table.kind in SnapshotSlice.Kind.values for table in made) and _publish_opening(
         opening, made, due
     ):
-        due = {}
-    return {table.inputs: table.payload for table in made if table.inputs}, due
+        return {}
+    return due
 
 
 @transaction.atomic

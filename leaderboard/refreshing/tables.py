@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
-from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.canonical import Payloads, Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import TrustSetting
 from leaderboard.snapshots.text_sizes import Texts
@@ -72,44 +72,46 @@ def _used(own: Opinions) -> dict[str, Any]:
 def tables(
     opinions: Opinions,
     method: Method,
-    known: Mapping[str, str],
+    known: Payloads,
     texts: Texts | None = None,
     labelled: Known | None = None,
     wanted: Callable[[str, str, str, str], bool] = lambda *place: True,
 ) -> Iterator[Table]:
     """The tables of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
-    ``wanted`` says which standings, as for leaderboard.standings.content. ``known`` holds payloads of
-    earlier standings by digest of their inputs. Without ``texts`` there are no lengths, and without
-    ``labelled`` no judge is held against right answers. Neither tables nor order depend on
-    ``method.threads``.
+    ``wanted`` says which standings, as for leaderboard.standings.content. What is ``known`` is copied, and
+    grows. Without ``texts`` there are no lengths, and without ``labelled`` no judge is held against right
+    answers. Neither tables nor order depend on ``method.threads``.
     """
-    computed = dict(known)
     together = method.threads or 1
     alone = replace(method, threads=1) if together > 1 else method
 
-    def made(part: _Part) -> list[Table]:
-        # Cut out here: the rows of all parts at once would take twice the memory of the study's.
-        place = part.choice, part.category, opinions.by(part.choice.ids).about(part.category)
-        return [*leanings(*place, texts, alone), *rankings(*place, alone, computed, wanted)]
+    def made(choice: Choice) -> list[Table]:
+        # Cut out here: the rows of all raters at once would take twice the memory of the study's.
+        own = opinions.by(choice.ids)
+        found: list[Table] = []
+        for category in ("", *filter(None, own.categories)):
+            chosen = own.about(category)
+            if len(chosen):
+                found += leanings(choice, category, chosen, texts, alone, known)
+                found += rankings(choice, category, chosen, alone, known, wanted)
+        return found
 
-    first, twins = _parts(opinions)
-    # The longest first, so that no thread is left with one of them at the end.
-    order = sorted(first, key=lambda part: -part.comparisons)
+    first, twins = _twins(opinions.raters)
     with ThreadPoolExecutor(together, "tables") as pool:
         try:
-            agreeing = pool.submit(lambda: list(agreement(opinions, alone)))
+            agreeing = pool.submit(lambda: list(agreement(opinions, alone, known)))
             sizes = pool.submit(data, opinions, texts) if texts else None
             judged = (
                 pool.submit(known_table, labelled, opinions, TrustSetting(""), alone) if labelled else None
             )
-            running = {part: pool.submit(made, part) for part in order}
+            running = [pool.submit(made, choice) for choice in first]
             if sizes is not None:
                 yield Table("data", "", canonical(sizes.result()))
-            for part in first:
-                yield from running[part].result()
-            for part in twins:  # all of their standings are computed by now
-                yield from made(part)
+            for each in running:
+                yield from each.result()
+            for choice in twins:  # all of their tables are known by now
+                yield from made(choice)
             yield from agreeing.result()
             if judged is not None:
                 yield judged.result()
@@ -117,25 +119,8 @@ def tables(
             pool.shutdown(cancel_futures=True)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    choice: Choice
-    category: str
-    comparisons: int
-
-
-def _parts(opinions: Opinions) -> tuple[list[_Part], list[_Part]]:
-    """Every choice and category with a comparison; apart those of raters an earlier choice has."""
-    first: list[_Part] = []
-    twins: list[_Part] = []
-    seen: set[frozenset[int]] = set()
-    for choice in opinions.raters:
-        own = opinions.rows["category"][np.isin(opinions.rows["rater"], list(choice.ids))]
-        numbers = np.bincount(own, minlength=len(opinions.categories)).tolist()
-        target = twins if choice.ids in seen else first
-        seen.add(choice.ids)
-        by_name = zip(opinions.categories, numbers, strict=True)
-        for category, number in (("", len(own)), *((name, number) for name, number in by_name if name)):
-            if number:
-                target.append(_Part(choice, category, number))
-    return first, twins
+def _twins(choices: Iterable[Choice]) -> tuple[list[Choice], list[Choice]]:
+    """The choices, and apart those of raters that an earlier choice has."""
+    first: dict[frozenset[int], Choice] = {}
+    twins = [choice for choice in choices if first.setdefault(choice.ids, choice) is not choice]
+    return list(first.values()), twins

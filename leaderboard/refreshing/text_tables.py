@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from django.db.models import Q
 
 from arena.models import Answer, Score, Study
@@ -23,10 +21,9 @@ from leaderboard.requirements.reading import Checked, checked
 from leaderboard.scores import content as scores
 from leaderboard.scores.content import Scored, of_contestants, scored
 from leaderboard.scores.reading import ScoreRows, TextScores, score_rows
-from leaderboard.snapshots.canonical import FORM, Table, canonical
+from leaderboard.snapshots.canonical import Payloads, Table, digest, kept
 from leaderboard.snapshots.reading import Choice, Read, ids_held
 from leaderboard.snapshots.text_sizes import measure_missing
-from leaderboard.stats import METHODOLOGY
 from leaderboard.stats.gold import UNSCORED
 from leaderboard.texts.asked import (
     BESIDE_PAIRS,
@@ -81,19 +78,19 @@ class TextOpinions:
         return {CHECKS: checks and asdict(checks), SCORES: given and asdict(given)}
 
     def tables(
-        self, known: Mapping[str, str] | None = None, rankings: Sequence[Ranked] | None = None
+        self, known: Payloads | None = None, rankings: Sequence[Ranked] | None = None
     ) -> Iterator[Table]:
         """The usual figures by each kind of raters.
 
-        ``known`` holds payloads by digest of what they were computed from. With ``rankings`` from pairs there
-        is also what these figures are held against.
+        With ``rankings`` from pairs there is also what these figures are held against.
         """
+        known = {} if known is None else known
         if self.checked is not None:
-            checks = _Checks(self, known or {}, rankings, self.checked, requirements.Asked(""))
+            checks = _Checks(self, known, rankings, self.checked, requirements.Asked(""))
             for choice in self.checked.raters:
                 yield from checks.by(choice)
         if self.scored is not None:
-            given = _Scores(self, known or {}, rankings, self.scored, scores.Asked(""))
+            given = _Scores(self, known, rankings, self.scored, scores.Asked(""))
             yield given.of_everybody()
             for choice in self.scored.raters:
                 yield from given.by(choice)
@@ -115,14 +112,12 @@ class TextOpinions:
             return ""
         answers = found.answers
         arrays = answers.rater, answers.contestant, answers.question, answers.value, found.text, found.seconds
-        return _digest([found.asked, found.names, _named(found.raters)], found.ids, *arrays)
+        return digest([found.asked, found.names, _named(found.raters)], found.ids, *arrays)
 
     @cached_property
     def digest_of_scores(self) -> str:
         found = self.scored
-        return (
-            "" if found is None else _digest([found.names, found.prompts, _named(found.raters)], found.rows)
-        )
+        return "" if found is None else digest([found.names, found.prompts, _named(found.raters)], found.rows)
 
 
 def _choice(known: Sequence[Choice], selector: str) -> Choice:
@@ -133,28 +128,20 @@ def _named(raters: Sequence[Choice]) -> list[tuple[Any, ...]]:
     return [(each.selector, each.label, sorted(each.ids), each.simulated) for each in raters]
 
 
-def _digest(words: Any, *arrays: npt.NDArray[Any]) -> str:
-    found = hashlib.sha256(repr([METHODOLOGY, FORM, words]).encode("utf-8", "surrogatepass"))
-    for array in arrays:
-        found.update(array.tobytes())
-    return found.hexdigest()
-
-
 @dataclass(frozen=True, eq=False)
 class _Making:
     """Makes the tables of what is asked."""
 
     opinions: TextOpinions
-    known: Mapping[str, str]
+    known: Payloads
     rankings: Sequence[Ranked] | None
 
     def made(
         self, kind: str, raters: str, given: Sequence[Any], make: Callable[[], Any], method: str = ""
     ) -> Table:
         """``given`` is all that the table is computed from."""
-        inputs = _digest([kind, raters, method, *given])
-        payload = self.known.get(inputs) or canonical(make())
-        return Table(kind, raters, payload, method=method, inputs=inputs)
+        inputs = digest([kind, raters, method, *given])
+        return Table(kind, raters, kept(self.known, inputs, make), method=method, inputs=inputs)
 
     def beside(
         self, kind: str, raters: str, given: Sequence[Any], make: Callable[[], Compared]

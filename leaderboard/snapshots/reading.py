@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
 from leaderboard.models.querysets import TAIL
 from leaderboard.snapshots import columns
+from leaderboard.snapshots.canonical import digest
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of
@@ -72,6 +74,11 @@ class Opinions:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of everything that tables about them are computed from, but for how raters are grouped."""
+        return digest([self.names, self.kinds, self.categories, self.names_prompts], self.rows)
 
     def by(self, raters: Iterable[int]) -> Opinions:
         return self._only(np.isin(self.rows["rater"], list(raters)))

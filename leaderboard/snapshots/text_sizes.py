@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
+from leaderboard.snapshots import canonical
 from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,6 +53,11 @@ class Texts:
     references: FloatArray
     reference_prompt: npt.NDArray[np.int64]
     pairs: int
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what the sizes of completions are."""
+        return canonical.digest(["sizes", self.tokenizer], self.completion, self.completions)
 
     def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
         """Sizes of completions by id; NaN for an unknown id."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Final
 
-from leaderboard.snapshots.canonical import FORM, Table, canonical
+import numpy.typing as npt
+
+from leaderboard.snapshots.canonical import Payloads, Table, canonical, digest, kept
 from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import METHODOLOGY, Games, Method, Ratings, matrices, rank_ratings
+from leaderboard.stats import Games, Method, Ratings, matrices, rank_ratings
 
 TIES: Final = ("on", "off")
 
@@ -23,31 +25,42 @@ def rankings(
     category: str,
     chosen: Opinions,
     method: Method,
-    computed: dict[str, str],
+    known: Payloads,
     wanted: Callable[[str, str, str, str], bool] = lambda *place: True,
 ) -> Iterator[Table]:
     """Matrices, and standings by the stored methods and tie rules that are ``wanted``.
 
-    It is asked for raters, ties, category and method; ``computed`` holds payloads by digest.
+    It is asked for raters, ties, category and method.
     """
-    players = chosen.present()
-    given = players.ratings()
+
+    @cache
+    def played() -> tuple[Opinions, Ratings]:
+        players = chosen.present()
+        return players, players.ratings()
+
     for ties in TIES:
-        games = given.games(ties=ties == "on", resample="games")
-        if not len(games):
-            continue
         place = {"raters": choice.selector, "ties": ties, "category": category}
-        yield Table("matrices", payload=canonical(matrix_table(games, players.names)), **place)
+        inputs = digest(["matrices", ties, chosen.digest])
+        if inputs not in known:
+            players, given = played()
+            games = given.games(ties=ties == "on", resample="games")
+            if not len(games):
+                continue
+            known[inputs] = canonical(matrix_table(games, players.names))
+        yield Table("matrices", payload=known[inputs], inputs=inputs, **place)
         for name in STORED_METHODS:
             if name == "ordinal" and ties == "off":
                 continue  # it takes every rating as given
             if not wanted(choice.selector, ties, category, name):
                 continue
             used = published(method, name, ties, category)
-            inputs = digest(players, given, used)
-            if inputs not in computed:
-                computed[inputs] = canonical(standings(players, given, used))
-            yield Table("standings", payload=computed[inputs], method=name, inputs=inputs, **place)
+            inputs = inputs_of(chosen, used)
+            payload = kept(known, inputs, partial(_standings, played, used))
+            yield Table("standings", payload=payload, method=name, inputs=inputs, **place)
+
+
+def _standings(played: Callable[[], tuple[Opinions, Ratings]], method: Method) -> dict[str, Any]:
+    return standings(*played(), method)
 
 
 def published(method: Method, name: str, ties: str, category: str) -> Method:
@@ -62,26 +75,10 @@ def published(method: Method, name: str, ties: str, category: str) -> Method:
     )
 
 
-def digest(players: Opinions, ratings: Ratings, method: Method) -> str:
-    """SHA-256 of everything that standings depend on."""
-    uncounted = players.unscored.sum(), (players.scored & ~players.ranked).sum()
+def inputs_of(chosen: Opinions, method: Method, *more: npt.NDArray[Any]) -> str:
+    """Digest of everything that standings depend on; ``more`` is what they need beside opinions."""
     # The number of threads changes the time taken, not the numbers.
-    words = [
-        METHODOLOGY,
-        FORM,
-        replace(method, threads=None),
-        players.names,
-        players.kinds,
-        *map(int, uncounted),
-    ]
-    found = hashlib.sha256(repr(words).encode())
-    # Resampling prompts looks at raters too, to say whether they are the same ones.
-    rater = None if method.resample == "games" else ratings.rater
-    given = (ratings.first, ratings.second, ratings.rating, ratings.points, ratings.prompt, rater)
-    more = [] if ratings.expected is None else [ratings.expected]
-    for array in (*given, *ratings.covariates.values(), *more):
-        found.update(b"|" if array is None else array.tobytes())
-    return found.hexdigest()
+    return digest(["standings", replace(method, threads=None), chosen.digest], *more)
 
 
 def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, Any]:

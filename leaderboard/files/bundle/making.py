@@ -30,7 +30,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing.computing import method_of
 from leaderboard.refreshing.tables import tables
 from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
-from leaderboard.snapshots.canonical import Table
+from leaderboard.snapshots.canonical import Payloads, Table
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
@@ -125,7 +125,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if with_texts:
         _add_texts(writer, study, inputs)
 
-    def every(known: Mapping[str, str]) -> Iterator[Table]:
+    def every(known: Payloads) -> Iterator[Table]:
         return tables(read, method_of(snapshot), known, sizes, right)
 
     writer.add(archive.RESULTS, results(snapshot, every))
@@ -144,7 +144,7 @@ def _add_text_opinions(writer: Writer, study: Study, found: TextOpinions, *, wit
         writer.add(archive.SCORES, [files.rows])
 
 
-def results(snapshot: Snapshot, every: Callable[[Mapping[str, str]], Iterator[Table]]) -> Iterator[bytes]:
+def results(snapshot: Snapshot, every: Callable[[Payloads], Iterator[Table]]) -> Iterator[bytes]:
     """The tables of the snapshot and those of ``every`` that it does not hold; none made of others."""
     beside = Q(kind="trust", method=SEALED) | (Q(kind__in=(CHECKS, SCORES)) & ~Q(method=""))
     stored = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)

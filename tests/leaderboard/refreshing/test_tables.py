@@ -9,6 +9,7 @@ from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 FAST = Method(rounds=20)
+STRICT = ("agreement", "judge:strict")
 
 
 def table(study, kind, **wanted):
@@ -105,7 +106,8 @@ def test_what_was_known_is_copied_and_what_changed_is_not(made):
     assert {row.category for row in after if "copied" not in row.payload} == {"", "poems"}
 
     def inputs(method):
-        return {row.inputs for row in tables.tables(opinions(made.study), method, {}) if row.inputs}
+        found = tables.tables(opinions(made.study), method, {})
+        return {row.inputs for row in found if row.kind in ("standings", "agreement")}
 
     assert not inputs(FAST) & inputs(Method(rounds=21))
     made.rate("alpha", "beta", 3, rater=made.judge("strict"))
@@ -113,6 +115,29 @@ def test_what_was_known_is_copied_and_what_changed_is_not(made):
     again = list(tables.tables(opinions(made.study), FAST, {}))
     threads = list(tables.tables(opinions(made.study), Method(rounds=20, threads=2), {}))
     assert first == again == threads
+
+
+def test_agreement_of_two_kinds_of_raters_is_copied_while_neither_has_changed(made):
+    for judge in (made.judge("kind"), made.judge("strict")):
+        made.rate("alpha", "beta", 3, rater=judge)
+        made.rate("gamma", "beta", 8, prompt=1, rater=judge)
+
+    def others(known):
+        found = tables.tables(opinions(made.study), FAST, known)
+        (strict,) = [json.loads(row.payload) for row in found if (row.kind, row.raters) == STRICT]
+        return strict["within"], {each["raters"]: each["rows"] for each in strict["others"]}
+
+    known = {}
+    first = others(known)
+    marked = {key: payload.replace('"n":2', '"n":-2') for key, payload in known.items()}
+    made.rate("alpha", "beta", 1)
+    within, found = others(marked)
+    assert within == first[0]
+    assert [row["n"] for row in found["judge:kind"]] == [-2, 1, 1]
+    assert found["people"] == others({})[1]["people"] != first[1]["people"]
+    assert others(known) == others({})
+    made.rate("gamma", "alpha", 1)  # a pair that nobody rated before: rounds draw others
+    assert [row["n"] for row in others(marked)[1]["judge:kind"]] == [2, 1, 1]
 
 
 def test_unscored_replies_and_none_at_all():
