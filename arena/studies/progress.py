@@ -168,9 +168,8 @@ def _waiting(study: Study) -> str:
     if not number:
         return ""
     return (
-        f"Waiting to count on the leaderboard: {number:,}. While others see it, what people rate counts in "
-        f"groups of {publication.LEAST_ANSWERS} or more by {publication.LEAST_RATERS} people at least, so "
-        "that no single rating can be read from it."
+        f"Waiting to count on the leaderboard: {number:,}. {publication.IN_GROUPS} "
+        "So the leaderboard reveals no single rating."
     )
 
 

@@ -351,7 +351,7 @@ class AgreementPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     view = View.of(request.GET, snapshot)
     found = find_about_raters(snapshot, view.setting, view.orders)
     return AgreementPage(

@@ -197,7 +197,7 @@ class TwoPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TwoPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     view = View.of(request.GET, snapshot)
     found = find(snapshot, view.setting, Scope.TWO)
     return TwoPage(

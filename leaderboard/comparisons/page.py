@@ -174,7 +174,7 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
 
 def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:
     if len(index.pair) == 0:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     points = np.flatnonzero(np.bincount(index.points)).tolist()
     known = Known.of(study, snapshot.counts, points)
     filters = known.parse(request.GET)

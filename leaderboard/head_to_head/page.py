@@ -66,7 +66,7 @@ class HeadToHead(ComputedPage):
             raise Http404("Choose two different models that are ranked.")
         setting = parse_for_pair(wanted, snapshot.known)
         if setting is None:
-            raise NoNumbersError("Nobody has rated yet.")
+            raise NoNumbersError("There are no ratings to show yet.")
         try:
             margin = margin_of(wanted.get("margin", ""))
         except MarginError as error:

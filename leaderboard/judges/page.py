@@ -185,7 +185,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     """Raises NoNumbersError where no judge has rated."""
     known = list(labels(snapshot))
     if not known:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     apart = [one for one in known if not one.startswith("group:")]
     usual = tuple(apart[:MOST_SERIES])
     chosen = _chosen(request.GET.getlist("with"), known) or usual

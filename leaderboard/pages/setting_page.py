@@ -49,7 +49,7 @@ class SettingPage(Page):
         """
         found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.known)
         if found is None:
-            raise NoNumbersError("Nobody has rated yet.")
+            raise NoNumbersError("There are no ratings to show yet.")
         return found
 
     @property

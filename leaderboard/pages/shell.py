@@ -17,6 +17,7 @@ from django.views.decorators.http import condition, require_safe
 
 from arena.models import Study
 from arena.pages.permissions import Visitor, viewable
+from arena.rating.publication import IN_GROUPS
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS
@@ -113,7 +114,8 @@ def _page(read: Reader) -> View:
         except ElsewhereError as error:
             return redirect(error.address)
         except NoNumbersError as error:
-            return render(request, "leaderboard/unrated.html", context | {"error": error})
+            context |= {"error": error, "in_groups": IN_GROUPS if now.snapshot.holds_back else ""}
+            return render(request, "leaderboard/unrated.html", context)
         return _unless_pending(render(request, page.template, context | {"page": page}), page)
 
     return view

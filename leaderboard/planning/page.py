@@ -47,7 +47,7 @@ class PlanPage(ComputedPage):
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
         setting = parse_for_plan(wanted, snapshot.known)
         if setting is None:
-            raise NoNumbersError("Nobody has rated yet.")
+            raise NoNumbersError("There are no ratings to show yet.")
         contestants = Contestant.objects.filter(study=study, retired_at=None).order_by("name", "pk")
         names = dict(contestants.values_list("slug", "name"))
         two = _two(setting, names, snapshot)

@@ -255,7 +255,7 @@ class RatersPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     view = View.of(request, snapshot)
     found = find_about_raters(snapshot, view.setting, view.standings)
     return RatersPage(

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
 from arena.models import Contestant, Study
-from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
+from arena.rating.publication import IN_GROUPS
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
@@ -299,12 +299,7 @@ class Board(SettingPage):
     @property
     def in_groups(self) -> str:
         """How ratings of people come to count while the study is open, where others see its numbers."""
-        if not self.snapshot.holds_back:
-            return ""
-        return (
-            "While the study is open, new ratings by people count in groups: "
-            f"{LEAST_ANSWERS} or more at a time, by at least {LEAST_RATERS} people."
-        )
+        return IN_GROUPS if self.snapshot.holds_back else ""
 
     @property
     def by_judges(self) -> int:

@@ -162,7 +162,7 @@ def judged(request: HttpRequest, study: Study, snapshot: Snapshot) -> tuple[Erro
     """
     check_open_to(request, study)
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("Nobody has rated yet.")
+        raise NoNumbersError("There are no ratings to show yet.")
     known = [each["selector"] for each in snapshot.counts["raters"]]
     people = [each for each in known if not each.startswith("judge:")]
     wanted = one_of(request.GET, "gold", people, LABELS)

@@ -332,6 +332,7 @@ def test_ratings_count_once_enough_people_gave_enough(raters: int, each: int, co
         snapshot = services.refresh(found.study).snapshot
     assert bool(snapshot.counts["raters"]) is counts
     assert snapshot.counts["waiting"] == (0 if counts else 3 * raters * each)
+    assert publication.IN_GROUPS in Client().get(found.study.get_absolute_url()).content.decode()
 
 
 def test_one_person_who_gives_most_waits_for_others() -> None:
