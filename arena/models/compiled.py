@@ -1,6 +1,6 @@
-"""Queries that are built and compiled once. For a small one that takes longer than the database does."""
+"""Statements that are built and compiled once. For a small one that takes longer than the database does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from datetime import datetime
 from functools import cached_property
@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Field, QuerySet
 from django.db.models.expressions import RawSQL
+from django.db.models.sql import UpdateQuery
 
 RowT = TypeVar("RowT")
 
@@ -18,9 +19,18 @@ class Given(str):
     """The name of a value that differs from call to call."""
 
 
-def given(name: str) -> RawSQL:
-    """The place of a value in a compiled query."""
-    return RawSQL("%s", [Given(name)])
+def given(name: str, kind: "Field[Any, Any] | None" = None) -> RawSQL:
+    """The place of a value in a compiled statement; ``kind``: where it is calculated with."""
+    return RawSQL("%s", [Given(name)], output_field=kind)
+
+
+def several(number: int) -> list[Any]:
+    """The places of as many values, which ``numbered`` names."""
+    return [given(str(each)) for each in range(number)]
+
+
+def numbered(values: Iterable[Any]) -> dict[str, Any]:
+    return {str(number): value for number, value in enumerate(values)}
 
 
 class Compiled(Generic[RowT]):
@@ -37,11 +47,34 @@ class Compiled(Generic[RowT]):
 
     def __call__(self, **values: Any) -> list[RowT]:
         rows_of, kept, sql, places = self._kept
-        params = [_adapted(values[each]) if isinstance(each, Given) else each for each in places]
+        params = _filled(places, values)
         compiler = copy(kept)  # with the columns found by compiling
         compiler.connection, compiler.as_sql = connection, lambda *_, **__: (sql, params)
         query = SimpleNamespace(get_compiler=lambda **_: compiler)
         return list(rows_of(SimpleNamespace(query=query, db=connection.alias, _known_related_objects={})))
+
+
+class CompiledUpdate:
+    """An update of some rows, both with ``given`` places."""
+
+    def __init__(self, rows: "Callable[[], QuerySet[Any]]", **columns: Any) -> None:
+        self._rows, self._columns = rows, columns
+
+    @cached_property
+    def _kept(self) -> tuple[str, tuple[Any, ...]]:
+        query: Any = self._rows().query.chain(UpdateQuery)
+        query.add_update_values(self._columns)
+        sql, places = query.get_compiler(connection=connection).as_sql()
+        return sql, places
+
+    def __call__(self, **values: Any) -> None:
+        sql, places = self._kept
+        with connection.cursor() as cursor:
+            cursor.execute(sql, _filled(places, values))
+
+
+def _filled(places: Iterable[Any], values: dict[str, Any]) -> list[Any]:
+    return [_adapted(values[each]) if isinstance(each, Given) else each for each in places]
 
 
 def _adapted(value: Any) -> Any:

@@ -1,14 +1,28 @@
-"""Ending all sessions of an account."""
+"""Reading sessions, which every page of a signed-in person does, and ending all of an account."""
 
 from typing import Any, Final
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.db.models.signals import post_save
-from django.utils.module_loading import import_string
+from django.utils import timezone
+
+from arena.models.compiled import Compiled, given
 
 CHUNK: Final = 500
+
+_SESSION: Final = Compiled(
+    lambda: Session.objects.filter(session_key=given("key"), expire_date__gt=given("now"))
+)
+
+
+class SessionStore(db.SessionStore):
+    def _get_session_from_db(self) -> Session | None:
+        for found in _SESSION(key=self.session_key, now=timezone.now()):
+            return found
+        self._session_key = None
+        return None
 
 
 def connect() -> None:
@@ -23,7 +37,7 @@ def _end_if_closed(instance: Any, **_: Any) -> None:
 
 def end_sessions(user: Any) -> None:
     """Delete the account's sessions, which name it only inside their signed data."""
-    store = import_string(f"{settings.SESSION_ENGINE}.SessionStore")()
+    store = SessionStore()
     own = [
         session.session_key
         for session in Session.objects.only("session_key", "session_data").iterator(CHUNK)

@@ -6,12 +6,13 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Case, DateTimeField, F, Value, When
+from django.db.models import Case, DateTimeField, F, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
 from arena.models.comparisons import new_seed
+from arena.models.compiled import CompiledUpdate, given
 from arena.models.querysets import ComparisonQuerySet
 from arena.people.joining import rater_of
 from arena.rating import training
@@ -211,11 +212,18 @@ def mark_shown(assignment: Assignment, seen: float = 0) -> None:
 def _mark_shown(pk: int, seen: float) -> None:
     now = timezone.now()
     first_seen = now - timedelta(seconds=min(max(0.0, seen), LONGEST_SEEN))
-    held = When(state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=now + lease_time())
-    Assignment.objects.filter(pk=pk, shown_at__isnull=True).update(
-        shown_at=Greatest(F("created_at"), Value(first_seen, DateTimeField())),
-        leased_until=Case(held, default=F("leased_until")),
-    )
+    _MARKING(pk=pk, seen=first_seen, until=now + HAND_OVER, lease=now + lease_time())
+
+
+_LEASE: Final = given("lease", DateTimeField())
+_MARKING: Final = CompiledUpdate(
+    lambda: Assignment.objects.filter(pk=given("pk"), shown_at__isnull=True),
+    shown_at=Greatest(F("created_at"), given("seen", DateTimeField())),
+    leased_until=Case(
+        When(state=Assignment.State.CLAIMED, leased_until__gt=given("until"), then=_LEASE),
+        default=F("leased_until"),
+    ),
+)
 
 
 @transaction.atomic

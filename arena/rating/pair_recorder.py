@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, IntegerField
 
 from arena.models import Assignment, Comparison, CriterionRating, Pair, Rater
+from arena.models.compiled import CompiledUpdate, given, numbered, several
 from arena.models.signals import comparison_recorded
 from arena.rating.opinions import InvalidAnswerError, Rating
 from arena.rating.recorders import (
@@ -165,4 +166,10 @@ def _count_up(pairs: Iterable[int], counter: str) -> None:
         pairs_of.setdefault(times, []).append(pair)
     for times, named in pairs_of.items():
         for some in batches(named):
-            Pair.objects.filter(pk__in=some).update(**{counter: F(counter) + times})
+            _counting(counter, len(some))(**numbered(some), times=times)
+
+
+@lru_cache(maxsize=64)
+def _counting(counter: str, number: int) -> CompiledUpdate:
+    more = F(counter) + given("times", IntegerField())
+    return CompiledUpdate(lambda: Pair.objects.filter(pk__in=several(number)), **{counter: more})

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
 from arena.models.comparisons import Opinion
-from arena.models.compiled import Compiled, given
+from arena.models.compiled import Compiled, CompiledUpdate, given, numbered, several
 from arena.models.querysets import AssignmentQuerySet
 from arena.models.signals import Received, answers_received
 from arena.rating.offering import history_column, to_look_for
@@ -159,10 +159,10 @@ def own_assignments(
     on_screen: if given, what is needed for ``read_history`` is read with them, as ``offered``.
     """
     # PostgreSQL refuses to look for a NUL.
-    names = {f"name {number}": name for number, name in enumerate(public_ids) if "\0" not in name}
+    names = numbered(name for name in public_ids if "\0" not in name)
     if not names:
         return {}
-    ask = _own(tuple(names), study is not None, rater.kind, on_screen is not None)
+    ask = _own(len(names), study is not None, rater.kind, on_screen is not None)
     found = ask(**names, study=study and study.pk, rater=rater.pk, on_screen=to_look_for(on_screen))
     # Chosen here: SQLite would look for a few ids among all that the rater was ever offered.
     assignments = [each for each in found if each.rater_id == rater.pk]
@@ -175,9 +175,9 @@ def own_assignments(
 
 
 @lru_cache(maxsize=64)
-def _own(names: tuple[str, ...], in_study: bool, kind: str, with_history: bool) -> Compiled[Assignment]:
+def _own(names: int, in_study: bool, kind: str, with_history: bool) -> Compiled[Assignment]:
     def build() -> AssignmentQuerySet:
-        found = Assignment.objects.filter(public_id__in=list(map(given, names))).order_by("pk")
+        found = Assignment.objects.filter(public_id__in=several(names)).order_by("pk")
         if in_study:
             found = found.filter(study=given("study"))
         if with_history:
@@ -234,8 +234,14 @@ def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: s
     now = timezone.now()
     for each in assignments:
         each.state, each.skip_reason, each.finished_at = state, reason, now
-    rows = Assignment.objects.filter(pk__in=[each.pk for each in assignments])
-    rows.update(state=state, skip_reason=reason, finished_at=now)
+    ids = numbered(each.pk for each in assignments)
+    _finishing(len(ids))(**ids, state=state, reason=reason, now=now)
+
+
+@lru_cache(maxsize=64)
+def _finishing(number: int) -> CompiledUpdate:
+    columns = {"state": given("state"), "skip_reason": given("reason"), "finished_at": given("now")}
+    return CompiledUpdate(lambda: Assignment.objects.filter(pk__in=several(number)), **columns)
 
 
 def _hand_on(entries: Sequence[Entry[Any, Any]]) -> None:

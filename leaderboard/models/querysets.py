@@ -98,10 +98,6 @@ class RefreshQuerySet(models.QuerySet["Refresh"]):
     def release(self, study_id: int, until: datetime) -> None:
         self.filter(study_id=study_id, running_until=until).update(running_until=None)
 
-    def is_wanted(self, study_id: int, overdue: datetime) -> bool:
-        """Whether a computation was asked for after ``overdue`` and has not begun."""
-        return self.filter(study_id=study_id, wanted_at__gt=overdue).exists()
-
     def want(self, study_id: int, now: datetime, overdue: datetime) -> bool:
         """Note that a computation is wanted; False where one was asked for after ``overdue``."""
         unwanted = Q(wanted_at__isnull=True) | Q(wanted_at__lte=overdue)
