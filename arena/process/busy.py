@@ -10,9 +10,7 @@ RETRY_SECONDS = 10
 BUSY = (
     "The arena is busy storing data, for example an import. Nothing was lost; please try again in a moment."
 )
-AWAY = (
-    "The arena's database does not answer. Please try again in a moment; what is sent twice is stored once."
-)
+AWAY = "The arena's database does not answer. Please try again in a moment; nothing is stored twice."
 FULL = (
     "The arena's disk is full, so it cannot store anything. What it had stored is safe; please tell whoever "
     "runs it, and try again later."

@@ -279,7 +279,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     return assignment
 
 
-PUBLISHED: Final = "The leaderboard counts your rating already, so it can no longer be changed."
+PUBLISHED: Final = "Your rating already counts on the leaderboard, so you can no longer change it."
 
 SWAYED: Final[dict[str, str]] = {
     Assignment.Kind.COMPARE: "You cannot change a rating after you have seen the names. "

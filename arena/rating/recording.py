@@ -219,9 +219,13 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
             raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if earlier is not None and not is_repeated and stays(assignment):
-        raise NotAllowedError("The leaderboard counts your earlier rating. The new one was not stored.")
+        raise NotAllowedError(
+            "Your earlier rating already counts on the leaderboard, so the new one was not stored."
+        )
     if assignment.rater.kind == Rater.Kind.PERSON and assignment.kind not in assignment.study.tasks:
-        raise NotAllowedError("This study no longer asks this. It was not stored; your other answers are.")
+        raise NotAllowedError(
+            "This study no longer asks for this, so it was not stored. What you sent before is kept."
+        )
     if assignment.study.is_closed:
         raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")
     recorder.refuse(assignment, said)

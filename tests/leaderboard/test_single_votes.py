@@ -251,7 +251,7 @@ def test_a_new_rating_alone_makes_no_snapshot(rated: OpenStudy) -> None:
 
 def test_an_answer_that_counts_stays_and_others_can_be_changed(rated: OpenStudy) -> None:
     counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
-    with pytest.raises(NotAllowedError, match="counts your rating already"):
+    with pytest.raises(NotAllowedError, match="already counts on the leaderboard"):
         assignments.undo(rated.study, rated.others[0], counts.public_id)
     own = rated.rate(rated.me, rated.pairs["coding"][9], 1)
     assert assignments.undo(rated.study, rated.me, own.public_id) == own
@@ -263,7 +263,7 @@ def test_a_late_change_of_an_answer_that_counts_is_refused(rated: OpenStudy) -> 
     counts = Assignment.objects.filter(rater=rated.others[0], kind="compare").first()
     Assignment.objects.filter(pk=counts.pk).update(state="claimed")
     given = counts.comparisons.get().rating
-    with pytest.raises(NotAllowedError, match="counts your earlier rating"):
+    with pytest.raises(NotAllowedError, match="earlier rating already counts"):
         recording.record(rated.others[0], counts.public_id, Rating(points=8, rating=9 - given))
 
 
@@ -280,10 +280,10 @@ def test_what_a_study_shows_when_others_come_to_see_it_stays(
     assert assignments.undo(study, me, shown[1].public_id) == shown[1]
     Study.objects.filter(pk=study.pk).update(visibility="public")
     study.refresh_from_db()
-    with pytest.raises(NotAllowedError, match="counts your rating already"):
+    with pytest.raises(NotAllowedError, match="already counts on the leaderboard"):
         assignments.undo(study, me, shown[0].public_id)
     for reopened in shown[1:]:
-        with pytest.raises(NotAllowedError, match="counts your earlier rating"):
+        with pytest.raises(NotAllowedError, match="earlier rating already counts"):
             recording.record(me, reopened.public_id, Rating(points=8, rating=8))
     monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(seconds=1))
     later = rated.rate(me, rated.pairs["coding"][12], 1)

@@ -247,6 +247,6 @@ def test_what_the_study_no_longer_asks_is_refused_and_not_shown_again(
     Study.objects.update(tasks=["check"])
     answer = send(browser, study, rater, value=3)
     assert answer.status_code == 409
-    assert "no longer asks this" in answer.json()["detail"]
+    assert "no longer asks for this" in answer.json()["detail"]
     assert not Score.objects.exists()
     assert 'data-kind="check"' in page(browser, study)
