@@ -6,8 +6,8 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
@@ -17,16 +17,18 @@ from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import (
+    Beside,
+    Measure,
     OpinionRows,
     PairSums,
     Topics,
-    beside,
     mean_verdicts,
     opinion_rows,
     pair_sums,
 )
 from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
 from leaderboard.stats.alternative_annotator import alternative_annotator
+from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.correlation import (
     Entries,
     ceiling_entries,
@@ -218,14 +220,14 @@ def _places(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[st
         if len(kind.rows):
             yield Place("agreement", kind.selector, "", partial(within, arranged, kind))
     if people is not None:
-        everyone = cache(partial(ceiling_entries, people.rows, people.sums))
-        yield Place("correlation", PEOPLE, "", partial(_ceiling, arranged, people, everyone))
+        ceiling = Ceiling(arranged, people)
+        yield Place("correlation", PEOPLE, "", ceiling.part)
     for number, one in enumerate(alone):
         for other in alone[:number]:
             place = one.selector, other.selector
             if other is people:
                 yield Place("correlation", *place, partial(correlated, arranged, one, people))
-                yield Place("ceiling", *place, partial(_beside_people, arranged, one, people, everyone))
+                yield Place("ceiling", *place, partial(ceiling.beside, one))
             if len(one.rows) and len(other.rows):
                 yield Place("agreement", *place, partial(between, arranged, one, other))
     for selector, kind in kinds.items():
@@ -233,10 +235,6 @@ def _places(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[st
             others = arranged.kind(choices[PEOPLE], choices[selector].ids)
             if len(kind.rows) and len(others.rows):
                 yield Place("agreement", selector, PEOPLE, partial(between, arranged, kind, others))
-
-
-def _ceiling(arranged: Arranged, people: Kind, everyone: Callable[[], Entries]) -> Part:
-    return _correlated(arranged, everyone(), people, "rated by two people")
 
 
 def correlated(arranged: Arranged, one: Kind, other: Kind) -> Part:
@@ -262,26 +260,50 @@ def _correlated(arranged: Arranged, entries: Entries, people: Kind, shared: str)
     return Part(wanted, write)
 
 
-def _beside_people(arranged: Arranged, judge: Kind, people: Kind, everyone: Callable[[], Entries]) -> Part:
-    """A judge's correlation with people beside each person's with the others, on the same pairs."""
-    topics, entries = arranged.topics, in_their_place(everyone(), judge.sums)
-    pair = np.unique(entries[0].pair)
-    n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
-    (own, values), (person, ceiling) = (correlation(topics, each) for each in entries)
-    found = np.concatenate((values, ceiling, values - ceiling), axis=1)
-    found[n < FEWEST_PAIRS] = np.nan
-    differences = tuple(range(2 * len(COEFFICIENTS), len(BESIDE_PEOPLE)))
-    wanted = Wanted(beside(own, person), pair, found, differences=differences)
+@dataclass(frozen=True, eq=False)
+class Ceiling:
+    """How each person correlates with the others."""
 
-    def write(estimates: Estimates) -> Rows:
-        few = f"fewer than {FEWEST_PAIRS} pairs rated by the judge and two people"
-        rows = _rows(arranged, estimates, BESIDE_PEOPLE, range(len(n)))
-        for i, row in enumerate(rows):
-            row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
-            row["reason"] = _reason(row, BESIDE_PEOPLE[-3], few if n[i] < FEWEST_PAIRS else _CONSTANT)
-        return rows
+    arranged: Arranged
+    people: Kind
+    found: dict[bytes, tuple[Measure, FloatArray]] = field(default_factory=dict)
 
-    return Part(wanted, write)
+    @cached_property
+    def entries(self) -> Entries:
+        return ceiling_entries(self.people.rows, self.people.sums)
+
+    def part(self) -> Part:
+        return _correlated(self.arranged, self.entries, self.people, "rated by two people")
+
+    def beside(self, judge: Kind) -> Part:
+        """A judge's correlation with people beside each person's with the others, on the same pairs."""
+        arranged, topics = self.arranged, self.arranged.topics
+        entries, persons = in_their_place(self.entries, judge.sums)
+        pair = np.unique(entries.pair)
+        n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(self.people.rows, pair)
+        own, values = correlation(topics, entries)
+        person, ceiling = self._on(persons)
+        found = np.concatenate((values, ceiling, values - ceiling), axis=1)
+        found[n < FEWEST_PAIRS] = np.nan
+        differences = tuple(range(2 * len(COEFFICIENTS), len(BESIDE_PEOPLE)))
+        wanted = Wanted(Beside(own, person), pair, found, differences=differences)
+
+        def write(estimates: Estimates) -> Rows:
+            few = f"fewer than {FEWEST_PAIRS} pairs rated by the judge and two people"
+            rows = _rows(arranged, estimates, BESIDE_PEOPLE, range(len(n)))
+            for i, row in enumerate(rows):
+                row.update(n=int(n[i]), raters=int(raters[i]), all_but=topics.left_out[i])
+                row["reason"] = _reason(row, BESIDE_PEOPLE[-3], few if n[i] < FEWEST_PAIRS else _CONSTANT)
+            return rows
+
+        return Part(wanted, write)
+
+    def _on(self, persons: Entries) -> tuple[Measure, FloatArray]:
+        """Once for all judges who rated the same pairs."""
+        pairs = persons.pair.tobytes()
+        if pairs not in self.found:
+            self.found[pairs] = correlation(self.arranged.topics, persons)
+        return self.found[pairs]
 
 
 def between(arranged: Arranged, one: Kind, other: Kind) -> Part:

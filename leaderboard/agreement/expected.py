@@ -14,7 +14,7 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method
 from leaderboard.stats.agreement_estimates import Wanted, estimates
-from leaderboard.stats.agreement_opinions import STEPS, PairSums, beside
+from leaderboard.stats.agreement_opinions import STEPS, Beside, PairSums
 from leaderboard.stats.correlation import correlation, shared_entries
 from leaderboard.stats.flips import preference
 from leaderboard.stats.plain_values import rounded
@@ -42,7 +42,7 @@ def expected_table(
         return
     (measure, values), (other, others) = (correlation(arranged.topics, each) for each in entries)
     found = np.concatenate((values, others, values - others), axis=1)
-    wanted = Wanted(beside(measure, other), entries[0].pair, found, differences=tuple(range(6, 9)))
+    wanted = Wanted(Beside(measure, other), entries[0].pair, found, differences=tuple(range(6, 9)))
     (estimate,) = estimates([wanted], level=method.interval, rounds=method.rounds or 1, seed=method.seed)
     ends = np.stack((estimate.value, estimate.low, estimate.high))[:, 0].reshape(3, len(KINDS), -1)
     content = {

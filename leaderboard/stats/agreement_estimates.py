@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from scipy.special import stdtrit
 
-from leaderboard.stats.agreement_opinions import Measure, resample
+from leaderboard.stats.agreement_opinions import Beside, Measure, resample
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
 
@@ -60,7 +60,7 @@ def t_intervals(
 class Wanted:
     """A measure with its exact values (rows, values)."""
 
-    measure: Measure
+    measure: Measure | Beside
     pair: IntArray  # of each thing it is about
     values: FloatArray
     shares: tuple[int, ...] = ()  # numbers of the values on [0, 1]; the others lie on [-1, 1]

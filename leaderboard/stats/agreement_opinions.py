@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, vstack
+from scipy.sparse import coo_array
 
 from arena.rating.scales import POINTS, TIE_WIDTH
 from leaderboard.stats.bootstrap import check_run
@@ -231,31 +231,42 @@ def measure(
     return Measure(topics, kinds, found, value)
 
 
-def beside(one: Measure, other: Measure) -> Measure:
+@dataclass(frozen=True, eq=False)
+class Beside:
     """The values of both measures, and those of the first less those of the second, from the same rounds."""
-    categories = range(len(one.topics.names))
-    lines = [
-        [category * one.kinds + kind for kind in range(one.kinds)]
-        + [len(categories) * one.kinds + category * other.kinds + kind for kind in range(other.kinds)]
-        for category in categories
-    ]
 
-    def value(sums: FloatArray) -> FloatArray:
-        first, second = one.value(sums[: one.kinds]), other.value(sums[one.kinds :])
-        return np.concatenate((first, second, first - second))
+    one: Measure
+    other: Measure
 
-    sums = vstack([one.sums, other.sums]).tocsr()[np.concatenate(lines)]
-    return Measure(one.topics, one.kinds + other.kinds, sums, value)
+    @property
+    def topics(self) -> Topics:
+        return self.one.topics
 
 
-def resample(measures: Sequence[Measure], rounds: int, seed: int) -> list[FloatArray]:
+def resample(measures: Sequence[Measure | Beside], rounds: int, seed: int) -> list[FloatArray]:
     """Values (rows, values, rounds) of each measure, all of the same topics; raises ParameterError."""
     check_run(rounds, seed, None)
     if not measures:
         return []
     prompts = len(measures[0].topics.category)
-    drawn = [[each.of(times) for each in measures] for times in _times(prompts, rounds, seed)]
+    drawn = [_values(measures, times) for times in _times(prompts, rounds, seed)]
     return [np.concatenate(parts, axis=-1) for parts in zip(*drawn, strict=True)]
+
+
+def _values(measures: Sequence[Measure | Beside], times: FloatArray) -> list[FloatArray]:
+    """Computes what several measures stand beside only once."""
+
+    @cache
+    def of(measure: Measure) -> FloatArray:
+        return measure.of(times)
+
+    return [
+        _both(of(each.one), of(each.other)) if isinstance(each, Beside) else of(each) for each in measures
+    ]
+
+
+def _both(one: FloatArray, other: FloatArray) -> FloatArray:
+    return np.concatenate((one, other, one - other), axis=1)
 
 
 def _times(prompts: int, rounds: int, seed: int) -> Iterator[FloatArray]:

@@ -55,12 +55,13 @@ def signs(count: int) -> FloatArray:
 def rank_coefficients(table: FloatArray) -> FloatArray:
     """Spearman and Kendall (2, n) of tables (n, x levels, y levels); NaN where x or y is constant."""
     x_sign, y_sign = signs(table.shape[1]), signs(table.shape[2])
-    x_count, y_count = table.sum(axis=2), table.sum(axis=1)
+    # Products with ones, and einsum, add up counts exactly, and faster than sum does.
+    x_count, y_count = table @ np.ones(table.shape[2]), np.ones(table.shape[1]) @ table
     # The number of entries below a level less those above it is twice its rank from the middle.
     x_rank, y_rank = x_count @ x_sign.T, y_count @ y_sign.T
     product = np.einsum("ni,nij,nj->n", x_rank, table, y_rank, optimize=True)
     spread = (x_count * x_rank**2).sum(axis=1) * (y_count * y_rank**2).sum(axis=1)
-    agreeing = (table * (x_sign @ table @ y_sign.T)).sum(axis=(1, 2))
+    agreeing = np.einsum("nij,nij->n", table, x_sign @ table @ y_sign.T)
     entries = x_count.sum(axis=1) ** 2
     untied = (entries - (x_count**2).sum(axis=1)) * (entries - (y_count**2).sum(axis=1))
     return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
