@@ -91,13 +91,14 @@ class Arranged:
 
 def arrange(opinions: Opinions, band: TieBand | None = None, *, ties: bool = True) -> Arranged:
     """Without ``ties``, ratings without a side are left out."""
-    rows = opinions.rows[opinions.scored]
-    _, first, pair = np.unique(rows["pair"], return_index=True, return_inverse=True)
-    _, start, prompt = np.unique(rows["prompt"][first], return_index=True, return_inverse=True)
-    topics = Topics(prompt, rows["category"][first][start], opinions.categories)
-    given = opinion_rows(
-        pair, rows["rater"], rows["rating"], rows["points"], rows["swapped"], band, ties=ties
-    )
+    # Column by column: a copy of whole rows would take half as much memory as all of them.
+    scored = np.flatnonzero(opinions.scored)
+    columns = {name: opinions.rows[name][scored] for name in ("pair", "rater", "rating", "points", "swapped")}
+    _, first, pair = np.unique(columns.pop("pair"), return_index=True, return_inverse=True)
+    heads = opinions.rows[scored[first]]
+    _, start, prompt = np.unique(heads["prompt"], return_index=True, return_inverse=True)
+    topics = Topics(prompt, heads["category"][start], opinions.categories)
+    given = opinion_rows(pair, **columns, band=band, ties=ties)
     return Arranged(topics, given, opinions.raters)
 
 
@@ -239,14 +240,21 @@ def _places(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[st
 
 def correlated(arranged: Arranged, one: Kind, other: Kind) -> Part:
     entries = shared_entries(other.sums, one.sums)
-    return _correlated(arranged, entries, other, "rated by both")
+    found = correlation(arranged.topics, entries)
+    return _correlated(arranged, entries, found, other, "rated by both")
 
 
-def _correlated(arranged: Arranged, entries: Entries, people: Kind, shared: str) -> Part:
+def _correlated(
+    arranged: Arranged,
+    entries: Entries,
+    correlations: tuple[Measure, FloatArray],
+    people: Kind,
+    shared: str,
+) -> Part:
     topics, pair = arranged.topics, np.unique(entries.pair)
     n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
-    measure, values = correlation(topics, entries)
-    values[n < FEWEST_PAIRS] = np.nan
+    measure, values = correlations
+    values = np.where(n[:, None] < FEWEST_PAIRS, np.nan, values)
     wanted = Wanted(measure, pair, values)
 
     def write(found: Estimates) -> Rows:
@@ -273,7 +281,8 @@ class Ceiling:
         return ceiling_entries(self.people.rows, self.people.sums)
 
     def part(self) -> Part:
-        return _correlated(self.arranged, self.entries, self.people, "rated by two people")
+        found = self._on(self.entries)
+        return _correlated(self.arranged, self.entries, found, self.people, "rated by two people")
 
     def beside(self, judge: Kind) -> Part:
         """A judge's correlation with people beside each person's with the others, on the same pairs."""
@@ -299,7 +308,7 @@ class Ceiling:
         return Part(wanted, write)
 
     def _on(self, persons: Entries) -> tuple[Measure, FloatArray]:
-        """Once for all judges who rated the same pairs."""
+        """Once for all people, and for all judges who rated the same pairs."""
         pairs = persons.pair.tobytes()
         if pairs not in self.found:
             self.found[pairs] = correlation(self.arranged.topics, persons)

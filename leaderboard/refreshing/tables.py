@@ -25,18 +25,18 @@ from leaderboard.trust.trial import Known
 
 def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, Any]:
     """What readers choose from; ``criteria`` are the opinions by each criterion."""
-    players = opinions.present()
+    in_play = opinions.in_play
     total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
     return {
         "prompts": opinions.prompts,
         "contestants": len(opinions.names),
-        "in_play": len(players.names),
+        "in_play": len(in_play),
         "pairs": len(np.unique(opinions.rows["pair"])),
         "comparisons": total,
         "unscored": int(opinions.unscored.sum()),
         "identical": int(opinions.identical.sum()),
         "not_ranked": int((scored & ~ranked).sum()),
-        "kinds": dict(sorted(Counter(players.kinds).items())),
+        "kinds": dict(sorted(Counter(opinions.kinds[number] for number in in_play).items())),
         "uncounted": asdict(opinions.uncounted),
         "categories": [name for name in opinions.categories if name],
         "criteria": [name for name, rated in criteria.items() if len(rated)],
@@ -58,14 +58,14 @@ def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, An
 
 
 def _used(own: Opinions) -> dict[str, Any]:
-    rows = own.rows[~own.identical]
-    numbers = np.bincount(rows["category"], minlength=len(own.categories)).tolist()
+    asked = ~own.identical
+    numbers = np.bincount(own.rows["category"][asked], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
     return {
-        "comparisons": len(rows),
+        "comparisons": int(asked.sum()),
         "unscored": int(own.unscored.sum()),
         "by_category": {name: number for name, number in by_name if name},
-        "points": np.unique(rows["points"]).tolist(),
+        "points": np.unique(own.rows["points"][asked]).tolist(),
     }
 
 

@@ -169,10 +169,16 @@ class Opinions:
             covariates=covariates,
         )
 
+    @property
+    def in_play(self) -> list[int]:
+        """The contestants that have a game, by number."""
+        chosen = self.scored & self.ranked
+        found: list[int] = np.union1d(self.rows["first"][chosen], self.rows["second"][chosen]).tolist()
+        return found
+
     def present(self) -> Opinions:
         """The opinions with only the contestants that have a game."""
-        chosen = self.rows[self.scored & self.ranked]
-        kept = np.union1d(chosen["first"], chosen["second"]).tolist()
+        kept = self.in_play
         number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
         number[kept] = np.arange(len(kept))
         rows = self.rows.copy()
@@ -202,7 +208,8 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     if len(without):
         read = read[~np.isin(read["id"], without)]
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
-    given, uncounted = _counted(study, read[read["current"]])
+    tail = int((read["id"] > mark[2] - TAIL).sum())
+    read, uncounted = _counted(study, read)
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
@@ -212,7 +219,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}
-    rows = _rows(study, given, {each.pk: number for number, each in enumerate(active)}, category, unnamed)
+    rows = _rows(study, read, {each.pk: number for number, each in enumerate(active)}, category, unnamed)
     return Opinions(
         rows,
         tuple(contestant.name for contestant in active),
@@ -221,9 +228,9 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         mark,
         len(prompts) - len(unnamed),
         not len(rows) or bool((rows["prompt"] >= 0).any()),
-        rater_choices(study, sorted(set(given["rater"].tolist()))),
+        rater_choices(study, np.unique(read["rater"]).tolist()),
         uncounted,
-        int((read["id"] > mark[2] - TAIL).sum()),
+        tail,
     )
 
 
@@ -258,14 +265,15 @@ class Read:
 ALL: Final = Read()
 
 
-def _counted(study: Study, given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
-    out = np.isin(given["rater"], left_out_raters(study))
+def _counted(study: Study, read: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
+    current, counts = read["current"], read["counts"]
+    out = current & np.isin(read["rater"], left_out_raters(study))
     uncounted = Uncounted(
-        raters=len(np.unique(given["rater"][out])),
-        comparisons=int((out & given["counts"]).sum()),
-        apart=int((~given["counts"]).sum()),
+        raters=len(np.unique(read["rater"][out])),
+        comparisons=int((out & counts).sum()),
+        apart=int((current & ~counts).sum()),
     )
-    return given[given["counts"] & ~out], uncounted
+    return read[current & counts & ~out], uncounted
 
 
 def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
