@@ -14,7 +14,9 @@ from datetime import UTC, datetime, timedelta
 from functools import _lru_cache_wrapper
 
 import pytest
-from django.db import transaction
+from django.apps import apps
+from django.core.management.color import no_style
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -147,6 +149,9 @@ def world() -> Iterator[None]:
     """What happens in it has not happened afterwards."""
     with transaction.atomic():
         point = transaction.savepoint()
+        with connection.cursor() as cursor:  # PostgreSQL does not take back ids
+            for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
+                cursor.execute(statement)
         yield
         transaction.savepoint_rollback(point)
 
