@@ -37,9 +37,9 @@ api = API(
     title="Likert Arena",
     version="1",
     description=(
-        "Compare, score and check completions as a person or a judge, start and watch judge runs as an "
-        "operator, and read published numbers. Public studies are read without a token; every other request "
-        "carries a bearer token with the scope of the operation: rate, runs or read."
+        "Compare, score and check answers as a person or a judge, start and watch judge runs as an "
+        "operator, and read published numbers. Reading public studies needs no token. Every other request "
+        "needs a bearer token with the scope of its operation: rate, runs or read."
     ),
     docs=Reference(),
     parser=JSONParser(),
