@@ -46,9 +46,12 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
 	@.venv/bin/python -m tests.faults
-bench: _install-bench ## speed benchmarks, and how often intervals include the truth; most of an hour
+bench: _install-bench ## speed benchmarks, and how often intervals include the truth; more than an hour
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
+	@for database in sqlite postgresql; do \
+		.venv/bin/python -m tests.benchmarks.public_pages $$database --raters 30 && \
+		.venv/bin/python -m tests.benchmarks.growth $$database --boards 1000000 || exit 1; done
 lock: _install-dev ## update the requirements files from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --group pip --output-file requirements-pip.txt
