@@ -19,8 +19,9 @@ from arena.rating.opinions import Check, Checks, Rating, Said, TextScore
 Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 Value = Literal["yes", "no", "unknown"]
 OneOfTwo = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
-Whole = Annotated[int, Field(strict=True)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Whole = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
+Number = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]
+"""Of any scale that somebody uses; the difference of the greatest floats is infinite."""
 MOST_AT_ONCE = 100
 MOST_REASONS = 100
 MOST_QUESTIONS = 1000

@@ -121,6 +121,8 @@ def test_other_reasons_of_a_person_are_another_answer(client: Client) -> None:
     [
         ({"rating": 9}, "rating"),
         ({"rating": 0}, "rating"),
+        ({"rating": 10**400}, "rating"),
+        ({"criteria": {"charm": 10**400}}, "criteria"),
         ({"rating": "5"}, "rating"),
         ({"rating": 4.0}, "rating"),
         ({"rating": True}, "rating"),

@@ -98,6 +98,7 @@ def test_batches_take_or_refuse_each_by_itself(client: Client, judge: Rater, com
         ({"value": 10**400}, "value"),
         ({"reason": "empty"}, "value"),
         ({"lowest": 5}, "highest"),
+        ({"lowest": -1e308, "highest": 1e308}, "lowest"),
         ({"highest": float("inf")}, "highest"),
         ({"highest": None}, "highest"),
         ({"expected": 5.5}, "expected"),
