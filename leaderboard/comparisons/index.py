@@ -74,26 +74,27 @@ def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) 
     Preferences are towards the pair's second completion. A rater who answered a pair more than once counts
     once, with the mean.
     """
-    rows = rows[np.lexsort((rows["id"], rows["rater"], rows["pair"]))]
-    pair, start, place = np.unique(rows["pair"], return_index=True, return_inverse=True)
-    heads = rows[start]
+    order = np.lexsort((rows["id"], rows["rater"], rows["pair"]))
+    pair, start, place = np.unique(rows["pair"][order], return_index=True, return_inverse=True)
+    heads = rows[order[start]]
     first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
     second = np.where(heads["swapped"], heads["first_text"], heads["second_text"])
-    flags, spread = _flags(rows, place, len(pair), np.isin(rows["rater"], list(people)))
+    columns = {name: rows[name][order] for name in ("id", "rater", "points", "rating", "swapped", "reason")}
+    flags, spread = _flags(columns, place, len(pair), np.isin(columns["rater"], list(people)))
     reasons = np.array([reason.encode() for reason in REASONS])
-    order = np.argsort(reasons)
+    by_name = np.argsort(reasons)
     return Index(
         place=place.astype(np.int32),
-        rater=rows["rater"].astype(np.int64),
-        points=rows["points"].astype(np.int8),
-        rating=rows["rating"].astype(np.int8),
-        reason=order[np.searchsorted(reasons[order], rows["reason"])].astype(np.int8),
+        rater=columns["rater"],
+        points=columns["points"].astype(np.int8),
+        rating=columns["rating"].astype(np.int8),
+        reason=by_name[np.searchsorted(reasons[by_name], columns["reason"])].astype(np.int8),
         flags=flags,
         pair=pair,
         prompt=heads["prompt"],
         first=_contestants(first, contestants),
         second=_contestants(second, contestants),
-        newest=np.maximum.reduceat(rows["id"], start) if len(rows) else pair,
+        newest=np.maximum.reduceat(columns["id"], start) if len(rows) else pair,
         spread=spread,
     )
 
@@ -103,7 +104,7 @@ def _contestants(completions: Array, contestants: Mapping[int, int]) -> Array:
     return np.array([contestants.get(pk, NOBODY) for pk in ids.tolist()], dtype=np.int64)[place]
 
 
-def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
+def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
     """The flags of every answer, and the spread of every pair."""
     scored = rows["rating"] > 0
     preference = preferences(rows)
@@ -135,7 +136,7 @@ def _flags(rows: Array, place: Array, pairs: int, person: Array) -> tuple[Array,
     return np.where(scored, found, 0).astype(np.int8), _spread(of_pair, mean, pairs)
 
 
-def preferences(rows: Array) -> Array:
+def preferences(rows: Array | Mapping[str, Array]) -> Array:
     """From -1 (the pair's first is much better) to 1, of rows with points, rating and swapped."""
     points = rows["points"].astype(float)
     shown = (2 * rows["rating"] - points - 1) / (points - 1)

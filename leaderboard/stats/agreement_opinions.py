@@ -222,9 +222,10 @@ def measure(
     value: Callable[[FloatArray], FloatArray],
 ) -> Measure:
     """A measure of things about ``pair``; ``sums`` holds kinds of sum with what each thing adds."""
-    prompt = topics.prompt[pair]
+    # Numbers of 32 bits, as the sparse array keeps them: others would be copied.
+    prompt = topics.prompt[pair].astype(np.int32)
     line = topics.category[prompt] * kinds
-    lines = np.concatenate([line + kind for kind, _ in sums])
+    lines = np.concatenate([line + kind for kind, _ in sums], dtype=np.int32, casting="same_kind")
     amounts = np.concatenate([amount for _, amount in sums])
     shape = (len(topics.names) * kinds, len(topics.category))
     found = coo_array((amounts, (lines, np.tile(prompt, len(sums)))), shape=shape).tocsr()
