@@ -18,6 +18,7 @@ from tests.faults.places import ROOT, Embedded
 from tests.faults.raters import STUDY, seeded
 
 SCENARIOS = {
+    "every address by whoever may not have it": ("tests/faults/access.py",),
     "keys and endpoints": (
         "tests/judging/endpoints/test_reaching.py",
         "tests/judging/judges/test_judges.py",
