@@ -135,9 +135,9 @@ def mean_verdicts(rows: OpinionRows, sums: PairSums) -> IntArray:
     return np.where((sums.count == 0) | (tied & (not rows.ties)), NO_VERDICT, found)
 
 
-ROUNDS_AT_ONCE: Final = 64, 256
+ROUNDS_AT_ONCE: Final = 32, 128
 """The fewest and the most of a block, which costs some time in Python, and memory for each prompt."""
-DRAWS_AT_ONCE: Final = 1_000_000
+DRAWS_AT_ONCE: Final = 400_000
 
 
 @dataclass(frozen=True, eq=False)
