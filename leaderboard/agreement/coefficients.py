@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.snapshots.canonical import Payloads, Table, canonical, digest
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.copying import Payloads, digest
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method, TieBand, alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.snapshots.canonical import Payloads, Table, digest, kept
+from leaderboard.snapshots.canonical import Table
+from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats import Method, TieBand, rating_histogram

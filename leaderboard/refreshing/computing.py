@@ -29,7 +29,8 @@ from leaderboard.refreshing.text_tables import rankings_of, text_opinions_of
 from leaderboard.requirements import content as requirements
 from leaderboard.scores import content as scores
 from leaderboard.snapshots import columns, on_demand
-from leaderboard.snapshots.canonical import Payloads, Table, canonical
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.reading import (
     Choice,

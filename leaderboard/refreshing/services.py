@@ -28,7 +28,8 @@ from leaderboard.refreshing.computing import any_tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
-from leaderboard.snapshots.canonical import FORM, Payloads, Table
+from leaderboard.snapshots.canonical import FORM, Table
+from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting

@@ -13,7 +13,8 @@ import numpy as np
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
-from leaderboard.snapshots.canonical import Payloads, Table, canonical
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import TrustSetting
 from leaderboard.snapshots.text_sizes import Texts

@@ -21,7 +21,8 @@ from leaderboard.requirements.reading import Checked, checked
 from leaderboard.scores import content as scores
 from leaderboard.scores.content import Scored, of_contestants, scored
 from leaderboard.scores.reading import ScoreRows, TextScores, score_rows
-from leaderboard.snapshots.canonical import Payloads, Table, digest, kept
+from leaderboard.snapshots.canonical import Table
+from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.reading import Choice, Read, ids_held
 from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.stats.gold import UNSCORED

@@ -19,7 +19,7 @@ from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
 from leaderboard.models.querysets import TAIL
 from leaderboard.snapshots import columns
-from leaderboard.snapshots.canonical import digest
+from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
-from leaderboard.snapshots import canonical
+from leaderboard.snapshots import copying
 from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 
 FloatArray = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ class Texts:
     @cached_property
     def digest(self) -> str:
         """Of what the sizes of completions are."""
-        return canonical.digest(["sizes", self.tokenizer], self.completion, self.completions)
+        return copying.digest(["sizes", self.tokenizer], self.completion, self.completions)
 
     def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
         """Sizes of completions by id; NaN for an unknown id."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from leaderboard.snapshots.canonical import Payloads, Table, canonical, digest, kept
+from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Games, Method, Ratings, matrices, rank_ratings

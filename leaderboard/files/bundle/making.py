@@ -30,7 +30,8 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing.computing import method_of
 from leaderboard.refreshing.tables import tables
 from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
-from leaderboard.snapshots.canonical import Payloads, Table
+from leaderboard.snapshots.canonical import Table
+from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
