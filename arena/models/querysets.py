@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -120,9 +120,8 @@ class PairQuerySet(models.QuerySet["Pair"]):
             # again, SQLite reads all comparisons of the study for each pair; PostgreSQL all members, if it
             # looks for those that are left out.
             counted = (
-                Comparison.objects.current()
-                .filter(purpose="study", pair=OuterRef("pk"), rater__kind=kind)
-                .exclude(rater__in=out)
+                Comparison.objects.counted_by(study, out=out)
+                .filter(pair=OuterRef("pk"), rater__kind=kind)
                 .order_by()
                 .values("pair")
                 .annotate(n=Count("pk"))
@@ -216,10 +215,11 @@ class OpinionQuerySet(models.QuerySet[RowT]):
         """The current ones that count on the study's boards."""
         return self.counted_by(study, until).filter(study=study)
 
-    def counted_by(self, study: Study, until: int | None = None) -> Self:
-        """Like ``counted``, for queries already bound to the study."""
-        out = study.memberships.filter(left_out_at__isnull=False)
-        return self.current(until).filter(purpose="study").exclude(rater__in=out.values("rater"))
+    def counted_by(self, study: Study, until: int | None = None, out: Collection[int] | None = None) -> Self:
+        """Like ``counted``, for queries already bound to the study; ``out``: its ``left_out_raters``."""
+        members = study.memberships.filter(left_out_at__isnull=False)
+        left_out = members.values("rater") if out is None else out
+        return self.current(until).filter(purpose="study").exclude(rater__in=left_out)
 
     def watermark(self) -> tuple[int, int]:
         """How many there are and the largest id: both together change with every write."""

@@ -20,13 +20,13 @@ from arena.rating.recorders import batches
 
 LEAST_ANSWERS: Final = 10
 LEAST_RATERS: Final = 3
+"""New answers in a cell until they count, and by how many people. A cell is the smallest part of a study of
+which a page shows numbers.
+"""
 IN_GROUPS: Final = (
     "While the study is open, new ratings by people count in groups of at least "
     f"{LEAST_ANSWERS}, by at least {LEAST_RATERS} people."
 )
-"""New answers in a cell until they count, and by how many people. A cell is the smallest part of a study of
-which a page shows numbers.
-"""
 
 Due = Mapping[int, datetime]
 """By assignment when its answer was given."""
