@@ -230,20 +230,24 @@ def bare_call():
         return 1000 * (time.process_time() - started) / BARE_CALLS
 
 
+def servers_of(stack, database):
+    """Starts PostgreSQL and Redis, or nothing for SQLite; the variables that name them."""
+    if database == "sqlite":
+        return {}
+    return {
+        "DATABASE_URL": stack.enter_context(postgresql()),
+        "BROKER_URL": stack.enter_context(redis_server()),
+    }
+
+
 def measure(folder, *, database, assignments, seconds, before=0, boards=False):
     """Start a run of so many assignments in a study that holds ``before`` comparisons, and watch it.
 
     boards: those of the study are computed meanwhile, which they are not otherwise: calls are measured.
     """
     with ExitStack() as stack:
-        environment = {}
-        if database == "postgresql":
-            environment = {
-                "DATABASE_URL": stack.enter_context(postgresql()),
-                "BROKER_URL": stack.enter_context(redis_server()),
-            }
         url = stack.enter_context(model(DELAY))
-        arena = LoadedArena(folder, **environment)
+        arena = LoadedArena(folder, **servers_of(stack, database))
         arena.manage("collectstatic", "--noinput", "-v0")
         arena.manage(
             "shell", "-v0", "-c", SEED.format(prompts=assignments // 10, url=url, in_flight=IN_FLIGHT)

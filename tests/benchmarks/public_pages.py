@@ -29,9 +29,8 @@ from statistics import median
 from threading import Event
 from typing import Final
 
-from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena
+from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena, servers_of
 from tests.benchmarks.rating_load import ARRIVAL_SECONDS, PAIRS_OF_A_PROMPT, SEED, Person
-from tests.services.servers import postgresql, redis_server
 
 BARE: Final = "/healthz"
 ROUNDS: Final = 3
@@ -222,12 +221,8 @@ def readers(arena, addresses, accounts, seconds, connections=200):
 def started(stack, folder, database, *, raters, kept, processes):
     """A running arena with the demo studies and one to rate, accounts of raters, and addresses of pages."""
     environment = {"PAGE_CACHE_MB": "32" if kept else "0"}
-    if database == "postgresql":
-        environment |= {
-            "DATABASE_URL": stack.enter_context(postgresql()),
-            "BROKER_URL": stack.enter_context(redis_server()),
-            "WEB_WORKERS": str(processes),
-        }
+    if servers := servers_of(stack, database):
+        environment |= servers | {"WEB_WORKERS": str(processes)}
     arena = LoadedArena(folder, **environment)
     arena.manage("collectstatic", "--noinput", "-v0")
     arena.manage("load_demo", "-v0")

@@ -25,8 +25,7 @@ from threading import Event, Thread
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena
-from tests.services.servers import postgresql, redis_server
+from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena, servers_of
 
 LEASE_SECONDS: Final = 12.0
 PAIRS_OF_A_PROMPT: Final = 10
@@ -286,12 +285,8 @@ def measure(
             "SWEEP_SECONDS": "2",
             "WORKER_CONCURRENCY": "2",
         }
-        if database == "postgresql":
-            environment |= {
-                "DATABASE_URL": stack.enter_context(postgresql()),
-                "BROKER_URL": stack.enter_context(redis_server()),
-                "WEB_WORKERS": str(processes),
-            }
+        if servers := servers_of(stack, database):
+            environment |= servers | {"WEB_WORKERS": str(processes)}
         arena = LoadedArena(folder, **environment)
         arena.manage("collectstatic", "--noinput", "-v0")
         seed = SEED.format(
