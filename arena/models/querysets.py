@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
         Score,
         Study,
     )
+
+
+MAY_COME_LATE: Final = 1000
+"""So many of the last ids are looked at again: one may be stored after others with later ids."""
 
 
 def word(constant: str) -> RawSQL:

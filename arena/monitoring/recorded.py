@@ -12,12 +12,10 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.models import Answer, Comparison, ImportJob, Score, Study
+from arena.models.querysets import MAY_COME_LATE
 
 Opinion = Comparison | Score | Answer
 TASKS: Final[Mapping[str, type[Opinion]]] = {"compare": Comparison, "score": Score, "check": Answer}
-
-MAY_COME_LATE: Final = 1000
-"""So many of the last ids are counted again: one may be stored after others with later ids."""
 
 
 def metrics() -> Iterator[Metric]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from arena.models import Answer, Comparison, Score, Study
+from arena.models.querysets import MAY_COME_LATE
 from arena.rating.publication import may_count
 from arena.rating.recorders import batches
 
@@ -128,15 +129,11 @@ class ComputedViewQuerySet(models.QuerySet["ComputedView"]):
         return self.filter(pk=pk, state="running", running_until=held_until).update(running_until=until) == 1
 
 
-TAIL: Final = 1000
-"""So many of the last ids are looked at again: one may be stored after others with later ids."""
-
-
 def tails() -> dict[int, tuple[int, int, int]]:
-    """Revision, largest comparison id and number of comparisons of the TAIL ids up to it, of every study."""
+    """Revision, largest comparison id, and how many of the last MAY_COME_LATE ids are there, by study."""
     own = Comparison.objects.filter(study=models.OuterRef("pk")).order_by()
     last = Coalesce(models.Subquery(own.order_by("-pk").values("pk")[:1]), 0)
-    near = own.filter(pk__gt=models.OuterRef("last") - TAIL).values("study")
+    near = own.filter(pk__gt=models.OuterRef("last") - MAY_COME_LATE).values("study")
     number = Coalesce(models.Subquery(near.annotate(n=models.Count("pk")).values("n")), 0)
     rows = Study.objects.order_by().annotate(last=last, near=number)
     found = rows.values_list("pk", "revision", "last", "near")

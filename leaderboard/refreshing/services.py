@@ -259,7 +259,7 @@ def _prune(study: Study) -> None:
 def stale() -> list[int]:
     """Ids of studies whose data or methods changed.
 
-    A comparison is missed whose transaction ended after that of the TAIL-th one after it.
+    A comparison is missed whose transaction ended after that of the MAY_COME_LATE-th one after it.
     """
     newest = Snapshot.objects.newest_of(Study.objects.all())
     made_from = {

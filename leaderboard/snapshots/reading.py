@@ -13,11 +13,10 @@ import numpy.typing as npt
 from django.db.models import Model, Q
 
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
-from arena.models.querysets import left_out_raters
+from arena.models.querysets import MAY_COME_LATE, left_out_raters
 from arena.rating.publication import Due, held_back
 from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
-from leaderboard.models.querysets import TAIL
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.settings import left_out
@@ -58,7 +57,7 @@ class Opinions:
     NOBODY), first_text and second_text (ids of completions), and score_difference (first minus second score
     as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
     comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id; ``tail`` is
-    their number among the last TAIL ids.
+    their number among the last MAY_COME_LATE ids.
     """
 
     rows: npt.NDArray[Any]
@@ -208,7 +207,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     if len(without):
         read = read[~np.isin(read["id"], without)]
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
-    tail = int((read["id"] > mark[2] - TAIL).sum())
+    tail = int((read["id"] > mark[2] - MAY_COME_LATE).sum())
     read, uncounted = _counted(study, read)
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
