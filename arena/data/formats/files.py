@@ -227,7 +227,7 @@ def why_not_text(start: bytes) -> str:
 
 
 MAGIC: Final = b"PAR1"
-BATCH: Final = 64  # few rows at a time, because a cell may be long
+BATCH: Final = 8  # few rows at a time, because a cell may be long
 BUFFER: Final = 1024 * 1024
 
 
@@ -247,19 +247,45 @@ def columns(path: Path) -> list[str]:
 def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
     """Each row, and the share of rows read so far. Raises ParquetError."""
     columns(path)
-    done = 0
+    done = size = 0
     with _file(path) as file:
+        _check_packed(file.metadata, path.stat().st_size)
         total = file.metadata.num_rows
         try:
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
                     done += 1
+                    # A dictionary holds a long text once for any number of rows.
+                    own = _characters(row)
+                    size += own
+                    if own > MAX_LINE or size > MAX_FILE:
+                        raise ParquetError(_too_large(own))
                     yield {name: _json_value(value) for name, value in row.items()}, done / total
         except (_pyarrow().ArrowException, OSError) as error:
             raise ParquetError(_damage(error)) from error
         except (ValueError, OverflowError) as error:
             # Such as a time thousands of years away.
             raise ParquetError(f"holds a value that cannot be read ({error})") from error
+
+
+def _check_packed(metadata: Any, size: int) -> None:
+    unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    if unpacked > workbooks.MAX_AT_ONCE and unpacked > workbooks.MAX_RATIO * size:
+        raise ParquetError(f"the Parquet file unpacks to {unpacked // 2**20:,} MiB, which is too much")
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_characters, value.values()))
+    return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
+
+
+def _too_large(row: int) -> str:
+    if row > MAX_LINE:
+        return f"the row is longer than {MAX_LINE // 2**20} MiB"
+    return f"the rows are longer than {MAX_FILE // 2**30} GiB together; split the file"
 
 
 def _pyarrow() -> Any:

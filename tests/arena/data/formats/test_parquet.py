@@ -133,6 +133,20 @@ def test_a_column_that_stands_twice_no_rows_and_a_gzipped_file(tmp_path: Path) -
     assert problems(packed) == [(0, "", "a Parquet file cannot be read gzipped; unpack it")]
 
 
+def test_a_small_file_that_unpacks_without_end_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), pa.array(["x" * 20_000]))
+    path = table_file(tmp_path, {"id": [str(n) for n in range(1000)], "instruction": repeated})
+    monkeypatch.setattr(files, "MAX_FILE", 1_000_000)
+    assert problems(path) == [(50, "", "the rows are longer than 0 GiB together; split the file")]
+    monkeypatch.setattr(files, "MAX_LINE", 10_000)
+    assert problems(path) == [(1, "", "the row is longer than 0 MiB")]
+    packed = {"id": ["p"], "instruction": ["x" * 60_000_000]}
+    path = table_file(tmp_path, packed, compression="zstd", use_dictionary=False)
+    assert problems(path) == [(1, "", "the Parquet file unpacks to 57 MiB, which is too much")]
+
+
 def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = table_file(tmp_path, PROMPTS)
     real_import = builtins.__import__
