@@ -26,13 +26,16 @@ from leaderboard.stats.alpha import repeated_pairs, within_measure
 from leaderboard.stats.alternative_annotator import alternative_annotator
 from leaderboard.stats.correlation import ceiling_entries, correlation, in_their_place, shared_entries
 from leaderboard.stats.descriptive import describe
+from leaderboard.stats.distribution_features import mean_entropy
 from leaderboard.stats.elo_mean import mean_elo
+from leaderboard.stats.entropy_bounds import entropy_bounds
 from leaderboard.stats.kappa import VALUES, kappa_measure
 from leaderboard.stats.length_bias import length_effect
 from leaderboard.stats.paired_shares import mcnemar
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.separation import rank_upper_bound
 from leaderboard.stats.style import size_of, tokenizer_name
+from leaderboard.stats.token_features import logprob_variance, mean_logprob, reference_surprise
 from tests.leaderboard.stats.simulation import CENTRED, coverage, simulated_games
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -269,3 +272,12 @@ def test_the_page_shows_the_document_with_its_headings_and_tables(client):
 @pytest.mark.django_db
 def test_every_page_links_to_it(client):
     assert f'href="{reverse("methodology")}"' in client.get(reverse("home")).content.decode()
+
+
+def test_features_in_numbers():
+    tokens = np.log([0.5, 0.25, 0.8])
+    assert f"mean is −{-mean_logprob(tokens):.6f}, their variance {logprob_variance(tokens):.6f}" in PAGE
+    assert f"0.178515) / 3 = {reference_surprise(tokens):.6f}" in PAGE
+    assert f"(0.693147 + 0) / 2 = {mean_entropy([[np.log(0.5)] * 2, [0, -np.inf]]):.6f}" in PAGE
+    found = entropy_bounds(np.log([[0.5, 0.2]]), 6)
+    assert f"between {found.low:.6f} and {found.high:.6f}" in PAGE
