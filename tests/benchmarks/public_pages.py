@@ -5,8 +5,8 @@
 
 **Most at once**: 8 connections ask again at once, or one where each page is rendered anew. All addresses take
 turns in each of three rounds, so that one round's neighbours on the machine slow all of them; the ratio of a
-page to the bare view, /healthz, is the median of its ratios in the rounds. What a page costs is the
-processor time of the arena's web processes.
+page to a view that does nothing is the median of its ratios in the rounds. What a page costs is the processor
+time of the arena's web processes.
 
 **Readers**: 200 connections stay open, and each asks for some page about once a second at a random time. A
 request is timed from the moment it was due, so that one that had to wait for its turn counts as slow. With
@@ -32,7 +32,7 @@ from typing import Final
 from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena, servers_of
 from tests.benchmarks.rating_load import ARRIVAL_SECONDS, PAIRS_OF_A_PROMPT, SEED, Person
 
-BARE: Final = "/healthz"
+BARE: Final = "/bare"  # tests.benchmarks.bare.urls
 ROUNDS: Final = 3
 
 PAGES: Final = (
@@ -220,7 +220,10 @@ def readers(arena, addresses, accounts, seconds, connections=200):
 
 def started(stack, folder, database, *, raters, kept, processes):
     """A running arena with the demo studies and one to rate, accounts of raters, and addresses of pages."""
-    environment = {"PAGE_CACHE_MB": "32" if kept else "0"}
+    environment = {
+        "PAGE_CACHE_MB": "32" if kept else "0",
+        "DJANGO_SETTINGS_MODULE": "tests.benchmarks.bare.settings",
+    }
     if servers := servers_of(stack, database):
         environment |= servers | {"WEB_WORKERS": str(processes)}
     arena = LoadedArena(folder, **environment)
