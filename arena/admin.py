@@ -12,6 +12,7 @@ from arena.models import (
     Assignment,
     Comparison,
     Completion,
+    CompletionFeature,
     Contestant,
     CriterionRating,
     Invitation,
@@ -91,6 +92,14 @@ class CompletionAdmin(ReadOnlyAdmin):
     list_filter = ["prompt__study", "is_empty", "is_current", "prompt__category"]
     list_select_related = ["prompt", "contestant"]
     search_fields = ["external_id", "prompt__external_id", "contestant__name"]
+
+
+@admin.register(CompletionFeature)
+class CompletionFeatureAdmin(ReadOnlyAdmin):
+    list_display = ["completion", "turn", "name", "variant", "value", "source"]
+    list_filter = ["completion__prompt__study", "variant", "name"]
+    list_select_related = ["completion"]
+    search_fields = ["name", "source", "completion__prompt__external_id", "completion__contestant__name"]
 
 
 @admin.register(Pair)

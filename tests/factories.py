@@ -15,6 +15,7 @@ from arena.models import (
     Assignment,
     Comparison,
     Completion,
+    CompletionFeature,
     Contestant,
     ImportJob,
     Membership,
@@ -154,6 +155,13 @@ def make_answer(**overrides: Any) -> Answer:
     overrides["completion"] = completion
     overrides["question"] = overrides.get("question") or make_question(prompt=completion.prompt)
     return Answer.objects.create(**_about_a_text({"value": "yes", **overrides}, overrides))
+
+
+def make_feature(**overrides: Any) -> CompletionFeature:
+    overrides["completion"] = overrides.get("completion") or make_completion()
+    return CompletionFeature.objects.create(
+        **{"name": "entropy", "variant": "paper", "value": 0.5, **overrides}
+    )
 
 
 def _about_a_text(fields: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:

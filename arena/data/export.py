@@ -15,6 +15,7 @@ from arena.models import (
     Answer,
     Comparison,
     Completion,
+    CompletionFeature,
     CriterionRating,
     Pair,
     Prompt,
@@ -90,6 +91,11 @@ def _answer_set(study: Study) -> QuerySet[Answer]:
     """Answers that count, to questions as they are now asked: a changed question is another one."""
     asked = Question.objects.asked().filter(prompt__study=study)
     return Answer.objects.counted(study).filter(question__in=asked).order_by("pk")
+
+
+def _feature_set(study: Study) -> QuerySet[CompletionFeature]:
+    """Features of current answers: those of an old text are about another one."""
+    return CompletionFeature.objects.filter(completion__in=_SETS["completions"](study)).order_by("pk")
 
 
 def _contestants(study: Study) -> Iterator[Row]:
@@ -286,6 +292,20 @@ def _answers(study: Study) -> Iterator[Row]:
     return _of_texts(_answer_set(study), {"question": "question__position", "answer": "value"}, study)
 
 
+def _features(study: Study) -> Iterator[Row]:
+    of_text = _OF_TEXT[1:5]
+    columns = ("turn", "name", "variant", "value", "source")
+    for row in _feature_set(study).values_list(*of_text, *columns).iterator(CHUNK):
+        prompt, subset, contestant, completion, *values = row
+        yield {
+            "prompt": prompt,
+            "subset": subset or None,
+            "contestant": contestant,
+            "completion": completion if contestant is None else None,
+            **{name: value if value != "" else None for name, value in zip(columns, values, strict=True)},
+        }
+
+
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
     "contestants": lambda study: study.contestants.order_by("pk"),
     "raters": _rater_set,
@@ -307,6 +327,7 @@ _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
     ),
     "scores": _score_set,
     "answers": _answer_set,
+    "features": _feature_set,
 }
 _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
     "contestants": _contestants,
@@ -318,4 +339,5 @@ _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
     "questions": _questions,
     "scores": _scores,
     "answers": _answers,
+    "features": _features,
 }

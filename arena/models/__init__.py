@@ -2,6 +2,7 @@
 
 from arena.models.comparisons import Assignment, Comparison, CriterionRating, Flag, Purpose, TrainingAnswer
 from arena.models.events import StudyEvent
+from arena.models.features import CompletionFeature
 from arena.models.imports import ImportChunk, ImportFile, ImportJob
 from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup, Role
 from arena.models.scores import Answer, Question, Score
@@ -13,6 +14,7 @@ __all__ = [
     "Assignment",
     "Comparison",
     "Completion",
+    "CompletionFeature",
     "Contestant",
     "CriterionRating",
     "Flag",

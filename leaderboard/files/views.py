@@ -26,6 +26,7 @@ MEANINGS: Final = {
     "comparisons": "Every rating that counts, and pairs that judges did not rate.",
     "scores": "Every score of one answer that counts, with its scale.",
     "answers": "Which requirements each answer meets, by rater.",
+    "features": "What a model's own probabilities say about each answer.",
     "standings": "The leaderboard with the usual settings, with its method in every row.",
     "leaderboard": "Every category at once, as in Chatbot Arena's files.",
     "error_tags": "Why judges are wrong, as operators tagged it. Operators are not named.",

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.django_db
 
 MODELS = ["study", "prompt", "contestant", "completion", "pair", "rater", "ratergroup", "membership"]
 MODELS += ["invitation", "assignment", "comparison", "apitoken", "studyevent", "question", "score", "answer"]
+MODELS += ["completionfeature"]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -24,6 +25,7 @@ def test_rows_are_looked_at_and_not_changed(admin_client: Client, model: str) ->
     completion = comparison.pair.first
     factories.make_score(completion=completion)
     factories.make_answer(completion=completion)
+    factories.make_feature(completion=completion)
     Invitation.objects.create(study=comparison.study)
     StudyEvent.objects.create(study=comparison.study, kind="paused")
     issue_token(comparison.rater, "cluster")

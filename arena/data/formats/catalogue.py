@@ -27,6 +27,7 @@ from arena.data.formats import (
 from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
 from arena.data.formats.records import (
+    AboutText,
     ComparisonRecord,
     CompletionRecord,
     GoldRecord,
@@ -36,7 +37,6 @@ from arena.data.formats.records import (
     Problem,
     PromptRecord,
     QuestionRecord,
-    TextRecord,
 )
 from arena.data.formats.table import ColumnMapping, suggest
 from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
@@ -73,6 +73,7 @@ CATALOGUE: Final = {
         self_instruct.FORMAT,
         arena_battles.FORMAT,
         ours.TRAINING,
+        ours.FEATURES,
         *ours.FORMATS,
         table.FORMAT,
     )
@@ -97,7 +98,7 @@ class Source:
 
 
 _OF_A_SUBSET: Final = (
-    *(PromptRecord, QuestionRecord, CompletionRecord, GoldRecord, ComparisonRecord, TextRecord),
+    *(PromptRecord, QuestionRecord, CompletionRecord, GoldRecord, ComparisonRecord, AboutText),
 )
 
 

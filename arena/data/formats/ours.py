@@ -27,6 +27,7 @@ from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    FeatureRecord,
     GoldRecord,
     Item,
     PromptRecord,
@@ -38,6 +39,7 @@ from arena.data.formats.records import (
     Unused,
 )
 from arena.data.formats.text_scores import Mentioned
+from arena.features import known as features
 from arena.rating import scales
 from arena.rating.subsets import TRAINING_SUBSET
 
@@ -132,7 +134,7 @@ NEEDS: Final = (
     "for answers prompt and text or turns; for raters rater and rater_kind; for gold labels prompt, first, "
     "second and gold; for ratings prompt, first, second, rater, rating and points; for requirements prompt, "
     "text and position; for scores prompt, contestant and score; for checks prompt, contestant, question, "
-    "rater and answer"
+    "rater and answer; for features prompt, contestant, name, variant and value"
 )
 
 
@@ -156,6 +158,8 @@ def recognise(fields: Set[str]) -> Kind | None:
             return Kind.ANSWERS
         if "score" in fields:
             return Kind.SCORES
+        if fields >= {"name", "variant", "value"}:
+            return Kind.FEATURES
     if fields >= {"prompt", "text"} and fields & QUESTION_FIELDS and not fields & {"contestant", "id"}:
         return Kind.QUESTIONS
     if "prompt" in fields and fields & {"text", "turns"}:
@@ -201,7 +205,7 @@ def _scored(fields: Fields, file: InputFile, mentioned: Mentioned) -> list[Item]
 
 def unused(file: InputFile, kind: Kind) -> tuple[str, ...]:
     """The columns that are no fields of this kind, and are kept as they are."""
-    if kind in (Kind.RATERS, Kind.PAIRS, Kind.QUESTIONS):
+    if kind in (Kind.RATERS, Kind.PAIRS, Kind.QUESTIONS, Kind.FEATURES):
         return ()  # there they are errors
     known = {entry.name for entry in FIELDS[kind.name.lower()]}
     return tuple(
@@ -449,19 +453,49 @@ def _answered(fields: Fields) -> AnswerRecord:
     )
 
 
-def _of_text(fields: Fields) -> dict[str, Any]:
-    """What a score and an answer have in common, but for what is left in the end."""
+def _feature(fields: Fields) -> FeatureRecord:
+    name = fields.required_text("name")
+    variant = fields.required_choice("variant", tuple(features.Variant))
+    if not fields.problems and (reason := features.fault(name, variant)):
+        fields.problem("name", reason)
+    problems = len(fields.problems)
+    limit = features.LARGEST
+    value = fields.number("value", least=-limit, most=limit)
+    if value is None and len(fields.problems) == problems:
+        fields.problem("value", "missing; leave out the row of a feature that has no value")
+    record = FeatureRecord(
+        **_whose(fields),
+        turn=fields.integer("turn", most=MOST_QUESTIONS) or 0,
+        name=name,
+        variant=variant,
+        value=float(value or 0),
+        source=fields.text("source"),
+    )
+    _refuse_unknown(fields, "a feature", [entry.name for entry in FIELDS["features"]])
+    return record
+
+
+def _whose(fields: Fields) -> dict[str, Any]:
+    """The completion that a record is about."""
     contestant, own_id = fields.text("contestant"), fields.text("completion")
     if contestant.strip() and own_id.strip():
         fields.problem("completion", "given beside contestant; give one of them")
     if not contestant.strip() and not own_id.strip():
         fields.problem("contestant", "missing; give the model, or the id of the answer as completion")
-    seconds = fields.number("seconds", least=0, most=1e9)
     return {
         "prompt": fields.required_text("prompt"),
         "subset": fields.text("subset"),
         "contestant": contestant,
         "completion": own_id,
+        "place": fields.place,
+    }
+
+
+def _of_text(fields: Fields) -> dict[str, Any]:
+    """What a score and an answer have in common, but for what is left in the end."""
+    seconds = fields.number("seconds", least=0, most=1e9)
+    return {
+        **_whose(fields),
         "rater": fields.required_text("rater"),
         "rater_kind": fields.choice("rater_kind", ("person", "judge")) or "person",
         "raw_reply": fields.text("raw_reply"),
@@ -470,7 +504,6 @@ def _of_text(fields: Fields) -> dict[str, Any]:
         "repeat": fields.integer("repeat"),
         "created_at": fields.moment("created_at"),
         "id": fields.text("id"),
-        "place": fields.place,
     }
 
 
@@ -594,6 +627,7 @@ BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
     Kind.QUESTIONS: _question,
     Kind.SCORES: _score,
     Kind.ANSWERS: _answered,
+    Kind.FEATURES: _feature,
 }
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
@@ -712,6 +746,14 @@ TRAINING: Final = Format(
     "prompt, first, second and gold, with explanation or use",
     recognise_training,
     read_training,
+)
+
+FEATURES: Final = Format(
+    "features",
+    "features of answers from a model's own probabilities",
+    "prompt, contestant or completion, name, variant and value",
+    lambda head: kind if (kind := recognise(head.fields)) is Kind.FEATURES else None,
+    read,
 )
 
 FORMATS: Final = (

@@ -331,7 +331,8 @@ class Kind(IntEnum):
     COMPARISONS = 7
     SCORES = 8
     ANSWERS = 9
-    NOTHING = 10  # understood, but nothing is imported
+    FEATURES = 10
+    NOTHING = 11  # understood, but nothing is imported
 
 
 OPINIONS: Final = (Kind.COMPARISONS, Kind.SCORES, Kind.ANSWERS)

@@ -199,13 +199,31 @@ class ComparisonRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextRecord:
-    """What a rater says about one completion: that of ``contestant``, or else the one with the id."""
+class AboutText:
+    """Something about one completion: that of ``contestant``, or else the one with the id."""
 
     prompt: str
     contestant: str = ""
     completion: str = ""  # the completion's own id
     subset: str = ""
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureRecord(AboutText):
+    """A number that a model's own probabilities give; see ``arena.features``."""
+
+    turn: int = 0
+    name: str
+    variant: str
+    value: float
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRecord(AboutText):
+    """What a rater says."""
+
     rater: str
     rater_kind: str
     reason: str = ""
@@ -217,7 +235,6 @@ class TextRecord:
     id: str = ""
     rater_from_path: bool = False
     extra: Extra = field(default_factory=dict)
-    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +283,7 @@ Record: TypeAlias = (
     | ComparisonRecord
     | ScoreRecord
     | AnswerRecord
+    | FeatureRecord
 )
 Item: TypeAlias = Record | Problem | Note | VerdictValues | Unused
 
@@ -287,11 +305,14 @@ _SIDES: Final = (
     Field("first_id", Type.TEXT, "the id of the answer shown first"),
     Field("second_id", Type.TEXT, "the id of the answer shown second"),
 )
-_WHOSE: Final = (
+_OF_TEXT: Final = (
     Field("prompt", Type.TEXT, "the prompt's id"),
     _SUBSET,
     Field("contestant", Type.TEXT, "the model that wrote the answer"),
     Field("completion", Type.TEXT, "the answer's own id"),
+)
+_WHOSE: Final = (
+    *_OF_TEXT,
     Field("rater", Type.TEXT, "the rater"),
     Field("rater_kind", Type.TEXT, "whether the rater is a person or a judge"),
 )
@@ -406,6 +427,14 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("answer", Type.TEXT, "whether it is met: yes, no or unknown"),
         Field("reason", Type.TEXT, "why there is no answer"),
         *_HOW,
+    ),
+    "features": (
+        *_OF_TEXT,
+        Field("turn", Type.INTEGER, "which turn it is about, from 1; 0 is the whole answer"),
+        Field("name", Type.TEXT, "the feature's name"),
+        Field("variant", Type.TEXT, "by whose formula: paper, released or bounds"),
+        Field("value", Type.NUMBER, "the value"),
+        Field("source", Type.TEXT, "where the probabilities come from"),
     ),
 }
 """Fields by table: tables in the order of import, fields in the order of exports."""

@@ -29,6 +29,7 @@ from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    FeatureRecord,
     Field,
     GoldRecord,
     Item,
@@ -650,7 +651,7 @@ class _Reader:
             yield from self._answers(fields, record, texts)
         if isinstance(record, TextRecord):
             yield from self._text(fields, record, text)
-        if not isinstance(record, RaterRecord | GoldRecord | QuestionRecord):
+        if not isinstance(record, RaterRecord | GoldRecord | QuestionRecord | FeatureRecord):
             record = replace(record, extra={**record.extra, **rest})
         yield record
 

@@ -131,6 +131,7 @@ KINDS: Final = (
     "comparisons",
     "scores",
     "answers",
+    "features",
 )
 KEPT_ERRORS: Final = 1000
 KEPT_GROUPS: Final = 100

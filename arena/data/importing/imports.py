@@ -16,6 +16,7 @@ from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
+    FeatureRecord,
     GoldRecord,
     Item,
     Note,
@@ -33,6 +34,7 @@ from arena.data.formats.records import (
 from arena.data.formats.table import ColumnMapping
 from arena.data.importing.checked_texts import Answers, Questions, Scores
 from arena.data.importing.comparisons import Comparisons
+from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, find_missing, is_slug
 from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Pairs, SideFinder
@@ -193,6 +195,7 @@ class _Run:
         self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
         self._scores = Scores(study, sides, self._raters, report)
         self._answers = Answers(study, sides, self._questions, self._raters, report)
+        self._features = Features(sides, report)
 
     def take(self, file: str, chunk: list[Record]) -> None:
         if file != self._file:
@@ -208,6 +211,7 @@ class _Run:
         self._comparisons.take(_only(ComparisonRecord, chunk))
         self._scores.take(_only(ScoreRecord, chunk))
         self._answers.take(_only(AnswerRecord, chunk))
+        self._features.take(_only(FeatureRecord, chunk))
 
     def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""

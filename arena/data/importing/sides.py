@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from arena.data.formats.records import ComparisonRecord, GoldRecord, TextRecord
+from arena.data.formats.records import AboutText, ComparisonRecord, GoldRecord
 from arena.data.importing.import_report import ImportReport, assign, fits
 from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
@@ -53,7 +53,7 @@ class SideFinder:
         self._report = report
         self._by_own_id: dict[tuple[int, str], list[Side]] = {}
 
-    def prepare(self, records: Sequence[PairRecord | TextRecord]) -> None:
+    def prepare(self, records: Sequence[PairRecord | AboutText]) -> None:
         """Look up the completions that these records name by their own ids."""
         self._by_own_id = {}
         wanted: set[str] = set()
@@ -72,13 +72,13 @@ class SideFinder:
             side = Side(own_id if contestant is None else contestant, pk)
             self._by_own_id.setdefault((prompt, own_id), []).append(side)
 
-    def of_text(self, record: TextRecord) -> tuple[int, Side] | None:
+    def of_text(self, record: AboutText) -> tuple[int, Side] | None:
         """Prompt and completion of a prepared record, or None after reporting what is unknown."""
         prompt = self._prompt(record)
         side = self._side(record, "contestant", record.contestant, record.completion, prompt)
         return None if prompt is None or side is None else (prompt, side)
 
-    def _prompt(self, record: PairRecord | TextRecord) -> int | None:
+    def _prompt(self, record: PairRecord | AboutText) -> int | None:
         prompt = self._prompts.find(record.subset, record.prompt)
         if prompt is None:
             self._report.refuse(record.place, "prompt", f"unknown prompt {_prompt_name(record)}; {ADD_IT} id")
@@ -98,7 +98,7 @@ class SideFinder:
 
     def _side(
         self,
-        record: PairRecord | TextRecord,
+        record: PairRecord | AboutText,
         name: str,
         contestant: str,
         own_id: str,
@@ -119,23 +119,23 @@ class SideFinder:
         return Side(found, completion)
 
     def _with_own_id(
-        self, record: PairRecord | TextRecord, name: str, own_id: str, prompt: int
+        self, record: PairRecord | AboutText, name: str, own_id: str, prompt: int
     ) -> Side | None:
         found = self._by_own_id.get((prompt, own_id), [])
         if len(found) == 1:
             return found[0]
         where = f'the id "{own_id}" for prompt {_prompt_name(record)}'
         reason = f"{len(found)} answers have {where}" if found else f"no answer has {where}"
-        column = "completion" if isinstance(record, TextRecord) else f"{name}_id"
+        column = "completion" if isinstance(record, AboutText) else f"{name}_id"
         self._report.refuse(record.place, column, reason)
         return None
 
 
-def _own_ids(record: PairRecord | TextRecord) -> tuple[str, ...]:
-    return (record.completion,) if isinstance(record, TextRecord) else (record.first_id, record.second_id)
+def _own_ids(record: PairRecord | AboutText) -> tuple[str, ...]:
+    return (record.completion,) if isinstance(record, AboutText) else (record.first_id, record.second_id)
 
 
-def _prompt_name(record: PairRecord | TextRecord) -> str:
+def _prompt_name(record: PairRecord | AboutText) -> str:
     return f'"{record.prompt}"' + (f' in subset "{record.subset}"' if record.subset else "")
 
 

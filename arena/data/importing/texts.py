@@ -13,7 +13,18 @@ from django.utils.text import slugify
 
 from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
-from arena.models import Answer, Assignment, Completion, Contestant, Pair, Prompt, Reference, Score, Study
+from arena.models import (
+    Answer,
+    Assignment,
+    Completion,
+    CompletionFeature,
+    Contestant,
+    Pair,
+    Prompt,
+    Reference,
+    Score,
+    Study,
+)
 from arena.texts.slugs import free_slug
 
 _CONTESTANT_COLUMNS = (
@@ -27,8 +38,8 @@ _CONTESTANT_COLUMNS = (
     "retired_at",
 )
 
-_ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment)
-"""What a completion has that somebody has seen alone."""
+_ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment, CompletionFeature)
+"""What a completion has that would be wrong of another text."""
 
 ADD_IT: Final = "add it or correct its"  # what to do about an unknown name
 

@@ -51,7 +51,7 @@ def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should
         for form in forms:
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
-    assert rows == ["", "2", "1", "1", "0", "2", "0", "2", "0", "0", *[""] * 7]
+    assert rows == ["", "2", "1", "1", "0", "2", "0", "2", "0", "0", "0", *[""] * 7]
     assert "changed since" not in page
     made.study.simulated = True
     made.study.save()

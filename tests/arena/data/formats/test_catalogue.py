@@ -96,6 +96,8 @@ HEADS: Final[list[tuple[str, Kind, str]]] = [
     ("jsonl", Kind.SCORES, "prompt contestant score"),
     ("jsonl", Kind.SCORES, "prompt completion rater turn lowest highest score"),
     ("jsonl", Kind.ANSWERS, "prompt contestant question rater answer"),
+    ("features", Kind.FEATURES, "prompt contestant turn name variant value"),
+    ("features", Kind.FEATURES, "prompt subset completion name variant value source"),
     ("jsonl", Kind.RATERS, "rater rater_kind name simulated groups"),
     ("jsonl", Kind.COMPARISONS, "prompt first second rater rater_kind rating points id repeat"),
 ]

@@ -30,6 +30,7 @@ SECTIONS = {
     "questions": "Requirements",
     "scores": "Text scores",
     "answers": "Checks",
+    "features": "Features",
 }
 
 

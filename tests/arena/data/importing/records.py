@@ -6,6 +6,7 @@ from arena.data.formats.records import (
     AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
+    FeatureRecord,
     GoldRecord,
     Item,
     Place,
@@ -45,6 +46,11 @@ def text_score(score: float | None = 4, line: int = 0, file: str = "scores", **m
 
 def answer(value: str | None = "yes", line: int = 0, file: str = "answers", **more: Any) -> AnswerRecord:
     return AnswerRecord(**{**_OF_A, "question": 1, "answer": value, "place": Place(file, line), **more})
+
+
+def feature(value: float = 0.5, line: int = 0, **more: Any) -> FeatureRecord:
+    whose: dict[str, Any] = {"prompt": "p1", "contestant": "A", "name": "entropy", "variant": "paper"}
+    return FeatureRecord(**{**whose, "value": value, "place": Place("features", line), **more})
 
 
 def gold(label: str = "first", line: int = 0, **more: Any) -> GoldRecord:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.data.importing.imports import import_files
 from arena.demo import load
-from arena.models import Answer, Comparison, Completion, Pair, Question, Score, Study
+from arena.models import Answer, Comparison, Completion, CompletionFeature, Pair, Question, Score, Study
 from tests.arena.data.formats.reading import write_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -66,6 +66,10 @@ ANSWERS = [
 ]
 ANSWERS[0] |= {"created_at": "2026-01-02T03:04:05+00:00"}
 ANSWERS[1] |= {"raw_reply": "Maybe!"}
+FEATURES = [
+    {**_PEOPLE, "turn": 2, "name": "entropy", "variant": "paper", "value": 0.1 + 0.2, "source": "vllm"},
+    {**_PEOPLE, "turn": 0, "name": "entropy_low.full", "variant": "bounds", "value": 0.0},
+]
 
 
 def files(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
@@ -152,14 +156,25 @@ def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
             said({**of_text(row), "question": row.question.position, "answer": row.value})
             for row in Answer.objects.filter(study=study)
         ],
+        "features": [
+            {"turn": row.turn, "value": row.value}
+            | said({**whose(row), **{name: getattr(row, name) for name in ("name", "variant", "source")}})
+            for row in CompletionFeature.objects.filter(completion__prompt__study=study).order_by("pk")
+        ],
+    }
+
+
+def whose(row: Score | Answer | CompletionFeature) -> dict[str, Any]:
+    return {
+        "prompt": row.completion.prompt.external_id,
+        "subset": row.completion.prompt.subset,
+        "contestant": row.completion.contestant.name,  # type: ignore[union-attr]
     }
 
 
 def of_text(row: Score | Answer) -> dict[str, Any]:
     return {
-        "prompt": row.completion.prompt.external_id,
-        "subset": row.completion.prompt.subset,
-        "contestant": row.completion.contestant.name,  # type: ignore[union-attr]
+        **whose(row),
         "rater": row.rater.slug,
         "rater_kind": row.rater.kind,
         **{name: getattr(row, name) for name in ("reason", "raw_reply", "rationale", "seconds")},
@@ -172,6 +187,7 @@ def of_text(row: Score | Answer) -> dict[str, Any]:
 def test_round_trip(tmp_path: Path) -> None:
     rows = {"prompts": PROMPTS, "contestants": CONTESTANTS, "completions": COMPLETIONS}
     given = {"comparisons": COMPARISONS, "questions": QUESTIONS, "scores": SCORES, "answers": ANSWERS}
+    given["features"] = FEATURES
     report = import_files("one", [files(tmp_path / "one", {**rows, **given})])
     assert [str(problem) for problem in report.errors] == []
     first = stored(Study.objects.get(slug="one"))

@@ -1,0 +1,193 @@
+"""The features of answers that have a name here: what they mean, and what it takes to get them. Pure.
+
+A name is that of a feature, such as ``entropy``, and after a point each of the ``WAYS`` in which it was
+taken, such as ``entropy.full.calibrated``; without any it is about the tokens of the answer alone, written
+without a reference. A bound is named as its feature with _low or _high, as ``entropy_low.full``. Files may
+bring other features, under names of this spelling.
+"""
+
+import re
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+LARGEST: Final = 1e12
+"""Of a value."""
+
+LONGEST: Final = 100
+"""Characters of a name."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
+
+
+class Variant(StrEnum):
+    """By whose formula a value was computed; values of different variants are different numbers."""
+
+    PAPER = "paper"
+    RELEASED = "released"
+    BOUNDS = "bounds"
+
+    @property
+    def label(self) -> str:
+        return _VARIANTS[self]
+
+
+_VARIANTS: Final = {
+    Variant.PAPER: "the published formula",
+    Variant.RELEASED: "the code released with the paper",
+    Variant.BOUNDS: "bounds, from the most likely tokens alone",
+}
+
+
+class Needs(StrEnum):
+    """What a model has to give."""
+
+    TOKENS = "the probability of each token"
+    DISTRIBUTIONS = "whole distributions over the vocabulary"
+    DROPOUT = "several passes with dropout"
+    ATTENTION = "the attention of every head and layer"
+    REFERENCE = "the probability of each token of a reference answer"
+
+
+class Feature(NamedTuple):
+    """``higher_is_better``: whether the paper expects better answers to have higher values, if it says so."""
+
+    name: str
+    label: str
+    meaning: str
+    needs: Needs
+    higher_is_better: bool | None
+
+
+FEATURES: Final = {
+    one.name: one
+    for one in (
+        Feature(
+            "mean_logprob",
+            "Mean log-probability",
+            "The mean log-probability of the answer's tokens.",
+            Needs.TOKENS,
+            True,
+        ),
+        Feature(
+            "sentence_logprob",
+            "Log-probability of the text",
+            "The sum of the log-probabilities of the answer's tokens.",
+            Needs.TOKENS,
+            True,
+        ),
+        Feature(
+            "logprob_variance",
+            "Variance of log-probability",
+            "How much the log-probabilities of the answer's tokens vary.",
+            Needs.TOKENS,
+            False,
+        ),
+        Feature(
+            "entropy",
+            "Entropy",
+            "How evenly the model's probability is spread over the vocabulary, on average over tokens.",
+            Needs.DISTRIBUTIONS,
+            False,
+        ),
+        Feature(
+            "entropy_variance_sum",
+            "Entropy and variance",
+            "Entropy and variance of log-probability, each scaled from 0 to 1 in the set of answers, added.",
+            Needs.DISTRIBUTIONS,
+            False,
+        ),
+        Feature(
+            "dropout_mean",
+            "Mean under dropout",
+            "The mean log-probability of the answer's tokens, on average over passes with dropout.",
+            Needs.DROPOUT,
+            True,
+        ),
+        Feature(
+            "dropout_variance",
+            "Variance under dropout",
+            "How much the mean log-probability of the tokens varies between passes with dropout.",
+            Needs.DROPOUT,
+            False,
+        ),
+        Feature(
+            "attention_entropy_mean",
+            "Entropy of attention, mean",
+            "How evenly attention is spread over tokens, on average over all heads and layers.",
+            Needs.ATTENTION,
+            False,
+        ),
+        Feature(
+            "attention_entropy_min",
+            "Entropy of attention, least",
+            "How evenly attention is spread over tokens, in the head and layer where it is least even.",
+            Needs.ATTENTION,
+            False,
+        ),
+        Feature(
+            "reference_surprise",
+            "Surprise at the reference",
+            "The mean of −p log p over the tokens of the prompt's reference answer.",
+            Needs.REFERENCE,
+            None,
+        ),
+    )
+}
+
+WAYS: Final = {
+    "full": "prompt and answer",
+    "illustrated": "with a reference shown before",
+    "calibrated": "less the surprise at the reference",
+}
+"""How a feature may be taken, in the order in which names have them."""
+
+ENDS: Final = {"_low": "at least", "_high": "at most"}
+
+
+class Named(NamedTuple):
+    """A name taken apart; ``end`` is that of a bound, or empty."""
+
+    base: str
+    end: str
+    ways: tuple[str, ...]
+
+    @classmethod
+    def read(cls, name: str) -> "Named":
+        first, *ways = name.split(".")
+        end = next((end for end in ENDS if first.endswith(end)), "")
+        return cls(first.removesuffix(end), end, tuple(ways))
+
+    @property
+    def feature(self) -> Feature | None:
+        return FEATURES.get(self.base)
+
+    @property
+    def name(self) -> str:
+        """Of the feature of which this may be a bound."""
+        return ".".join((self.base, *self.ways))
+
+    @property
+    def label(self) -> str:
+        """The name in words, without that it is a bound."""
+        words = self.feature.label if self.feature else self.base
+        return ", ".join((words, *(WAYS.get(way, way) for way in self.ways)))
+
+
+def bound_names(name: str) -> tuple[str, str]:
+    """The names of the lower and the upper bound of a feature."""
+    first, point, ways = name.partition(".")
+    low, high = (f"{first}{end}{point}{ways}" for end in ENDS)
+    return low, high
+
+
+def fault(name: str, variant: str) -> str:
+    """Why no feature can have this name in this variant, or empty."""
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
+        spelling = f"lower-case letters, digits, _ and points, at most {LONGEST} characters"
+        return f'"{name[:LONGEST]}" cannot name a feature; use {spelling}'
+    is_bound = bool(Named.read(name).end)
+    if is_bound and variant != Variant.BOUNDS:
+        return f'"{name}" is a bound by its name; give the variant bounds, or another name'
+    if not is_bound and variant == Variant.BOUNDS:
+        return f'"{name}" is not the name of a bound; give {" and ".join(bound_names(name))}'
+    return ""
