@@ -1,15 +1,13 @@
 """Features of answers, imported and kept."""
 
-import math
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
 
 from arena.data.importing.imports import import_files, import_records
 from arena.features.recording import FeatureNameError, NewFeature, record_features
-from arena.models import Completion, CompletionFeature, Study
+from arena.models import CompletionFeature, Study
 from tests import factories as make
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import added, completion, feature, reasons, stock
@@ -102,11 +100,3 @@ def test_what_records_features_refuses_names() -> None:
     answer = make.make_completion()
     with pytest.raises(FeatureNameError, match="give entropy_low and entropy_high"):
         record_features([NewFeature(answer.pk, 0, "entropy", "bounds", "", 0.5)])
-
-
-@pytest.mark.both_databases
-@pytest.mark.parametrize("value", [math.nan, math.inf, 1e13])
-def test_the_database_holds_finite_values_alone(value: float) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
-        make.make_feature(value=value)
-    assert not Completion.objects.filter(features__isnull=False).exists()
