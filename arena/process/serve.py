@@ -19,11 +19,11 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
 from arena.process.environment import local_url, spare_what_stays
+from arena.process.receiving import PATIENCE_SECONDS, PatientWorker
 
 STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 SWITCH_SECONDS = 0.001  # a request comes back from the database many times, and waits this long for others
-SILENT_SECONDS = 20  # that a client may take before it sends or reads the next byte
 
 
 class ServerError(Exception):
@@ -48,7 +48,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "bind": f"{host}:{settings.PORT}",
             "workers": settings.WEB_WORKERS,
             "threads": settings.WEB_THREADS,
-            "worker_class": "gthread",
+            "worker_class": PatientWorker,
             "preload_app": True,
             "graceful_timeout": STOP_SECONDS,
             "keepalive": KEEP_ALIVE_SECONDS,
@@ -115,27 +115,25 @@ def only_server() -> TextIOWrapper:
     return file
 
 
-def limit_silence(listener: socket.socket) -> None:
-    """Let no client hold a thread that neither sends nor reads: eight would keep everybody waiting.
+def limit_waiting(listener: socket.socket) -> None:
+    """Let no client hold a thread that does not read its reply: eight would keep everybody waiting.
 
-    Accepted connections inherit the limits. Linux alone can wait with accepting a connection until something
+    Accepted connections inherit the limit. Linux alone can wait with accepting a connection until something
     was sent, as browsers that open connections ahead ask for.
     """
-    seconds = struct.pack("ll", SILENT_SECONDS, 0)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        listener.setsockopt(socket.SOL_SOCKET, option, seconds)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", PATIENCE_SECONDS, 0))
     if hasattr(socket, "TCP_DEFER_ACCEPT"):
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, PATIENCE_SECONDS)
 
 
 def _is_of_us(record: logging.LogRecord) -> bool:
-    """Whether it tells of more than a client that fell silent."""
+    """Whether it tells of more than a client that does not read."""
     return not (record.exc_info and isinstance(record.exc_info[1], BlockingIOError))
 
 
 def _when_ready(server: Any) -> None:
     for listener in server.LISTENERS:
-        limit_silence(listener.sock)
+        limit_waiting(listener.sock)
     # gunicorn reloads on SIGHUP; a closed terminal must stop the arena instead of leaving it behind.
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     sys.stdout.write(f"Likert Arena runs on {local_url(settings.HOST, settings.PORT)}/ (Ctrl-C stops it)\n")
