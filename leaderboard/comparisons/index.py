@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.rating.scales import TIE_WIDTH
+from leaderboard.snapshots.rows import Rows
 
 Array = npt.NDArray[Any]
 
@@ -68,15 +69,17 @@ class Index:
             return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
 
-def build(rows: Array, people: Collection[int], contestants: Mapping[int, int]) -> Index:
+def build(rows: Rows, people: Collection[int], contestants: Mapping[int, int]) -> Index:
     """The index of ``Opinions.rows``; ``people`` are ids, ``contestants`` those of completions by id.
 
     Preferences are towards the pair's second completion. A rater who answered a pair more than once counts
     once, with the mean.
     """
     order = np.lexsort((rows["id"], rows["rater"], rows["pair"]))
-    pair, start, place = np.unique(rows["pair"][order], return_index=True, return_inverse=True)
+    begins = np.diff(rows["pair"][order], prepend=-1) != 0
+    start, place = np.flatnonzero(begins), np.cumsum(begins) - 1
     heads = rows[order[start]]
+    pair = heads["pair"]
     first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
     second = np.where(heads["swapped"], heads["first_text"], heads["second_text"])
     columns = {name: rows[name][order] for name in ("id", "rater", "points", "rating", "swapped", "reason")}
@@ -136,7 +139,7 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
     return np.where(scored, found, 0).astype(np.int8), _spread(of_pair, mean, pairs)
 
 
-def preferences(rows: Array | Mapping[str, Array]) -> Array:
+def preferences(rows: Rows | Array | Mapping[str, Array]) -> Array:
     """From -1 (the pair's first is much better) to 1, of rows with points, rating and swapped."""
     points = rows["points"].astype(float)
     shown = (2 * rows["rating"] - points - 1) / (points - 1)

@@ -7,14 +7,15 @@ from typing import Final
 from uuid import uuid4
 
 from arena.models import Completion, Study
-from leaderboard.comparisons.index import Array, Index, build
+from leaderboard.comparisons.index import Index, build
 from leaderboard.models import ComparisonIndex
+from leaderboard.snapshots.rows import Rows
 
 IN_MEMORY: Final = 4
 """Indexes that a process keeps; one of a million comparisons takes 20 to 60 MB."""
 
 
-def packed(study: Study, rows: Array, people: frozenset[int]) -> bytes:
+def packed(study: Study, rows: Rows, people: frozenset[int]) -> bytes:
     authors = Completion.objects.filter(prompt__study=study, contestant__isnull=False).order_by()
     return build(rows, people, dict(authors.values_list("pk", "contestant"))).packed()
 

@@ -20,6 +20,7 @@ from leaderboard.rater_kinds.families import kin_of
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.rows import Rows
 from leaderboard.standings.content import standings
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import IntArray
@@ -131,7 +132,7 @@ def same_pairs(
     )
 
 
-def _shared(rows: npt.NDArray[Any], judges: Sequence[Choice], which: npt.NDArray[np.bool_]) -> Any:
+def _shared(rows: Rows, judges: Sequence[Choice], which: npt.NDArray[np.bool_]) -> Any:
     """The ids of the pairs that each of the judges has among ``which`` rows."""
     found = None
     for judge in judges:
@@ -256,7 +257,7 @@ def expectation(
 
 
 def _columns(
-    rows: npt.NDArray[Any],
+    rows: Rows,
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
     pair, rater, prompt, swapped, rating, points = (
         rows[name].astype(np.int64) for name in ("pair", "rater", "prompt", "swapped", "rating", "points")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -19,6 +19,7 @@ from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.copying import digest
+from leaderboard.snapshots.rows import Column, Rows
 from leaderboard.snapshots.settings import left_out
 from leaderboard.stats import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of
@@ -28,6 +29,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 NOBODY = -1
 """The number of a contestant that is missing or retired."""
+
+GIVEN: Final = [name for name, _ in columns.COMPARISON if name != "counts"]
+
+OF_THE_PAIR: Final = ("first_text", "second_text")
+"""What pair and order tell already, so that no digest needs it."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +57,15 @@ class Uncounted:
 class Opinions:
     """The current comparisons of a study that count, in the order given.
 
-    ``rows`` is a structured array with the fields pair, rater and prompt (ids), category (index into
-    ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
-    where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
-    NOBODY), first_text and second_text (ids of completions), and score_difference (first minus second score
-    as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
-    comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id; ``tail`` is
-    their number among the last MAY_COME_LATE ids.
+    ``rows`` have pair, rater and prompt (ids), category (index into ``categories``), swapped, points, rating
+    (0 for none), reason (bytes; empty where scored, ``identical`` where a judge had two equal texts), first
+    and second (indexes into ``names`` in presentation order, or NOBODY), first_text and second_text (ids of
+    completions), and score_difference (first minus second score as shown, or NaN). ``names_prompts`` is false
+    where no comparison names one; then ``prompt`` numbers the comparisons. ``mark`` is the data watermark:
+    revision, number of comparisons, largest id; ``tail`` is their number among the last MAY_COME_LATE ids.
     """
 
-    rows: npt.NDArray[Any]
+    rows: Rows
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     categories: tuple[str, ...]
@@ -77,7 +82,8 @@ class Opinions:
     @cached_property
     def digest(self) -> str:
         """Of everything that tables about them are computed from, but for how raters are grouped."""
-        return digest([self.names, self.kinds, self.categories, self.names_prompts], self.rows)
+        columns = (self.rows[name] for name in self.rows.names if name not in OF_THE_PAIR)
+        return digest([self.names, self.kinds, self.categories, self.names_prompts], *columns)
 
     def by(self, raters: Iterable[int]) -> Opinions:
         return self._only(np.isin(self.rows["rater"], list(raters)))
@@ -98,12 +104,15 @@ class Opinions:
 
     def by_criterion(self, ratings: npt.NDArray[Any]) -> Opinions:
         """The opinions with other ratings: of ``columns.criteria``. What has none of them is left out."""
-        rows = self._only(np.isin(self.rows["id"], ratings["id"])).rows.copy()
+        rows = self.rows[np.isin(self.rows["id"], ratings["id"])]
         given = ratings[np.searchsorted(ratings["id"], rows["id"])]
         identical = rows["reason"] == columns.IDENTICAL.encode()
-        rows["points"], rows["rating"] = given["points"], np.where(identical, 0, given["rating"])
-        rows["reason"] = np.where(identical, rows["reason"], given["reason"])
-        rows["score_difference"] = math.nan
+        rows = rows.replaced(
+            points=given["points"],
+            rating=np.where(identical, 0, given["rating"]),
+            reason=np.where(identical, rows["reason"], given["reason"]),
+            score_difference=np.full(len(rows), math.nan),
+        )
         return replace(self, rows=rows)
 
     def among_ids(self, ids: npt.NDArray[np.int64]) -> Opinions:
@@ -112,10 +121,7 @@ class Opinions:
     def among(self, kind: str) -> Opinions:
         """The opinions with only contestants of one kind ranked; no comparison is dropped."""
         chosen = [number for number, own in enumerate(self.kinds) if own == kind]
-        rows = self.rows.copy()
-        for side in ("first", "second"):
-            rows[side][~np.isin(rows[side], chosen)] = NOBODY
-        return replace(self, rows=rows)
+        return self._with_sides(lambda side: np.where(np.isin(side, chosen), side, NOBODY))
 
     @property
     def people(self) -> frozenset[int]:
@@ -180,11 +186,12 @@ class Opinions:
         kept = self.in_play
         number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
         number[kept] = np.arange(len(kept))
-        rows = self.rows.copy()
-        for side in ("first", "second"):
-            rows[side] = number[rows[side]]
         names, kinds = (tuple(column[i] for i in kept) for column in (self.names, self.kinds))
-        return replace(self, rows=rows, names=names, kinds=kinds)
+        return replace(self._with_sides(lambda side: number[side]), names=names, kinds=kinds)
+
+    def _with_sides(self, change: Callable[[Column], Column]) -> Opinions:
+        sides = {name: change(self.rows[name]) for name in ("first", "second")}
+        return replace(self, rows=self.rows.replaced(**sides))
 
     def _only(self, chosen: BoolArray) -> Opinions:
         return replace(self, rows=self.rows[chosen])
@@ -289,23 +296,26 @@ def _rows(
     contestants: dict[int, int],
     categories: dict[int, int],
     unnamed: Collection[int],
-) -> npt.NDArray[Any]:
+) -> Rows:
     pairs, completions = columns.pairs(study), columns.completions(study)
-    rows = np.empty(len(given), dtype=_DTYPE)
-    for name, _ in _GIVEN:
-        rows[name] = given[name]
-    place = np.searchsorted(pairs["id"], given["pair"])
-    rows["prompt"] = columns.prompts(pairs["prompt"][place], unnamed)
-    rows["category"] = _numbers(pairs["prompt"], categories)[place]
     author = _numbers(completions["contestant"], contestants)
-    sides = {}
-    for side in ("first", "second"):
-        by = author[np.searchsorted(completions["id"], pairs[side])]
-        sides[side] = pairs[side][place], by[place]
-    for shown, straight, swapped in (("first", "first", "second"), ("second", "second", "first")):
-        text, by = (np.where(given["swapped"], sides[swapped][i], sides[straight][i]) for i in (0, 1))
-        rows[f"{shown}_text"], rows[shown] = text, by
-    return rows
+    texts = np.stack([pairs[side] for side in ("first", "second")], axis=1)
+    authors = author[np.searchsorted(completions["id"], texts)]
+    category = _numbers(pairs["prompt"], categories)
+    own = {name: np.ascontiguousarray(given[name]) for name in GIVEN}
+    place, swapped = np.searchsorted(pairs["id"], own["pair"]), own["swapped"].astype(np.int64)
+    return Rows(
+        len(given),
+        own
+        | {
+            "prompt": lambda: columns.prompts(pairs["prompt"][place], unnamed),
+            "first": lambda: authors[place, swapped],
+            "second": lambda: authors[place, 1 - swapped],
+            "first_text": lambda: texts[place, swapped],
+            "second_text": lambda: texts[place, 1 - swapped],
+            "category": lambda: category[place],
+        },
+    )
 
 
 def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
@@ -358,18 +368,6 @@ def _counted_texts(study: Study) -> dict[int, tuple[float, float]]:
         known = bool(turns) or is_empty
         found[pk] = (float(style.characters), style.density) if known else (math.nan, math.nan)
     return found
-
-
-_GIVEN = [column for column in columns.COMPARISON if column[0] != "counts"]
-_DTYPE = [
-    *_GIVEN,
-    ("prompt", "i8"),
-    ("first", "i8"),
-    ("second", "i8"),
-    ("first_text", "i8"),
-    ("second_text", "i8"),
-    ("category", "i8"),
-]
 
 
 def rater_choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:

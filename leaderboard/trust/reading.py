@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from arena.models import Pair, Study
 from leaderboard.snapshots.columns import IDENTICAL
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import IntArray
 from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED, counted, is_scored
@@ -212,7 +213,7 @@ def as_shown(read: Opinions, ids: frozenset[int], pairs: IntArray, verdicts: Int
     return np.where(shown & is_scored(verdicts), -verdicts, verdicts)
 
 
-def _place(said: IntArray, rows: npt.NDArray[Any], pairs: IntArray) -> None:
+def _place(said: IntArray, rows: Rows, pairs: IntArray) -> None:
     rows = rows[np.isin(rows["pair"], pairs) & (rows["reason"] != IDENTICAL.encode())]
     pair, first = np.unique(rows["pair"], return_index=True)
     order = np.argsort(pairs)

@@ -18,6 +18,7 @@ from arena.data.formats.writing import guarded
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
 from leaderboard.stats.style import MEASURES
 
@@ -49,23 +50,23 @@ class Numbered:
 
 def numbered(opinions: Opinions, texts: npt.NDArray[Any] | None = None) -> Numbered:
     """Renumber all ids; ``texts`` are further ids of texts."""
-    rows, ids = opinions.rows.copy(), {}
+    rows, ids, numbers = opinions.rows, {}, {}
     for name in (*IDS, "id"):
-        ids[name], rows[name] = np.unique(rows[name], return_inverse=True)
-    shown = [opinions.rows[name] for name in TEXT_IDS]
+        ids[name], numbers[name] = np.unique(rows[name], return_inverse=True)
+    shown = [rows[name] for name in TEXT_IDS]
     ids["text"] = np.unique(np.concatenate([*shown, *([] if texts is None else [texts])]))
     for name in TEXT_IDS:
-        rows[name] = np.searchsorted(ids["text"], rows[name])
+        numbers[name] = np.searchsorted(ids["text"], rows[name])
     place = {pk: number for number, pk in enumerate(ids["rater"].tolist())}
     raters = tuple(
         replace(choice, ids=frozenset(place[pk] for pk in choice.ids if pk in place))
         for choice in opinions.raters
     )
-    return Numbered(replace(opinions, rows=rows, raters=raters), ids)
+    return Numbered(replace(opinions, rows=rows.replaced(**numbers), raters=raters), ids)
 
 
 def rows_csv(opinions: Opinions) -> Iterator[bytes]:
-    names = _columns(opinions.rows)
+    names = _written_columns(opinions.rows.names)
     yield (",".join(names) + "\n").encode()
     for start in range(0, len(opinions.rows), AT_ONCE):
         part = opinions.rows[start : start + AT_ONCE]
@@ -73,9 +74,9 @@ def rows_csv(opinions: Opinions) -> Iterator[bytes]:
         yield "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True)).encode()
 
 
-def _columns(rows: npt.NDArray[Any]) -> list[str]:
-    """The columns written: not the database's id, nor ``current``, which is always true."""
-    return [name for name in rows.dtype.names or () if name not in ("id", "current")]
+def _written_columns(names: Iterable[str]) -> list[str]:
+    """Not the database's id, nor ``current``, which is always true."""
+    return [name for name in names if name not in ("id", "current")]
 
 
 def _cells(column: npt.NDArray[Any]) -> list[str]:
@@ -90,8 +91,7 @@ def _cells(column: npt.NDArray[Any]) -> list[str]:
 def facts_json(opinions: Opinions) -> str:
     facts = {each.name: getattr(opinions, each.name) for each in fields(opinions) if each.name not in _APART}
     raters = [{**vars(choice), "ids": sorted(choice.ids)} for choice in opinions.raters]
-    types = opinions.rows.dtype
-    columns = [[name, types[name].str] for name in types.names or ()]
+    columns = [[name, opinions.rows[name].dtype.str] for name in opinions.rows.names]
     return canonical({**facts, "raters": raters, "columns": columns})
 
 
@@ -111,32 +111,31 @@ def opinions_from(facts: bytes, rows: bytes) -> Opinions:
     return found
 
 
-def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> npt.NDArray[Any]:
+def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> Rows:
     if len(columns) > _MOST_COLUMNS or not all(KIND.fullmatch(kind) for _, kind in columns):
         raise ValueError("a column is of a type that comparisons do not have")
-    rows = np.zeros(0, dtype=columns)
-    if not all(rows.dtype[name].kind in _KINDS.get(name, "iub") for name, _ in columns):
+    types = {name: np.dtype(kind) for name, kind in columns}
+    if not all(each.kind in _KINDS.get(name, "iub") for name, each in types.items()):
         raise ValueError("a column is of a type that it does not have")
     import pandas as pd  # by recompute alone: packing a bundle, which the web process does, needs none of it
 
-    names = _columns(rows)
-    texts = [name for name in names if rows.dtype[name].kind in "Sf"]
+    names = _written_columns(types)
+    texts = [name for name in names if types[name].kind in "Sf"]
     read = pd.read_csv(
         io.BytesIO(content),
         dtype={name: str if name in texts else np.float64 for name in names},
         keep_default_na=False,
         na_values={name: [""] for name in names if name not in texts},
     )
-    rows = np.zeros(len(read), dtype=columns)
+    found = {"id": np.arange(len(read)), "current": np.ones(len(read), dtype=bool)}
     for name in names:
         values = read[name].to_numpy()
-        if rows.dtype[name].kind == "f":  # by Python, to the last bit
+        if types[name].kind == "f":  # by Python, to the last bit
             values = np.array([float(cell) if cell else math.nan for cell in values])
-        if rows.dtype[name].kind in "iub" and not _are_whole(values):
+        if types[name].kind in "iub" and not _are_whole(values):
             raise ValueError(f"the column {name} holds something that is no whole number")
-        rows[name] = values.astype(rows.dtype[name])
-    rows["id"], rows["current"] = np.arange(len(rows)), True
-    return rows
+        found[name] = values.astype(types[name])
+    return Rows(len(read), {name: found[name] for name in types})
 
 
 def _are_whole(values: npt.NDArray[Any]) -> bool:

@@ -20,7 +20,7 @@ from leaderboard.comparisons.index import (
     build,
     places,
 )
-from leaderboard.snapshots.reading import _DTYPE
+from leaderboard.snapshots.rows import Rows
 
 PEOPLE = {1, 2, 3}
 JUDGE, OTHER_JUDGE = 8, 9
@@ -40,14 +40,14 @@ class Answer(NamedTuple):
 
 
 def rows(*answers):
-    """The structured array of Opinions. The texts of pair p are 10 p + 1 (its first) and 10 p + 2."""
-    found = np.zeros(len(answers), dtype=_DTYPE)
-    for row, answer in zip(found, answers, strict=True):
-        texts = (10 * answer.pair + 1, 10 * answer.pair + 2)
-        for name, value in answer._asdict().items():
-            row[name] = value
-        row["first_text"], row["second_text"] = texts[::-1] if answer.swapped else texts
-    return found
+    """The rows of Opinions. The texts of pair p are 10 p + 1 (its first) and 10 p + 2."""
+    kinds = {"swapped": "?", "reason": "S12"}
+    columns = {
+        name: np.array([getattr(each, name) for each in answers], dtype=kinds.get(name, "i8"))
+        for name in Answer._fields
+    }
+    first, second = (10 * columns["pair"] + 1 + side for side in (columns["swapped"], ~columns["swapped"]))
+    return Rows(len(answers), {**columns, "first_text": first, "second_text": second})
 
 
 def built(*answers):

@@ -2,6 +2,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -67,22 +68,21 @@ def stored(made):
     return {(row.kind, row.raters, row.category): row.content for row in rows}
 
 
-def of_answers(made, method, change=lambda rows: None):
-    """What a snapshot would hold of the study's answers, after ``change`` to a copy of them."""
+def of_answers(made, method, change=lambda rows: rows):
+    """What a snapshot would hold of the study's answers after a ``change``."""
     read = opinions(made.study)
-    rows = read.rows.copy()
-    change(rows)
-    tables = refreshing_tables.tables(replace(read, rows=rows), method, {}, texts(made.study))
+    tables = refreshing_tables.tables(replace(read, rows=change(read.rows)), method, {}, texts(made.study))
     found = [table for table in tables if table.kind in ABOUT_RATERS]
     return {(table.kind, table.raters, table.category): json.loads(table.payload) for table in found}
 
 
 def to_three_points(rows):
     """With 2 to 7 of 8 as ties a rating says no more than one on 3 points."""
-    eight = rows["points"] == 8
-    rating = rows["rating"][eight]
-    rows["rating"][eight] = 1 + (rating > 1) + (rating == 8)
-    rows["points"][eight] = 3
+    eight, rating = rows["points"] == 8, rows["rating"]
+    return rows.replaced(
+        rating=np.where(eight, 1 + (rating > 1) + (rating == 8), rating),
+        points=np.where(eight, 3, rows["points"]),
+    )
 
 
 class TestTables:
