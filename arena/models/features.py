@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from arena.features import known
+from arena.models.querysets import FeatureQuerySet
 from arena.models.studies import Completion
 
 
@@ -16,6 +17,8 @@ class CompletionFeature(models.Model):
     variant = models.CharField(max_length=10, choices=[(one.value, one.label) for one in known.Variant])
     value = models.FloatField()
     source = models.CharField(max_length=200, blank=True, help_text="Where the probabilities come from.")
+
+    objects = FeatureQuerySet.as_manager()
 
     class Meta:
         ordering = ["completion", "turn", "name", "variant", "source"]

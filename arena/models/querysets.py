@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Assignment,
         Comparison,
         Completion,
+        CompletionFeature,
         Contestant,
         Pair,
         Prompt,
@@ -208,7 +209,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 RowT = TypeVar("RowT", bound=models.Model)
 
 
-class OpinionQuerySet(models.QuerySet[RowT]):
+class MarkedQuerySet(models.QuerySet[RowT]):
+    def watermark(self) -> tuple[int, int]:
+        """How many there are and the largest id: both together change with every write."""
+        row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
+        return row["n"], row["last"] or 0
+
+
+class OpinionQuerySet(MarkedQuerySet[RowT]):
     def current(self, until: int | None = None) -> Self:
         """With ``until`` those that were current when that was the largest id."""
         if until is None:
@@ -224,11 +232,6 @@ class OpinionQuerySet(models.QuerySet[RowT]):
         members = study.memberships.filter(left_out_at__isnull=False)
         left_out = members.values("rater") if out is None else out
         return self.current(until).filter(purpose="study").exclude(rater__in=left_out)
-
-    def watermark(self) -> tuple[int, int]:
-        """How many there are and the largest id: both together change with every write."""
-        row: dict[str, Any] = self.aggregate(n=Count("pk"), last=models.Max("pk"))
-        return row["n"], row["last"] or 0
 
 
 class ComparisonQuerySet(OpinionQuerySet["Comparison"]):
@@ -247,3 +250,8 @@ class QuestionQuerySet(models.QuerySet["Question"]):
     def asked(self) -> QuestionQuerySet:
         """The questions that raters are asked, in their order."""
         return self.filter(is_current=True, is_accepted=True)
+
+
+class FeatureQuerySet(MarkedQuerySet["CompletionFeature"]):
+    def of(self, study: Study) -> FeatureQuerySet:
+        return self.filter(completion__prompt__study=study)

@@ -35,6 +35,7 @@ REQUIREMENTS: Final = "inputs/requirements.json"
 CHECKS: Final = "inputs/checks.csv"
 SCORED: Final = "inputs/scored.json"
 SCORES: Final = "inputs/scores.csv"
+FEATURES: Final = "inputs/features.csv"
 PROMPT_TEXTS: Final = "texts/prompts.jsonl"
 COMPLETION_TEXTS: Final = "texts/completions.jsonl"
 RESULTS: Final = "results/tables.jsonl"
@@ -51,7 +52,7 @@ NEEDED: Final = (
     RESULTS,
 )
 OPTIONAL: Final = (
-    *(JUDGES, SIZES, RIGHT_ANSWERS, REQUIREMENTS, CHECKS, SCORED, SCORES),
+    *(JUDGES, SIZES, RIGHT_ANSWERS, REQUIREMENTS, CHECKS, SCORED, SCORES, FEATURES),
     *(PROMPT_TEXTS, COMPLETION_TEXTS),
 )
 

@@ -1,4 +1,5 @@
-"""Bundles kept in the data folder until the board shows another snapshot, or single texts get opinions."""
+"""Bundles kept in the data folder until the board shows another snapshot, or what is said of single texts
+changes."""
 
 import secrets
 import threading
@@ -9,7 +10,7 @@ from typing import Final
 
 from django.conf import settings
 
-from arena.models import Answer, Score, Study
+from arena.models import Answer, CompletionFeature, Score, Study
 from leaderboard.files.bundle.archive import VERSION, BundleError
 from leaderboard.models import Snapshot
 
@@ -75,6 +76,7 @@ def _tidy(folder: Path) -> None:
 def _path(study: Study, snapshot: Snapshot) -> Path:
     """A path with the snapshot's time: a restored database may have another snapshot of this number."""
     made = f"{snapshot.created_at:%Y%m%dT%H%M%S%f}"
-    marks = (model.objects.filter(study=study).watermark() for model in (Score, Answer))
+    own = [model.objects.filter(study=study) for model in (Score, Answer)]
+    marks = (rows.watermark() for rows in (*own, CompletionFeature.objects.of(study)))
     texts = "-".join(f"{n}.{last}" for n, last in marks)
     return Path(settings.VAR_DIR) / "bundles" / f"{study.pk}-{snapshot.pk}-{made}-{texts}-{VERSION}.zip"

@@ -24,7 +24,7 @@ from leaderboard.files.bundle.arrays import (
 )
 from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.bundle.right_answers import right_answers_json
-from leaderboard.files.bundle.text_opinions import checks_files, scores_files
+from leaderboard.files.bundle.text_opinions import checks_files, features_csv, scores_files
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing.computing import method_of
@@ -85,6 +85,7 @@ count it as a difference.
 | `{archive.RIGHT_ANSWERS}` | if there are any: pairs with a gold label, and how judges were asked |
 | `{archive.REQUIREMENTS}`, `{archive.CHECKS}` | if there are any: requirements, and checks of them |
 | `{archive.SCORED}`, `{archive.SCORES}` | if there are any: scores of single answers |
+| `{archive.FEATURES}` | if there are any: what models' own probabilities say about their answers |
 {texts}| `{archive.RESULTS}` | the published tables, one line each |
 
 In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
@@ -123,6 +124,8 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if right is not None:
         writer.add(archive.RIGHT_ANSWERS, [right_answers_json(right, inputs).encode()])
     _add_text_opinions(writer, study, about_texts, with_texts=with_texts)
+    if features := list(features_csv(study, inputs.numbers("text"))):
+        writer.add(archive.FEATURES, features)
     if with_texts:
         _add_texts(writer, study, inputs)
 

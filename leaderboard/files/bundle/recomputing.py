@@ -11,6 +11,7 @@ from typing import Any, Final
 from leaderboard.files.bundle.archive import (
     CHECKS,
     COMPARISONS,
+    FEATURES,
     OPINIONS,
     PARAMETERS,
     REQUIREMENTS,
@@ -27,7 +28,7 @@ from leaderboard.files.bundle.archive import (
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
-from leaderboard.files.bundle.text_opinions import Files, checks_from, scores_from
+from leaderboard.files.bundle.text_opinions import Files, checks_from, features_from, scores_from
 from leaderboard.refreshing.tables import tables
 from leaderboard.refreshing.text_tables import TextOpinions
 from leaderboard.snapshots.canonical import canonical
@@ -140,6 +141,8 @@ def recompute(bundle: Reader, threads: int | None = None) -> Report:
     texts = sizes_from(bundle.read(SIZES)) if SIZES in bundle else None
     right = right_answers_from(bundle.read(RIGHT_ANSWERS)) if RIGHT_ANSWERS in bundle else None
     about_texts = _text_opinions(bundle)
+    if FEATURES in bundle:
+        features_from(bundle.read(FEATURES))  # no table is made of them: they are checked alone
     if not len(opinions) and not about_texts:
         raise BundleError("The ratings in the bundle are invalid: there are none.")
     try:

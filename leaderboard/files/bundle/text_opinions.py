@@ -1,4 +1,4 @@
-"""Checks of requirements and scores of single texts in a bundle."""
+"""Checks of requirements, scores and features of single texts in a bundle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from arena.data.formats.writing import GUARDED
 from arena.data.importing.texts import digest_of
 from arena.data.interchange import question
-from arena.models import Completion, Question, Study
+from arena.features.known import LARGEST, fault
+from arena.models import Completion, CompletionFeature, Question, Study
 from leaderboard.files.bundle.archive import BundleError, sha256
-from leaderboard.files.bundle.arrays import AT_MOST, lines_csv
+from leaderboard.files.bundle.arrays import AT_MOST, AT_ONCE, lines_csv
 from leaderboard.files.selection import rater_names
 from leaderboard.requirements.reading import VALUES, Checked, Requirement, Said, gathered
 from leaderboard.scores.reading import ScoreRow, ScoreRows
@@ -162,7 +164,45 @@ def scores_files(study: Study, given: ScoreRows) -> Files:
     return Files(canonical(facts).encode(), lines_csv([SCORE_COLUMNS, *lines]))
 
 
+class FeatureRow(NamedTuple):
+    """``text``: the number of an answer in the list of answers."""
+
+    text: int
+    turn: int
+    name: str
+    variant: str
+    source: str
+    value: float
+
+
+def features_csv(study: Study, texts: Mapping[int, int]) -> Iterator[bytes]:
+    """The features of the answers that have a number; nothing where there are none."""
+    columns = ("completion", *FeatureRow._fields[1:])
+    stored = CompletionFeature.objects.of(study).order_by(*columns[:-1])
+    header = [FeatureRow._fields]
+    for text, *more, value in stored.values_list(*columns).iterator(AT_ONCE):
+        if text in texts:
+            yield lines_csv([*header, (texts[text], *more, repr(value))])
+            header = []
+
+
 # --- From files, which may come from a stranger.
+
+
+def features_from(rows: bytes) -> list[FeatureRow]:
+    """Raises BundleError for a file that holds none."""
+    return _checked(lambda: [_feature_row(row) for row in _rows(rows, FeatureRow._fields)], "features")
+
+
+def _feature_row(row: Sequence[str]) -> FeatureRow:
+    text, turn, name, variant, source, value = row
+    number = _number(value)
+    if number is None or abs(number) > LARGEST:
+        raise ValueError(f"{value[:20]!r} is no value of a feature")
+    if reason := fault(name, variant):
+        raise ValueError(reason)
+    plain = source[1:] if source.startswith("'") and GUARDED.match(source) else source
+    return FeatureRow(_whole(text), _whole(turn), name, variant, plain, number)
 
 
 def checks_from(files: Files) -> Checked:
@@ -191,7 +231,9 @@ def checks_from(files: Files) -> Checked:
                 value=_OF_WORDS[answer],
                 seconds=_number(seconds),
             )
-            for rater, repeat, text, contestant, requirement, answer, seconds in _rows(files, CHECK_COLUMNS)
+            for rater, repeat, text, contestant, requirement, answer, seconds in _rows(
+                files.rows, CHECK_COLUMNS
+            )
         ]
         return gathered(str(facts["study"]), asked, said, _choices(facts))
 
@@ -203,7 +245,7 @@ def scores_from(files: Files) -> ScoreRows:
 
     def read() -> ScoreRows:
         facts = _facts(files)
-        rows = tuple(_score_row(facts, row) for row in _rows(files, SCORE_COLUMNS))
+        rows = tuple(_score_row(facts, row) for row in _rows(files.rows, SCORE_COLUMNS))
         return ScoreRows(str(facts["study"]), rows, _choices(facts))
 
     return _checked(read, "scores")
@@ -260,8 +302,8 @@ def _choices(facts: Mapping[str, Any]) -> tuple[Choice, ...]:
     )
 
 
-def _rows(files: Files, columns: Sequence[str]) -> Iterator[list[str]]:
-    rows = csv.reader(io.StringIO(files.rows.decode(), newline=""))
+def _rows(content: bytes, columns: Sequence[str]) -> Iterator[list[str]]:
+    rows = csv.reader(io.StringIO(content.decode(), newline=""))
     if tuple(next(rows, ())) != tuple(columns):
         raise ValueError(f"the columns are not {', '.join(columns)}")
     for number, row in enumerate(rows):

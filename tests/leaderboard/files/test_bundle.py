@@ -12,13 +12,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from arena.models import Score
+from arena.models import CompletionFeature, Score
 from leaderboard.files.bundle import archive as bundle_archive
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import BundleError, Reader
 from leaderboard.files.bundle.making import make
 from leaderboard.files.bundle.recomputing import Report, Verdict, differences, recompute, sentences
-from leaderboard.files.bundle.text_opinions import Files, scores_from
+from leaderboard.files.bundle.text_opinions import Files, features_from, scores_from
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
@@ -121,6 +121,7 @@ def checked():
                 completion=text, question=asked[1], rater=judge, repeat=1, reason="unparsable"
             )
             factories.make_score(completion=text, rater=judge, turn=2, reason="out_of_range")
+            factories.make_feature(completion=text, name="mean_logprob", value=-0.1 - place, source="=vllm")
     services.refresh(study)
     return study
 
@@ -151,6 +152,9 @@ def test_checks_and_scores_come_out_alike_without_a_single_pair(checked):
     assert (first.contestant, first.lowest, first.score, first.seconds) == ("=Alpha", -2.5, -1.0, 0.1 + 0.2)
     assert first.length == len(checked.prompts.first().completions.first().turns[0])
     assert [row.moment for row in read.rows] == [*range(36)]
+    features = features_from(reader.read("inputs/features.csv"))
+    assert features[0] == (0, 0, "mean_logprob", "paper", "=vllm", -0.1)
+    assert len(features) == CompletionFeature.objects.count() == 12
 
 
 def test_a_changed_score_changes_the_tables_of_scores_alone(checked):
@@ -177,9 +181,13 @@ def test_a_changed_score_changes_the_tables_of_scores_alone(checked):
         ("inputs/scores.csv", (b"10.0,", b"-10.0,")),
         ("inputs/scores.csv", (b"10.0,'-1.0", b"10.0,99")),
         ("inputs/scored.json", (b"{", b"[{")),
+        ("inputs/features.csv", (b"text,turn", b"turn,text")),
+        ("inputs/features.csv", (b",'-0.1", b",inf")),
+        ("inputs/features.csv", (b",'-0.1", b",")),
+        ("inputs/features.csv", (b"mean_logprob,paper", b"mean_logprob,bounds")),
     ],
 )
-def test_invalid_checks_and_scores_are_refused(checked, name, change):
+def test_invalid_checks_scores_and_features_are_refused(checked, name, change):
     made = io.BytesIO()
     make(checked, made)
     changed = rebuilt(made, lambda file, content: content.replace(*change, 1) if file == name else content)
