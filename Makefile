@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet test lint faults bench lock plotly
+.PHONY: help run install operator parquet local test local-test lint faults bench lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -40,8 +40,15 @@ _install-dev _install-bench: _%:
 parquet: ## add what reading and writing Parquet needs (pyarrow)
 	@$(call BOOTSTRAP,parquet,exit 1)
 
+local: ## add what features of a model on this machine need (torch, transformers; 1 GB)
+	@$(call BOOTSTRAP,install,exit 1)
+	@$(call BOOTSTRAP,local,exit 1)
+
 test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis, a real browser
 	@.venv/bin/python -m tests.run
+local-test: _install-dev ## the tests of `make local`, which make test leaves out
+	@$(call BOOTSTRAP,local,exit 1)
+	@.venv/bin/python -m pytest tests/local
 lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
@@ -63,4 +70,4 @@ plotly: ## build static/vendor/plotly from the npm package; needs Node
 	@cd vendor/plotly && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

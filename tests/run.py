@@ -243,6 +243,7 @@ def report(results: list[Result], require_all: bool) -> bool:
         print(f"{outcome:8} {result.name}{': ' if result.note else ''}{result.note}")
         for reason in reasons:
             print(f"{'':9}{reason}")
+    print("not run  features of a model on this machine: make local-test")
     print("FAILED" if failed else "PASSED")
     return failed
 

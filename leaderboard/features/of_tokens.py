@@ -1,0 +1,83 @@
+"""The features of an answer by name, from what is known about its tokens. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from arena.features.known import Variant, bound_names
+from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.token_features import (
+    calibrated,
+    logprob_variance,
+    mean_logprob,
+    reference_surprise,
+    sentence_logprob,
+)
+
+CALIBRATED: Final = ("entropy", "logprob_variance")
+"""The features from which the paper subtracts the surprise at the reference (section 3.2)."""
+
+
+class Value(NamedTuple):
+    name: str
+    variant: Variant
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Log-probabilities of tokens, and the entropy of each step or its two bounds where they are known."""
+
+    log_p: FloatArray
+    entropy: FloatArray | None = None
+    bounds: tuple[FloatArray, FloatArray] | None = None
+
+    @classmethod
+    def together(cls, parts: Sequence[Tokens]) -> Tokens:
+        entropies = [part.entropy for part in parts if part.entropy is not None]
+        bounds = [part.bounds for part in parts if part.bounds is not None]
+        low, high = (np.concatenate(ends) for ends in zip(*bounds, strict=True)) if bounds else (None, None)
+        return cls(
+            np.concatenate([part.log_p for part in parts]),
+            np.concatenate(entropies) if len(entropies) == len(parts) else None,
+            (low, high) if low is not None and high is not None and len(bounds) == len(parts) else None,
+        )
+
+
+def features(
+    answer: Tokens,
+    full: Tokens | None = None,
+    illustrated: Tokens | None = None,
+    reference: Tokens | None = None,
+) -> Iterator[Value]:
+    """Those of the answer, of prompt and answer, of the answer after an illustration, of the reference."""
+    surprise = None if reference is None else reference_surprise(reference.log_p)
+    if surprise is not None:
+        yield Value("reference_surprise", Variant.PAPER, surprise)
+    for way, tokens in (("", answer), (".full", full), (".illustrated", illustrated)):
+        if tokens is None:
+            continue
+        found = dict(_of(tokens))
+        for name, value in found.items():
+            yield Value(f"{name}{way}", Variant.PAPER, value)
+        for name in CALIBRATED if way != ".illustrated" else ():
+            less = calibrated(found.get(name), surprise)
+            if less is not None:
+                yield Value(f"{name}{way}.calibrated", Variant.PAPER, less)
+        if tokens.bounds is not None and len(tokens.log_p):
+            names = bound_names(f"entropy{way}")
+            for name, ends in zip(names, tokens.bounds, strict=True):
+                yield Value(name, Variant.BOUNDS, float(ends.mean()))
+
+
+def _of(tokens: Tokens) -> Iterator[tuple[str, float]]:
+    for measure in (mean_logprob, sentence_logprob, logprob_variance):
+        value = measure(tokens.log_p)
+        if value is not None:
+            yield measure.__name__, value
+    if tokens.entropy is not None and len(tokens.entropy):
+        yield "entropy", float(tokens.entropy.mean())
