@@ -52,8 +52,8 @@ class Reading:
 
     ``log_p`` and ``entropy`` are natural; ``released_*`` are mean and variance over the vocabulary at each
     step, as the released code has them. ``passes``: a row for each pass with dropout, of the answer's tokens
-    alone. ``attention``: by layer and head, the entropy of what the answer's tokens pay to each token before it, on
-    average over these.
+    alone. ``attention``: by layer and head, the entropy of what the answer's tokens pay to each token before
+    it, on average over these.
     """
 
     before: int  # numbers of tokens before the answer
