@@ -32,9 +32,9 @@ class Variant(StrEnum):
 
 
 _VARIANTS: Final = {
-    Variant.PAPER: "the published formula",
-    Variant.RELEASED: "the code released with the paper",
-    Variant.BOUNDS: "bounds, from the most likely tokens alone",
+    Variant.PAPER: "published formula",
+    Variant.RELEASED: "released code",
+    Variant.BOUNDS: "bounds",
 }
 
 

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('turn', models.PositiveSmallIntegerField(default=0, help_text='Which turn, from 1; 0 is the whole answer.')),
                 ('name', models.CharField(max_length=100)),
-                ('variant', models.CharField(choices=[('paper', 'the published formula'), ('released', 'the code released with the paper'), ('bounds', 'bounds, from the most likely tokens alone')], max_length=10)),
+                ('variant', models.CharField(choices=[('paper', 'published formula'), ('released', 'released code'), ('bounds', 'bounds')], max_length=10)),
                 ('value', models.FloatField()),
                 ('source', models.CharField(blank=True, help_text='Where the probabilities come from.', max_length=200)),
                 ('completion', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='features', to='arena.completion')),

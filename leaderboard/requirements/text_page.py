@@ -20,6 +20,7 @@ from leaderboard.comparisons.pairs import Side
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Page
 from leaderboard.requirements.reading import checked_texts
+from leaderboard.texts.features import FeatureRow, feature_rows
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ class TextPage(Page):
             QuestionRow(question, [_cell(said.get((question.pk, *who))) for who in self.raters])
             for question in asked
         ]
+
+    @cached_property
+    def features(self) -> list[FeatureRow]:
+        return feature_rows(self.completion)
 
     @property
     def has_rationales(self) -> bool:

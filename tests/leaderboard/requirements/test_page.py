@@ -102,6 +102,22 @@ def test_what_everybody_fails_leads_to_its_answers(client, made):
     assert len(text.others) == 2
 
 
+def test_an_answer_has_what_its_models_probabilities_say(client, made):
+    address = page_of(client, made.study).listed[0].address
+    assert not client.get(address).context["page"].features
+    text = client.get(address).context["page"].completion
+    about = {"completion": text, "source": "a server"}
+    factories.make_feature(**about, name="entropy_high.full", variant="bounds", value=1.25)
+    factories.make_feature(**about, name="entropy_low.full", variant="bounds", value=0.5)
+    factories.make_feature(completion=text, name="our_own", turn=1, value=-0.125)
+    page = client.get(address)
+    assert [(row.label, row.turn, row.shown, row.source) for row in page.context["page"].features] == [
+        ("Entropy, prompt and answer", 0, "0.5–1.25", "a server"),
+        ("our_own", 1, "−0.125", ""),
+    ]
+    assert "<td>Bounds</td>" in page.content.decode()
+
+
 def test_sources_stand_beside_people_with_their_cost(client, made):
     page = page_of(client, made.study, "?hour=30")
     judge = page.sources["rows"][1]
