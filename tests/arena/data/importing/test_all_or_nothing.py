@@ -25,6 +25,7 @@ from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import (
     answer,
     completion,
+    feature,
     gold,
     question,
     reasons,
@@ -74,6 +75,7 @@ GOOD: list[Item] = [
     question("Is it short?", None, required=False),
     text_score(None, reason="refused", rater="cy"),
     answer("unknown", contestant="C"),
+    feature(contestant="C"),
 ]
 """An import into ``stored_study`` that changes every kind of row."""
 
@@ -175,6 +177,11 @@ BAD: dict[str, tuple[Item, str]] = {
         question(prompt="p9"),
         'records: prompt: unknown prompt "p9"; add it or correct its id',
     ),
+    "another value": (
+        feature(0.75, 1, prompt="p0"),
+        "features, line 1: value: 0.75 contradicts 0.5, the entropy (paper) of this answer; correct it, or "
+        "give another source",
+    ),
     "another gold label": (
         gold("tie", 1, prompt="p0"),
         'gold, line 1: gold: "tie" contradicts "first", the label of this pair by "experts"',
@@ -198,7 +205,10 @@ def stored_study() -> Study:
     ]
     votes = [vote(3), vote(2, rater="bo", id="v1"), vote(3, prompt="p0")]
     checked = [*(question(prompt=prompt) for prompt in ("p0", "p1")), answer(), answer(prompt="p0")]
-    report = import_records("s", [*stock(), *old, gold("first", prompt="p0"), *votes, text_score(), *checked])
+    report = import_records(
+        "s",
+        [*stock(), *old, gold("first", prompt="p0"), *votes, text_score(), *checked, feature(prompt="p0")],
+    )
     assert report.applied
     return Study.objects.get()
 
