@@ -1,0 +1,170 @@
+"""What a feature of answers is worth: how it goes with their quality, and how often it picks the better one.
+
+The number of observations is that of answers or pairs; their prompts are drawn, so intervals are those of a
+jackknife over prompts (Tukey 1958), with Student's t; over groups of prompts where there are many.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from leaderboard.stats.checks import FloatArray, IntArray, check_length, numbers
+from leaderboard.stats.clustered_means import (
+    Estimate,
+    jackknife_error,
+    mean_estimate,
+    prompt_numbers,
+    share_estimate,
+    sums,
+)
+from leaderboard.stats.intervals import check_level
+from leaderboard.stats.plain_values import Result
+
+FEWEST: Final = 3
+"""Answers of which a correlation is told."""
+
+MOST_GROUPS: Final = 100
+COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
+BINS: Final = 10
+
+
+@dataclass(frozen=True)
+class FeatureCorrelation(Result):
+    """Signed; Kendall's is tau-b. Ends of intervals are None where there are too few prompts.
+
+    ``reason``: why there are no coefficients.
+    """
+
+    n: int
+    prompts: int
+    pearson: float | None = None
+    pearson_low: float | None = None
+    pearson_high: float | None = None
+    spearman: float | None = None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+    kendall: float | None = None
+    kendall_low: float | None = None
+    kendall_high: float | None = None
+    reason: str | None = None
+
+
+def feature_correlation(
+    feature: npt.ArrayLike, quality: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0
+) -> FeatureCorrelation:
+    """How a feature of answers goes with their quality; each answer has both. Raises a StatsError.
+
+    Intervals are symmetric in Fisher's z, the inverse hyperbolic tangent of a coefficient.
+    """
+    x, y, prompts = _columns(feature, quality, prompt)
+    count = int(prompts.max(initial=-1)) + 1
+    if len(x) < FEWEST:
+        return FeatureCorrelation(len(x), count, reason=f"fewer than {FEWEST} answers")
+    for values, name in ((x, "the feature"), (y, "quality")):
+        if np.ptp(values) == 0:
+            return FeatureCorrelation(len(x), count, reason=f"{name} is the same for all answers")
+    whole = _coefficients(x, y)
+    groups = min(count, MOST_GROUPS)
+    group = prompts % groups
+    left_out = np.array([_coefficients(x[group != one], y[group != one]) for one in range(groups)])
+    found: dict[str, Any] = {}
+    for name, value, others in zip(COEFFICIENTS, whole, left_out.T, strict=True):
+        low, high = _ends(value, others, check_level(level))
+        found |= {name: float(value), f"{name}_low": low, f"{name}_high": high}
+    return FeatureCorrelation(len(x), count, **found)
+
+
+def _columns(
+    one: npt.ArrayLike, other: npt.ArrayLike, prompt: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    x, y = numbers("feature", one), numbers("quality", other)
+    check_length("quality", y, "feature", len(x))
+    return x, y, prompt_numbers(prompt, len(x))
+
+
+def _coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+    """NaN where one of them is constant."""
+    from scipy.stats import kendalltau, rankdata  # takes 0.7 s and 35 MB to load
+
+    if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.full(len(COEFFICIENTS), np.nan)
+    ranks = np.corrcoef(rankdata(x), rankdata(y))[0, 1]
+    return np.array([np.corrcoef(x, y)[0, 1], ranks, kendalltau(x, y, method="asymptotic").statistic])
+
+
+def _ends(value: float, left_out: FloatArray, level: float) -> tuple[float | None, float | None]:
+    groups = len(left_out)
+    if groups < 2 or not (np.abs([value, *left_out]) < 1.0).all():
+        return None, None
+    reach = float(stdtrit(groups - 1, 0.5 + level / 200.0)) * jackknife_error(np.arctanh(left_out))
+    middle = float(np.arctanh(value))
+    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
+
+
+@dataclass(frozen=True)
+class PairAccuracy(Result):
+    """How often the answer with the higher feature is the better one; 0.5 is chance.
+
+    ``length`` is how often the longer one is, on the same pairs, and ``ahead`` the difference. Where both
+    answers have the same feature, or length, that counts half. ``ties``: pairs that raters found equal, which
+    count for nothing.
+    """
+
+    ties: int
+    feature: Estimate
+    length: Estimate
+    ahead: Estimate
+
+
+def pair_accuracy(
+    feature: npt.ArrayLike,
+    length: npt.ArrayLike,
+    preference: npt.ArrayLike,
+    prompt: npt.ArrayLike,
+    level: float = 95.0,
+) -> PairAccuracy:
+    """By the first answer's feature and length less the second's, and how much raters prefer the first."""
+    x, better, prompts = _columns(feature, preference, prompt)
+    longer = numbers("length", length)
+    check_length("length", longer, "feature", len(x))
+    told = better != 0
+    prompts, side = prompts[told], np.sign(better[told])
+    right = 0.5 + 0.5 * np.sign(x[told]) * side
+    by_length = 0.5 + 0.5 * np.sign(longer[told]) * side
+    count = sums(prompts, np.ones(len(prompts)))
+    return PairAccuracy(
+        int(np.count_nonzero(~told)),
+        share_estimate(sums(prompts, right), count, level),
+        share_estimate(sums(prompts, by_length), count, level),
+        mean_estimate(sums(prompts, right - by_length), count, level),
+    )
+
+
+@dataclass(frozen=True)
+class Bin(Result):
+    """Answers whose feature lies between two values, and their mean quality."""
+
+    low: float
+    high: float
+    quality: Estimate
+
+
+def by_decile(
+    feature: npt.ArrayLike, quality: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0
+) -> tuple[Bin, ...]:
+    """Answers in ten parts of equal size by their feature, lowest first; equal values stay together."""
+    return tuple(_bins(*_columns(feature, quality, prompt), level))
+
+
+def _bins(x: FloatArray, y: FloatArray, prompt: IntArray, level: float) -> Iterator[Bin]:
+    order = np.sort(x)
+    edges = order[[len(x) * number // BINS for number in range(1, BINS)]] if len(x) else order
+    number = np.searchsorted(np.unique(edges), x, side="right")
+    for one in np.unique(number):
+        own = number == one
+        total, count = sums(prompt[own], y[own]), sums(prompt[own], np.ones(own.sum()))
+        yield Bin(float(x[own].min()), float(x[own].max()), mean_estimate(total, count, level))
