@@ -5,7 +5,7 @@ from django.contrib import admin
 
 from arena.admin import ReadOnlyAdmin
 from judging.judges.services import JudgeError, check_url
-from judging.models import Judge, JudgeCall, JudgeRun, Price, ProposalCall
+from judging.models import Author, Endpoint, Judge, JudgeCall, JudgeRun, Price, ProposalCall
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -50,8 +50,19 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Judge)
 class JudgeAdmin(ReadOnlyAdmin):
-    list_display = ["rater", "provider", "model", "protocol", "points", "active"]
-    list_select_related = ["rater"]
+    list_display = ["rater", "provider", "endpoint", "protocol", "points", "active"]
+    list_select_related = ["rater", "endpoint"]
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(ReadOnlyAdmin):
+    list_display = ["model", "base_url", "api_key_env", "concurrency"]
+
+
+@admin.register(Author)
+class AuthorAdmin(ReadOnlyAdmin):
+    list_display = ["contestant", "endpoint", "temperature", "max_tokens"]
+    list_select_related = ["contestant", "endpoint"]
 
 
 @admin.register(JudgeRun)

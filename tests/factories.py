@@ -208,14 +208,23 @@ def make_group(**overrides: Any) -> RaterGroup:
 
 
 def make_judge(**overrides: Any) -> Any:
-    """A judge that asks an endpoint; config fields as in judging.models.Judge."""
+    """A judge that asks an endpoint; fields as in judging.models.Judge, and those of its endpoint."""
     from judging.judges.services import create_judge
-    from judging.models import Judge
 
     number = next(_numbers)
     slug, name = overrides.pop("slug", f"judge-{number}"), overrides.pop("name", f"Judge {number}")
+    return create_judge(slug, name, judge_with(**overrides))
+
+
+def judge_with(**fields: Any) -> Any:
+    """A judge that is not stored, with an endpoint unless it is simulated."""
+    from judging.judges.services import OF_ENDPOINT
+    from judging.models import Endpoint, Judge
+
     defaults = {"model": "loopback", "base_url": "http://127.0.0.1:9/v1", "timeout": 5.0}
-    return create_judge(slug, name, Judge(**{**defaults, **overrides}))
+    given = defaults | {name: fields.pop(name) for name in OF_ENDPOINT if name in fields}
+    endpoint = None if fields.get("provider") == "simulated" else Endpoint(**given)
+    return Judge(endpoint=endpoint, **fields)
 
 
 def make_price(**overrides: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rate limits of judges and circuit breakers of endpoints, in this process or shared over Redis.
+"""Rate limits of endpoints and circuit breakers of addresses, in this process or shared over Redis.
 
 Rates: generic cell rate algorithm (ITU-T I.371), whose only state is the moment at which all earlier calls
 would have been made at an even pace. Circuits (Nygard, Release It!, 2007) open after some failures in a row;
@@ -40,8 +40,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class StartingCall:
-    judge: str
     endpoint: str
+    address: str
     name: str
     limits: Limits
     tokens: int  # expected, prompt and reply together
@@ -57,8 +57,8 @@ class EndedCall:
 
 
 @dataclass
-class JudgeUsage:
-    """What a judge has used of its limits. Times are in seconds since 1970."""
+class Usage:
+    """What was used of the limits of an endpoint. Times are in seconds since 1970."""
 
     requests_at: float = 0.0  # when all requests so far would have been made at an even pace
     tokens_at: float = 0.0  # the same for tokens
@@ -98,7 +98,7 @@ def _wait_for_rate(at: float, interval: float, now: float) -> float:
 
 @dataclass
 class Circuit:
-    """The circuit breaker of one endpoint. Times are in seconds since 1970."""
+    """The circuit breaker of one address. Times are in seconds since 1970."""
 
     failures: int = 0
     open_since: float = 0.0  # 0 while the endpoint answers
@@ -153,15 +153,15 @@ KEPT_SECONDS: Final = 86_400  # how long Redis remembers what nobody asks about
 TIMEOUT: Final = 2.0  # seconds to wait for Redis
 
 Result = TypeVar("Result")
-Kept = TypeVar("Kept", JudgeUsage, Circuit)
-Change = Callable[[JudgeUsage, Circuit, float], Result]
-"""Changes a judge's usage and an endpoint's circuit, given the time in seconds since 1970."""
+Kept = TypeVar("Kept", Usage, Circuit)
+Change = Callable[[Usage, Circuit, float], Result]
+"""Changes an endpoint's usage and the circuit of its address, given the time in seconds since 1970."""
 
 
 class Store(Protocol):
-    """Keeps the usage of judges and the circuits of endpoints."""
+    """Keeps the usage of endpoints and the circuits of addresses."""
 
-    def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
+    def change(self, endpoint: str, address: str, change: Change[Result]) -> Result:
         """Apply a change to both, atomically. It may be called more than once."""
         ...
 
@@ -170,12 +170,12 @@ class MemoryStore:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._usages: dict[str, JudgeUsage] = defaultdict(JudgeUsage)
+        self._usages: dict[str, Usage] = defaultdict(Usage)
         self._circuits: dict[str, Circuit] = defaultdict(Circuit)
 
-    def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
+    def change(self, endpoint: str, address: str, change: Change[Result]) -> Result:
         with self._lock:
-            return change(self._usages[judge], self._circuits[endpoint], self._clock())
+            return change(self._usages[endpoint], self._circuits[address], self._clock())
 
 
 class RedisStore:
@@ -190,18 +190,18 @@ class RedisStore:
             socket_connect_timeout=TIMEOUT,
         )
 
-    def change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
-        usage_key, circuit_key = f"arena:usage:{judge}", f"arena:circuit:{endpoint}"
+    def change(self, endpoint: str, address: str, change: Change[Result]) -> Result:
+        usage_key, circuit_key = f"arena:endpoint:{endpoint}", f"arena:circuit:{address}"
         with self._lock, self._redis.pipeline() as pipe:
             while True:
                 try:
                     pipe.watch(usage_key, circuit_key)  # type: ignore[no-untyped-call]
                     seconds, micros = pipe.time()
                     kept_usage, kept_circuit = cast("list[str | None]", pipe.mget(usage_key, circuit_key))
-                    usage, circuit = _read(JudgeUsage, kept_usage), _read(Circuit, kept_circuit)
+                    usage, circuit = _read(Usage, kept_usage), _read(Circuit, kept_circuit)
                     result = change(usage, circuit, seconds + micros / 1e6)
                     pipe.multi()
-                    if usage != _read(JudgeUsage, kept_usage):
+                    if usage != _read(Usage, kept_usage):
                         pipe.set(usage_key, json.dumps(asdict(usage)), ex=KEPT_SECONDS)
                     if circuit != _read(Circuit, kept_circuit):
                         pipe.set(circuit_key, json.dumps(asdict(circuit)), ex=KEPT_SECONDS)
@@ -218,11 +218,11 @@ def _read(kind: type[Kept], kept: str | None) -> Kept:
 
 logger = logging.getLogger(__name__)
 
-NO_JUDGE: Final = "-"  # stands for the judge where only an endpoint is looked at
+NO_ENDPOINT: Final = "-"  # stands for the endpoint where only an address is looked at
 
 
 class Limiter:
-    """Says which calls may be made now, by the limits of their judge and the circuit of their endpoint.
+    """Says which calls may be made now, by the limits of their endpoint and the circuit of its address.
 
     While the shared store is away, this process keeps to the limits by itself.
     """
@@ -244,50 +244,50 @@ class Limiter:
     def _note(
         self, ended: Sequence[EndedCall], starting: Sequence[StartingCall]
     ) -> tuple[list[Outage | None], list[float]]:
-        """Outages of ended calls and waits of starting ones, in one write per judge and endpoint."""
+        """Outages of ended calls and waits of starting ones, in one write per endpoint."""
         groups: dict[tuple[str, str], tuple[list[EndedCall], list[StartingCall]]] = defaultdict(
             lambda: ([], [])
         )
         for one in ended:
-            groups[one.call.judge, one.call.endpoint][0].append(one)
+            groups[one.call.endpoint, one.call.address][0].append(one)
         for call in starting:
-            groups[call.judge, call.endpoint][1].append(call)
+            groups[call.endpoint, call.address][1].append(call)
         outages: dict[str, Outage | None] = {}
         waits: dict[str, float] = {}
-        for (judge, endpoint), group in groups.items():
-            found, told = self._change(judge, endpoint, partial(_note, *group))
+        for (endpoint, address), group in groups.items():
+            found, told = self._change(endpoint, address, partial(_note, *group))
             outages |= found
             waits |= told
         return [outages[one.call.name] for one in ended], [waits[call.name] for call in starting]
 
-    def room(self, judge: str, endpoint: str, limits: Limits) -> tuple[float, int]:
+    def room(self, endpoint: str, address: str, limits: Limits) -> tuple[float, int]:
         """Seconds until another call may be made, and how many may then be made at once."""
 
-        def look(usage: JudgeUsage, circuit: Circuit, now: float) -> tuple[float, int]:
+        def look(usage: Usage, circuit: Circuit, now: float) -> tuple[float, int]:
             return circuit.wait(now) or usage.pause(limits, now), usage.free(limits, now)
 
-        return self._change(judge, endpoint, look)
+        return self._change(endpoint, address, look)
 
     def cancel(self, calls: Sequence[StartingCall]) -> None:
         """Note that calls are not made. What they took of the rates is not given back."""
         for call in calls:
-            self._change(call.judge, call.endpoint, partial(_cancel, call))
+            self._change(call.endpoint, call.address, partial(_cancel, call))
 
-    def outage(self, endpoint: str) -> Outage | None:
-        return self._change(NO_JUDGE, endpoint, lambda usage, circuit, now: _outage(circuit))
+    def outage(self, address: str) -> Outage | None:
+        return self._change(NO_ENDPOINT, address, lambda usage, circuit, now: _outage(circuit))
 
-    def _change(self, judge: str, endpoint: str, change: Change[Result]) -> Result:
+    def _change(self, endpoint: str, address: str, change: Change[Result]) -> Result:
         try:
-            return self._store.change(judge, endpoint, change)
+            return self._store.change(endpoint, address, change)
         except redis.RedisError as error:
             logger.warning("Redis is away, this process keeps to the limits by itself: %s", error)
-            return self._instead.change(judge, endpoint, change)
+            return self._instead.change(endpoint, address, change)
 
 
 def _note(
     ended: Sequence[EndedCall],
     starting: Sequence[StartingCall],
-    usage: JudgeUsage,
+    usage: Usage,
     circuit: Circuit,
     now: float,
 ) -> tuple[dict[str, Outage | None], dict[str, float]]:
@@ -296,14 +296,14 @@ def _note(
     return outages, {call.name: _start(call, usage, circuit, now) for call in starting}
 
 
-def _start(call: StartingCall, usage: JudgeUsage, circuit: Circuit, now: float) -> float:
+def _start(call: StartingCall, usage: Usage, circuit: Circuit, now: float) -> float:
     wait = circuit.wait(now) or usage.start(call, now)
     if not wait:
         circuit.start(call, now)
     return wait
 
 
-def _end(one: EndedCall, usage: JudgeUsage, circuit: Circuit, now: float) -> Outage | None:
+def _end(one: EndedCall, usage: Usage, circuit: Circuit, now: float) -> Outage | None:
     call, limit = one.call, one.call.limits.tokens_per_minute
     usage.in_flight.pop(call.name, None)
     usage.closed_until = max(usage.closed_until, now + one.retry_after)
@@ -320,7 +320,7 @@ def _end(one: EndedCall, usage: JudgeUsage, circuit: Circuit, now: float) -> Out
     return _outage(circuit)
 
 
-def _cancel(call: StartingCall, usage: JudgeUsage, circuit: Circuit, now: float) -> None:
+def _cancel(call: StartingCall, usage: Usage, circuit: Circuit, now: float) -> None:
     usage.in_flight.pop(call.name, None)
     circuit.cancel(call, now)
 

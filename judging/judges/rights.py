@@ -49,12 +49,11 @@ def check_may_change_what_is_asked(by: Visitor | None) -> None:
 
 def check_may_bind(wanted: Judge, by: Visitor | None) -> None:
     """Raise NotAllowedError if an account that may not spend would send a key where no judge sends it yet."""
-    if may_ask_models(by) or not wanted.api_key_env:
+    key, place = wanted.asks.api_key_env, wanted.base_url.rstrip("/")
+    if may_ask_models(by) or not key:
         return
-    place = wanted.base_url.rstrip("/")
-    known = Judge.objects.filter(api_key_env=wanted.api_key_env, base_url__in=[place, f"{place}/"])
-    if not known.exists():
-        raise NotAllowedError(f"No judge sends {wanted.api_key_env} to {place} yet. {WHOM_TO_ASK}")
+    if not Judge.objects.filter(endpoint__api_key_env=key, endpoint__base_url=place).exists():
+        raise NotAllowedError(f"No judge sends {key} to {place} yet. {WHOM_TO_ASK}")
 
 
 def set_right(account: User, by: Visitor, *, given: bool) -> bool:

@@ -14,7 +14,7 @@ from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.reaching import RefusedAddressError, check_address
 from judging.endpoints.simulated import Simulation
-from judging.models import Judge, JudgeCall, Panel, Price
+from judging.models import Endpoint, Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS, UNUSED
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
@@ -27,22 +27,25 @@ RESERVED = frozenset(
 
 
 LARGEST = {
-    "max_tokens": 2**31 - 1,
     "concurrency": 10_000,
     "requests_per_minute": 2**31 - 1,
     "tokens_per_minute": 2**31 - 1,
 }
-"""The smallest is 1."""
+"""Limits of an endpoint. The smallest is 1."""
+
+MOST_TOKENS: Final = 2**31 - 1
 
 
 class JudgeError(Exception):
     """The message is a sentence for the operator."""
 
 
+OF_ENDPOINT: Final = (*Endpoint.IDENTITY, *Endpoint.PACE)
+
 SETTINGS: Final = [
     field.name
     for field in Judge._meta.fields
-    if field.name not in ("id", "rater", "prompt_hash", "created_at")
+    if field.name not in ("id", "rater", "endpoint", "prompt_hash", "created_at")
 ]
 
 
@@ -59,10 +62,37 @@ def store_with_rater(owner: Judge | Panel) -> None:
     owner.save()
 
 
+def known_endpoint(wanted: Endpoint) -> Endpoint | None:
+    """The stored one that asks the same model at the same address with the same key."""
+    same = {name: getattr(wanted, name) for name in Endpoint.IDENTITY}
+    return Endpoint.objects.filter(**{**same, "base_url": wanted.base_url.rstrip("/")}).first()
+
+
+def store_endpoint(wanted: Endpoint) -> Endpoint:
+    """Find or make what is wanted; its pace then holds for all who share it. Raises JudgeError."""
+    check_endpoint(wanted)
+    stored = known_endpoint(wanted) or Endpoint()
+    for name in OF_ENDPOINT:
+        setattr(stored, name, getattr(wanted, name))
+    try:
+        stored.full_clean()
+    except ValidationError as error:
+        raise JudgeError("; ".join(error.messages)) from error
+    stored.save()
+    return stored
+
+
+def drop_unused(endpoint: Endpoint) -> None:
+    """Remove an endpoint that nobody asks any more."""
+    Endpoint.objects.filter(pk=endpoint.pk, judges=None, authors=None).delete()
+
+
 @transaction.atomic
 def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) -> Judge:
     """Store a new judge, all set but for its rater; raises JudgeError."""
     check(judge)
+    if judge.endpoint:
+        judge.endpoint = store_endpoint(judge.endpoint)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
         raise JudgeError(f'Another judge has the slug "{slug}".')
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
@@ -84,28 +114,37 @@ def configure_judge(judge: Judge, name: str, wanted: Judge, by: Visitor | None =
         )
     changes = [f"Name: {name}. Before: {judge.rater.name}."] if judge.rater.name != name else []
     changes += [_in_words(part, judge, wanted) for part in SETTINGS if _differ(part, judge, wanted)]
+    before, after = judge.endpoint, wanted.endpoint
+    if before and after:
+        changes += [_in_words(part, before, after) for part in OF_ENDPOINT if _differ(part, before, after)]
     for part in SETTINGS:
         setattr(judge, part, getattr(wanted, part))
+    judge.endpoint = store_endpoint(after) if after else None
     if judge.prompt_hash:  # of a run that has brought no reply yet
         judge.prompt_hash = judge.current_prompt_hash()
     judge.rater.name = name
     judge.rater.simulated = judge.is_simulated
     store_with_rater(judge)
+    if before:
+        drop_unused(before)
     if changes:
         record(Kind.JUDGE, by, f"Judge {judge.slug}. {' '.join(changes)}", rater=judge.rater)
     return judge
 
 
-def _differ(part: str, judge: Judge, wanted: Judge) -> bool:
-    return bool(getattr(judge, part) != getattr(wanted, part))
+Settings = Judge | Endpoint
 
 
-def _in_words(part: str, judge: Judge, wanted: Judge) -> str:
+def _differ(part: str, stored: Settings, wanted: Settings) -> bool:
+    return bool(getattr(stored, part) != getattr(wanted, part))
+
+
+def _in_words(part: str, stored: Settings, wanted: Settings) -> str:
     """What a setting is and was, without texts that may hold much or a secret."""
     label = part.replace("_", " ").capitalize()
     if part in ("wording", "options", "parameters", "simulation"):
         return f"{label} changed."
-    now, before = getattr(wanted, part), getattr(judge, part)
+    now, before = getattr(wanted, part), getattr(stored, part)
     return f"{label}: {_said(now)}. Before: {_said(before)}."
 
 
@@ -116,28 +155,39 @@ def _said(value: object) -> str:
 
 
 def check(judge: Judge) -> None:
-    """Raise JudgeError for settings that no judge can have; an alias of a protocol becomes its name."""
+    """Raise JudgeError for settings that no judge can have; names of protocols and addresses become the usual
+    ones."""
     judge.protocol = _check_protocol(judge).name
     reserved = RESERVED & set(judge.options)
     if reserved:
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
-    try:
-        check_key_variable(judge.api_key_env)
-    except KeyVariableError as error:
-        raise JudgeError(str(error)) from error
-    if not 0 < judge.timeout <= 3600:
-        raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
-    for name, largest in LARGEST.items():
-        limit = getattr(judge, name)
-        if limit is not None and not 1 <= limit <= largest:
-            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be from 1 to {largest:,}.")
+    if judge.max_tokens is not None and not 1 <= judge.max_tokens <= MOST_TOKENS:
+        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.")
     if judge.is_simulated:
         try:
             Simulation.from_options(judge.simulation)
         except ValueError as error:
             raise JudgeError(f"Simulation: {error}.") from error
+    elif judge.endpoint is None:
+        raise JudgeError("The judge needs a model and its address.")
     else:
-        check_url(judge.base_url)
+        check_endpoint(judge.endpoint)
+
+
+def check_endpoint(endpoint: Endpoint) -> None:
+    """Raise JudgeError for an endpoint that cannot be asked; a slash at the end of its address goes."""
+    try:
+        check_key_variable(endpoint.api_key_env)
+    except KeyVariableError as error:
+        raise JudgeError(str(error)) from error
+    if not 0 < endpoint.timeout <= 3600:
+        raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
+    for name, largest in LARGEST.items():
+        limit = getattr(endpoint, name)
+        if limit is not None and not 1 <= limit <= largest:
+            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be from 1 to {largest:,}.")
+    check_url(endpoint.base_url)
+    endpoint.base_url = endpoint.base_url.rstrip("/")
 
 
 def _check_protocol(judge: Judge) -> Protocol:
@@ -184,13 +234,13 @@ def slug_of(name: str) -> str:
 
 def missing_key(judge: Judge) -> str:
     """Why the judge's key cannot be read where the arena runs; "" if it can, or none is needed."""
-    if judge.is_simulated:
+    if judge.endpoint is None:
         return ""
     try:
-        key = read_key(judge.api_key_env, os.environ)
+        key = read_key(judge.endpoint.api_key_env, os.environ)
     except KeyVariableError as error:
         return str(error)
-    return "" if key else unset_key(judge.api_key_env)
+    return "" if key else unset_key(judge.endpoint.api_key_env)
 
 
 def price_of(model: str, base_url: str) -> Price | None:

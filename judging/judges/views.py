@@ -20,16 +20,18 @@ from arena.pages.permissions import Visitor, staff_only
 from judging.endpoints.costs import Prices
 from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
 from judging.judges.services import (
+    OF_ENDPOINT,
     SETTINGS,
     JudgeError,
     configure_judge,
     create_judge,
     enter_price,
+    known_endpoint,
     missing_key,
     price_of,
     slug_of,
 )
-from judging.models import Judge
+from judging.models import Endpoint, Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import text_name
@@ -50,8 +52,8 @@ ADVANCED: dict[str, tuple[str, ...]] = {
         "wording_files",
         "own_wording",
     ),
-    "Sampling": ("temperature", "max_tokens", "timeout", "options", "logprobs"),
-    "Pace": ("concurrency", "requests_per_minute", "tokens_per_minute"),
+    "Sampling": ("temperature", "max_tokens", "options", "logprobs"),
+    "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
     "Runs": ("both_orders", "active"),
     "Simulation": ("provider", "simulation"),
 }
@@ -159,6 +161,9 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, task: str = Task.COMPARE, **kwargs: Any) -> None:
         """The protocol decides the task of a judge; ``task`` is that of a new one without a protocol."""
         super().__init__(*args, **kwargs)
+        self.fields |= forms.fields_for_model(Endpoint, [*OF_ENDPOINT]) | self.fields
+        self.order_fields(self.field_order)
+        self.fields["base_url"].required = False  # of simulated judges
         chosen = self.instance.protocol if self.instance.pk else ""
         protocol_chosen = PROTOCOLS.get(str(self.data.get("protocol", chosen)))
         self.task = protocol_chosen.task if protocol_chosen else Task(task)
@@ -179,7 +184,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if self.instance.pk:
             self.fields["slug"].disabled = True
-            known = {"name": self.instance.name, "slug": self.instance.slug, **_prices(self.instance)}
+            known = {"name": self.instance.name, "slug": self.instance.slug, **_of_endpoint(self.instance)}
             self.initial.update(known)
         if self.instance.wording:
             own.choices = [(name, name) for name in self.instance.wording]
@@ -257,11 +262,30 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def wanted(self) -> Judge:
         """The judge as the valid form describes it, not stored."""
-        kept = {name: self.instance.wording[name] for name in self.cleaned_data.get("own_wording", ())}
+        given = self.cleaned_data
+        kept = {name: self.instance.wording[name] for name in given.get("own_wording", ())}
+        is_simulated = given["provider"] == Judge.Provider.SIMULATED
         return Judge(
-            **{name: self.cleaned_data[name] for name in CONFIG_FIELDS if name in self.cleaned_data},
-            wording=kept | self.cleaned_data["wording_files"],
+            **{name: given[name] for name in CONFIG_FIELDS if name in given},
+            endpoint=None if is_simulated else self._endpoint(),
+            wording=kept | given["wording_files"],
         )
+
+    def _endpoint(self) -> Endpoint:
+        """The endpoint that was asked for; a pace that nobody changed is that of others who share it."""
+        wanted = Endpoint(**{name: self.cleaned_data[name] for name in OF_ENDPOINT})
+        known = known_endpoint(wanted)
+        for name in Endpoint.PACE if known else ():
+            if name not in self.changed_data:
+                setattr(wanted, name, getattr(known, name))
+        return wanted
+
+    @property
+    def sharing(self) -> list[str]:
+        """The other judges whose endpoint this one asks, by name."""
+        endpoint = self.instance.endpoint if self.instance.pk else None
+        others = Judge.objects.filter(endpoint=endpoint).exclude(pk=self.instance.pk) if endpoint else ()
+        return [judge.name for judge in others]
 
     def store(self, by: Visitor) -> Judge | None:
         """The stored judge; None, with an error of the form, if that cannot be."""
@@ -270,7 +294,8 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             with transaction.atomic():
                 wanted = self.wanted()
                 known = price_of(wanted.model, wanted.base_url)
-                if self.instance.pk or (known and known.prices != self.prices):
+                changes_price = known is not None and known.prices != self.prices
+                if self.instance.pk or changes_price or _changes_pace(wanted):
                     check_may_change_what_is_asked(by)
                 check_may_bind(wanted, by)
                 stored = self._stored(given["slug"], given["name"], by)
@@ -283,15 +308,25 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def _stored(self, slug: str, name: str, by: Visitor) -> Judge:
         if not self.instance.pk:
             return create_judge(slug, name, self.wanted(), by)
-        fresh = Judge.objects.select_related("rater").get(pk=self.instance.pk)
+        fresh = Judge.objects.whole().get(pk=self.instance.pk)
         return configure_judge(fresh, name, self.wanted(), by)
 
 
-def _prices(judge: Judge) -> dict[str, Any]:
+def _changes_pace(wanted: Judge) -> bool:
+    """Whether an endpoint that others share would get other limits."""
+    known = known_endpoint(wanted.asks)
+    return known is not None and any(
+        getattr(known, name) != getattr(wanted.asks, name) for name in Endpoint.PACE
+    )
+
+
+def _of_endpoint(judge: Judge) -> dict[str, Any]:
+    """The fields of the form that say whom a judge asks, and at which prices."""
+    found = {name: getattr(judge.asks, name) for name in OF_ENDPOINT}
     price = price_of(judge.model, judge.base_url)
     if price is None:
-        return {}
-    return {"prompt_price": price.prompt, "reply_price": price.completion, "currency": price.currency}
+        return found
+    return found | {"prompt_price": price.prompt, "reply_price": price.completion, "currency": price.currency}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -331,7 +366,7 @@ def _task(request: HttpRequest) -> str:
 
 
 def get_judge(slug: str) -> Judge:
-    return get_object_or_404(Judge.objects.select_related("rater"), rater__slug=slug)
+    return get_object_or_404(Judge.objects.whole(), rater__slug=slug)
 
 
 def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpResponse:
@@ -347,11 +382,11 @@ def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpR
 
 def _like(slug: str | None) -> dict[str, object]:
     """What a new judge takes over from another."""
-    other = Judge.objects.select_related("rater").filter(rater__slug=slug).first() if slug else None
+    other = Judge.objects.whole().filter(rater__slug=slug).first() if slug else None
     if other is None:
         return {}
     copied = {name: getattr(other, name) for name in CONFIG_FIELDS if name not in NOT_COPIED}
-    return {"name": f"{other.name} (2)", **copied, **_prices(other)}
+    return {"name": f"{other.name} (2)", **copied, **_of_endpoint(other)}
 
 
 @require_safe

@@ -86,7 +86,8 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
 
     def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
         replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
-        return replied.select_related("assignment__completion", "run__study", "run__judge__rater").first()
+        needed = ("assignment__completion", "run__study", "run__judge__rater", "run__judge__endpoint")
+        return replied.select_related(*needed).first()
 
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with only what the next step needs."""

@@ -1,47 +1,32 @@
+from __future__ import annotations
+
 import json
+from typing import Final
 
 from django.db import models
 from django.db.models import Q
 
 from arena.models import Assignment, Rater, Study
 from arena.rating import scales
-from judging.endpoints.costs import Prices
+from judging.models.endpoints import Endpoint
 from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import ConfiguredProtocol
 
-
-class Price(models.Model):
-    model = models.CharField(max_length=200, help_text="As judges name it.")
-    base_url = models.CharField(
-        "address", max_length=500, blank=True, help_text="Leave empty for any address."
-    )
-    prompt = models.DecimalField("input price", max_digits=12, decimal_places=6)
-    completion = models.DecimalField("output price", max_digits=12, decimal_places=6)
-    currency = models.CharField(max_length=3, default="USD")
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ["model", "base_url"]
-        constraints = [
-            models.UniqueConstraint(fields=["model", "base_url"], name="price_once"),
-            models.CheckConstraint(condition=Q(prompt__gte=0, completion__gte=0), name="price_not_negative"),
-        ]
-
-    def __str__(self) -> str:
-        return self.model
-
-    @property
-    def prices(self) -> Prices:
-        return Prices(self.prompt, self.completion, self.currency)
-
+SIMULATED: Final = Endpoint(model="simulated")
 
 _configured_protocols: dict[tuple[object, ...], ConfiguredProtocol] = {}
 """By protocol and settings. Values keep their protocol alive, so its id in the key stays unique."""
 
 
+class JudgeQuerySet(models.QuerySet["Judge"]):
+    def whole(self) -> JudgeQuerySet:
+        """With rater and endpoint."""
+        return self.select_related("rater", "endpoint")
+
+
 class Judge(models.Model):
-    """An LLM rater: model, endpoint, protocol, answer scale and sampling options. It never holds a key."""
+    """An LLM rater: endpoint with its model, protocol, answer scale and sampling options."""
 
     class Provider(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible endpoint"
@@ -49,14 +34,9 @@ class Judge(models.Model):
 
     rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
     provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
-    model = models.CharField(max_length=200, help_text="As the endpoint names it.")
-    base_url = models.CharField(
-        "address",
-        max_length=500,
-        blank=True,
-        help_text="Of an OpenAI-compatible endpoint, e.g. https://api.example.com/v1.",
+    endpoint = models.ForeignKey(
+        Endpoint, models.PROTECT, null=True, blank=True, related_name="judges", help_text="Not if simulated."
     )
-    api_key_env = models.CharField("key variable", max_length=100, blank=True)
     protocol = models.CharField(max_length=50, default="likert")
     form = models.CharField(
         "answer scale",
@@ -101,7 +81,6 @@ class Judge(models.Model):
     max_tokens = models.PositiveIntegerField(
         null=True, blank=True, default=1024, help_text="Longest reply in tokens, including thinking."
     )
-    timeout = models.FloatField(default=120, help_text="Seconds to wait for a reply.")
     options = models.JSONField(
         default=dict, blank=True, help_text='Further fields of the request, e.g. {"top_p": 0.9}.'
     )
@@ -111,26 +90,21 @@ class Judge(models.Model):
     both_orders = models.BooleanField(
         default=False, help_text="Runs ask about every pair in both orders unless you choose otherwise."
     )
-    concurrency = models.PositiveSmallIntegerField(default=8, help_text="Calls at a time, over all workers.")
-    requests_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Leave empty for no limit."
-    )
-    tokens_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Input and output together. Leave empty for no limit."
-    )
     active = models.BooleanField(default=True, help_text="An inactive judge starts no runs.")
     prompt_hash = models.CharField(
         max_length=64, editable=False, help_text="Wording this judge was asked with, fixed by its first run."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = JudgeQuerySet.as_manager()
+
     class Meta:
         ordering = ["rater__name"]
         constraints = [
             models.CheckConstraint(condition=Q(points__in=scales.POINTS), name="judge_points_is_a_scale"),
-            models.CheckConstraint(condition=Q(timeout__gt=0), name="judge_timeout_positive"),
             models.CheckConstraint(
-                condition=Q(provider="simulated") | (Q(provider="openai") & ~Q(base_url="")),
+                condition=Q(provider="simulated", endpoint=None)
+                | Q(provider="openai", endpoint__isnull=False),
                 name="judge_has_an_endpoint",
             ),
         ]
@@ -161,6 +135,23 @@ class Judge(models.Model):
     @property
     def name(self) -> str:
         return self.rater.name
+
+    @property
+    def asks(self) -> Endpoint:
+        """Its endpoint; for a simulated judge, which asks nobody, one that stands for it."""
+        return self.endpoint or SIMULATED
+
+    @property
+    def model(self) -> str:
+        return self.asks.model
+
+    @property
+    def base_url(self) -> str:
+        return self.asks.base_url
+
+    @property
+    def timeout(self) -> float:
+        return self.asks.timeout
 
     @property
     def is_simulated(self) -> bool:

@@ -10,6 +10,10 @@ from judging.models.judges import Judge
 
 
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
+    def whole(self) -> JudgeRunQuerySet:
+        """With study and judge."""
+        return self.select_related("study", "judge__rater", "judge__endpoint")
+
     def active(self) -> JudgeRunQuerySet:
         """Queued, running or paused: at most one of a judge over a study."""
         return self.filter(state__in=["queued", "running", "paused"])

@@ -24,7 +24,7 @@ class PanelForm(forms.Form):
         help_text="A majority gives one answer or a tie. A mean gives a rating from 1 to 8.",
     )
     members = forms.ModelMultipleChoiceField(
-        Judge.objects.select_related("rater"),
+        Judge.objects.whole(),
         widget=forms.CheckboxSelectMultiple,
         help_text="At least two. The panel rates a pair once all members have, in the same order.",
     )

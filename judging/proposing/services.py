@@ -21,15 +21,14 @@ from arena.pages.permissions import Visitor
 from arena.studies import questions
 from arena.studies.questions import Wording
 from judging.endpoints import costs
-from judging.endpoints.client import NoReplyError, Reply, Request, RetryPolicy, attempt, refusal
+from judging.endpoints.client import NoReplyError, Reply, RetryPolicy, attempt, refusal
 from judging.endpoints.costs import Load, Range, Total
-from judging.endpoints.limits import StartingCall
+from judging.judges.asked import asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
 from judging.proposing import wording
 from judging.runs import limiting, queue
-from judging.runs.asking import GRACE, client_of, endpoint_of
 from judging.runs.spending import prices_of
 from judging.runs.work import boundary_secret
 
@@ -51,13 +50,13 @@ def open_prompts(study: Study) -> QuerySet[Prompt]:
 def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
     """What asking about these prompts takes, without retries. Raises JudgeError."""
     _check(judge)
-    endpoint = endpoint_of(judge)
-    [prices] = prices_of([endpoint])
+    model = asked_by(judge)
+    [prices] = prices_of([model])
     asked = [_messages(prompt) for prompt in prompts]
     sizes = [sum(costs.size(one["content"]) for one in each) for each in asked]
     bound = sum(costs.most_prompt_tokens(each) for each in asked)
-    bound += len(asked) * costs.most_option_tokens(endpoint.options)
-    count, limit = Decimal(len(asked)), endpoint.reply_limit
+    bound += len(asked) * costs.most_option_tokens(model.options)
+    count, limit = Decimal(len(asked)), model.reply_limit
     usual = Decimal(USUAL_REPLY if limit is None else min(USUAL_REPLY, limit))
     prompt_tokens = Range(sum(sizes) / costs.BYTES_PER_TOKEN / count, bound / count)
     reply_tokens = Range(usual, None if limit is None else Decimal(limit))
@@ -112,7 +111,8 @@ def work_off() -> int:
     until, asked = timezone.now() + IN_A_ROW, 0
     while timezone.now() < until:
         due = ProposalCall.objects.filter(state=State.WAITING, due_at__lte=timezone.now())
-        row = due.select_related("prompt__study", "judge__rater").order_by("due_at", "pk").first()
+        needed = ("prompt__study", "judge__rater", "judge__endpoint")
+        row = due.select_related(*needed).order_by("due_at", "pk").first()
         if row is None:
             break
         asked += _ask(row)
@@ -121,30 +121,18 @@ def work_off() -> int:
 
 def _ask(row: ProposalCall) -> bool:
     """Ask about one prompt; False if that has to wait, or another process does it."""
-    judge = row.judge
-    endpoint = endpoint_of(judge)
+    model = asked_by(row.judge)
     messages = _messages(row.prompt)
-    tokens = costs.most_prompt_tokens(messages) // 3 + (endpoint.reply_limit or USUAL_REPLY)
-    lease = timedelta(seconds=judge.timeout) + GRACE
-    limits = limiting.limits_of(judge)
-    name = f"proposal/{row.pk}/{row.attempt}"
-    call = StartingCall(str(judge.pk), endpoint.base_url, name, limits, tokens, lease.total_seconds())
+    call = limiting.starting(model, f"proposal/{row.pk}/{row.attempt}", messages, model.lease)
     if wait := limiting.start_one(call):
         later = timezone.now() + timedelta(seconds=wait)
         ProposalCall.objects.filter(pk=row.pk, state=State.WAITING).update(due_at=later)
         return False
-    if not _claim(row, messages, lease):
+    if not _claim(row, messages, model.lease):
         limiting.cancel_one(call)
         return False
-    request = Request(
-        model=endpoint.model,
-        messages=messages,
-        timeout=endpoint.timeout,
-        max_tokens=endpoint.max_tokens,
-        temperature=endpoint.temperature,
-        options=endpoint.options,
-    )
-    result, _ = attempt(lambda: client_of(endpoint).ask(request), f"requirements of prompt {row.prompt_id}")
+    about = f"requirements of prompt {row.prompt_id}"
+    result, _ = attempt(lambda: model.client().ask(model.request(messages)), about)
     limiting.note_ended([limiting.ended_call(call, result)])
     if isinstance(result, Reply):
         _commit(row, result)
@@ -177,7 +165,7 @@ def _commit(row: ProposalCall, reply: Reply) -> None:
     call.raw_reply, call.finish_reason = reply.text or reply.refusal, reply.finish_reason
     call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
     call.error = "" if found else _why_none(reply)
-    [prices] = prices_of([endpoint_of(row.judge)])
+    [prices] = prices_of([asked_by(row.judge)])
     if prices and reply.prompt_tokens is not None and reply.completion_tokens is not None:
         tokens = costs.reply_tokens(reply.completion_tokens, reply.reasoning_tokens)
         call.cost, call.currency = prices.of(reply.prompt_tokens, tokens), prices.currency

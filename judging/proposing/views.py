@@ -23,7 +23,7 @@ class AskForm(forms.Form):
     """What to show the cost of."""
 
     judge = forms.ModelChoiceField(
-        Judge.objects.filter(active=True, provider=Judge.Provider.OPENAI).select_related("rater"),
+        Judge.objects.filter(active=True, provider=Judge.Provider.OPENAI).whole(),
         label="Model of the judge",
         help_text="Its endpoint, key, sampling options and limits are used.",
     )
@@ -39,7 +39,7 @@ class AskForm(forms.Form):
 class ConfirmForm(forms.Form):
     """What was shown, confirmed."""
 
-    judge = forms.ModelChoiceField(Judge.objects.select_related("rater"))
+    judge = forms.ModelChoiceField(Judge.objects.whole())
     batch = forms.UUIDField()
     prompts = forms.RegexField(r"^\d{1,9}(,\d{1,9})*$", max_length=10 * services.MOST_AT_ONCE)
 

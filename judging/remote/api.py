@@ -374,7 +374,7 @@ def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> S
 def show_judge(request: HttpRequest, slug: str) -> Status[object]:
     """How to ask the judge. Only its own token may."""
     rater = rater_of(request)
-    judge = Judge.objects.select_related("rater").filter(rater=rater).first()
+    judge = Judge.objects.whole().filter(rater=rater).first()
     if judge is None or judge.slug != slug:
         return Status(404, ErrorOut(detail=f'This token belongs to no judge "{slug}".', field="slug"))
     runs, waiting = remote_services.work_left(judge)
@@ -382,7 +382,7 @@ def show_judge(request: HttpRequest, slug: str) -> Status[object]:
         200,
         JudgeOut(
             **{name: getattr(judge, name) for name in OF_JUDGE},
-            key_variable=judge.api_key_env,
+            key_variable=judge.asks.api_key_env,
             prompt_hash=judge.current_prompt_hash(),
             runs=runs,
             waiting=waiting,

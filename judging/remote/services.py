@@ -72,7 +72,7 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
 
     Raises NotAllowedError if the study is closed or the judge may not rate it.
     """
-    judge = Judge.objects.select_related("rater").filter(rater=rater).first()
+    judge = Judge.objects.whole().filter(rater=rater).first()
     if judge:
         if study and study.is_closed:
             raise NotAllowedError("This study is closed and takes no more ratings.")

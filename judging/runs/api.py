@@ -206,14 +206,14 @@ def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
     study = Study.objects.filter(slug=given.study).first()
     if study is None:
         raise _MissingError(f'No study has the slug "{given.study}".', "study")
-    judge = Judge.objects.select_related("rater").filter(rater__slug=given.judge).first()
+    judge = Judge.objects.whole().filter(rater__slug=given.judge).first()
     if judge is None:
         raise _MissingError(f'No judge has the slug "{given.judge}".', "judge")
     return study, judge
 
 
 def _run(run_id: int) -> JudgeRun:
-    run = JudgeRun.objects.select_related("study", "judge__rater").filter(pk=run_id).first()
+    run = JudgeRun.objects.whole().filter(pk=run_id).first()
     if run is None:
         raise _MissingError(f"No judge run has the number {run_id}.", "run_id")
     return run

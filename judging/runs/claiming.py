@@ -199,7 +199,8 @@ def asker_of(assignment: int) -> Asker | None:
         run__state=JudgeRun.State.RUNNING,
         run__remote=False,
     )
-    return next((Asker(*row) for row in rows.values_list("run", "run__judge__base_url")), None)
+    askers = rows.values_list("run", "run__judge__endpoint__base_url")
+    return next((Asker(run, address or "") for run, address in askers), None)
 
 
 def leave(assignment: int) -> None:
@@ -293,8 +294,8 @@ class _Batch:
         let_in = [self._let_in(wanted) for _, wanted in sorted(by_run.items())]
         for wanted in filter(None, let_in):
             run = wanted[0][0].work.run
-            calls, endpoints = [call for _, call, _ in wanted], [asked.endpoint for *_, asked in wanted]
-            for plan, call, asked in wanted[: spending.reserve(run, calls, endpoints)]:
+            calls, models = [call for _, call, _ in wanted], [asked.model for *_, asked in wanted]
+            for plan, call, asked in wanted[: spending.reserve(run, calls, models)]:
                 plan.calls.append((call, asked))
         self._give_back(plans)
 

@@ -18,13 +18,14 @@ from arena.rating import planning, plans
 from arena.rating.plans import Target
 from judging.endpoints import costs
 from judging.endpoints.costs import Load, Prices, Range, Total
+from judging.judges.asked import AskedModel, asked_by, authors
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation, rehearsal
 from judging.protocols.conversation import Question
 from judging.protocols.parsing import no_text
 from judging.protocols.protocol import About
 from judging.protocols.rehearsal import Rehearsed, rehearse
-from judging.runs.asking import CallBuilder, Endpoint, authors, endpoint_of
+from judging.runs.asking import CallBuilder
 from judging.runs.lifecycle import check_usable
 from judging.runs.spending import prices_of
 from judging.runs.work import Work, requirements, text_of
@@ -45,7 +46,9 @@ class ReplyStatistics:
 
 def reply_statistics(judge: Judge) -> ReplyStatistics:
     """How the judge's model has replied of late, to any judge; reply lengths only for the same protocol."""
-    alike = JudgeRun.objects.filter(judge__model=judge.model, judge__base_url=judge.base_url)
+    alike = JudgeRun.objects.filter(
+        judge__endpoint__model=judge.model, judge__endpoint__base_url=judge.base_url
+    )
     runs = list(alike.order_by("-pk").values_list("pk", flat=True)[:RECENT_RUNS])
     calls = JudgeCall.objects.filter(
         run__in=runs,
@@ -134,7 +137,7 @@ class _Estimating:
         self._study, self._judge, self._which, self._pairs = study, judge, which, pairs
         self._assignments = [(each, showing) for each in pairs for showing in each.showings]
         self._configured = judge.configured_for(study)
-        self._endpoints = {author: endpoint_of(judge, author) for author in authors(self._configured)}
+        self._models = {author: asked_by(judge, author) for author in authors(self._configured)}
         self._statistics = reply_statistics(judge)
         self._keys: dict[int, frozenset[str]] = {}
         takes = self._configured.takes_questions
@@ -146,9 +149,9 @@ class _Estimating:
         works = self._works(min(most, max(fewest, QUESTIONS // keys)))
         slots = self._slots(works)
         cached = self._cached(works, slots)
-        prices = dict(zip(self._endpoints, prices_of(self._endpoints.values()), strict=True))
+        prices = dict(zip(self._models, prices_of(self._models.values()), strict=True))
         loads = [
-            self._load(slot, cached.get(key, Fraction(0)), self._endpoints[slot.question.author], prices)
+            self._load(slot, cached.get(key, Fraction(0)), self._models[slot.question.author], prices)
             for key, slot in slots.items()
         ]
         whole = costs.total(loads) if loads else Total(costs.NOTHING, costs.NOTHING, costs.NOTHING, None)
@@ -156,7 +159,7 @@ class _Estimating:
             (share * slots[key].share * self._times(slots[key].question) for key, share in cached.items()),
             Fraction(0),
         )
-        models = {self._endpoints[author].model: price for author, price in prices.items()}
+        models = {self._models[author].model: price for author, price in prices.items()}
         unpriced = (
             () if self._judge.is_simulated else tuple(name for name, price in models.items() if not price)
         )
@@ -246,7 +249,7 @@ class _Estimating:
         for work in works:
             for question in rehearsal.questions(work.configured_protocol, work.texts):
                 slots[question.key].sizes.append(rehearsal.size(question))
-                options = costs.most_option_tokens(self._endpoints[question.author].options)
+                options = costs.most_option_tokens(self._models[question.author].options)
                 slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
         for slot in slots.values():
             # What is asked about one answer is counted exactly.
@@ -277,14 +280,14 @@ class _Estimating:
         self,
         slot: _Slot,
         cached: Fraction,
-        endpoint: Endpoint,
+        model: AskedModel,
         prices: Mapping[str, Prices | None],
     ) -> Load:
         rehearsed = slot.rehearsed
         exact = self._times(slot.question) * slot.share * (1 - cached)
         times = Decimal(exact.numerator) / exact.denominator
-        usual = self._usual_reply(endpoint)
-        limit = endpoint.reply_limit
+        usual = self._usual_reply(model)
+        limit = model.reply_limit
         quoted = rehearsed.quotes * costs.BYTES_PER_TOKEN
         size, bound = _mean(slot.sizes) + quoted * usual, _mean(slot.bounds)
         return Load(
@@ -297,24 +300,24 @@ class _Estimating:
             prices=prices[slot.question.author],
         )
 
-    def _usual_reply(self, endpoint: Endpoint) -> Decimal:
+    def _usual_reply(self, model: AskedModel) -> Decimal:
         usual = self._statistics.reply_tokens or Decimal(USUAL_REPLY)
-        return usual if endpoint.reply_limit is None else min(usual, Decimal(endpoint.reply_limit))
+        return usual if model.reply_limit is None else min(usual, Decimal(model.reply_limit))
 
     def _seconds(self, whole: Total) -> Range | None:
         """Duration by earlier replies, concurrency and limits; None if nothing is known."""
-        judge = self._judge
-        at_once = judge.concurrency
+        endpoint = self._judge.asks
+        at_once = endpoint.concurrency
         if settings.EMBEDDED_WORKER:
             at_once = min(at_once, settings.WORKER_CONCURRENCY)
         paces = []  # seconds for a call or a token, and how many
         if self._statistics.seconds:
             paces.append((self._statistics.seconds / at_once, whole.calls))
-        if judge.requests_per_minute:
-            paces.append((Decimal(60) / judge.requests_per_minute, whole.calls))
-        if judge.tokens_per_minute:
+        if endpoint.requests_per_minute:
+            paces.append((Decimal(60) / endpoint.requests_per_minute, whole.calls))
+        if endpoint.tokens_per_minute:
             tokens = whole.prompt_tokens + whole.reply_tokens
-            paces.append((Decimal(60) / judge.tokens_per_minute, tokens))
+            paces.append((Decimal(60) / endpoint.tokens_per_minute, tokens))
         if not paces:
             return None
         highs = [pace * each.high if each.high is not None else None for pace, each in paces]

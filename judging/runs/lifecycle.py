@@ -18,13 +18,13 @@ from arena.rating import planning, plans, text_planning
 from judging.endpoints import costs
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.simulated import Simulation
+from judging.judges.asked import all_asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
-from judging.runs.asking import endpoints
 from judging.runs.spending import check_budget
 
 
@@ -82,15 +82,16 @@ def _check_remote(judge: Judge, study: Study) -> None:
 
 def _check_keys(judge: Judge) -> None:
     """Raise JudgeError unless there is a key for every model that the judge's protocol asks."""
-    for endpoint in endpoints(judge):
+    for asked in all_asked_by(judge):
+        variable = asked.endpoint.api_key_env
         try:
-            key = read_key(endpoint.api_key_env, os.environ)
+            key = read_key(variable, os.environ)
         except KeyVariableError as error:
             raise JudgeError(str(error)) from error
         if not key:
             raise JudgeError(
-                f"The environment variable {endpoint.api_key_env}, which holds the key that {judge.name} "
-                f"needs to ask {endpoint.model}, is not set where the arena runs."
+                f"The environment variable {variable}, which holds the key that {judge.name} "
+                f"needs to ask {asked.model}, is not set where the arena runs."
             )
 
 
@@ -183,7 +184,7 @@ def plan_run(run_id: int) -> None:
         queued = JudgeRun.objects.select_for_update(of=("self",)).filter(
             pk=run_id, state=JudgeRun.State.QUEUED
         )
-        run = queued.select_related("study", "judge__rater").first()
+        run = queued.whole().first()
         if run is None:
             return
         planned = planning.plan(run.study, run.judge.rater, wanted(run), points=run.judge.points)
@@ -244,7 +245,7 @@ def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
     if not free and not threads:
         return []
     running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
-    run = running.select_related("study", "judge__rater").first()
+    run = running.whole().first()
     if run is None or run.judge.rater.paused_at:
         return []
     if run.study.is_closed:
@@ -259,7 +260,7 @@ def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
             _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
         return []
     # A few more than there is room for: they wait at the door while others end.
-    for_others = min(free, room and max(room + run.judge.concurrency // 4 - threads, 0))
+    for_others = min(free, room and max(room + run.judge.asks.concurrency // 4 - threads, 0))
     if not threads + for_others:
         return []
     chosen = _choose(run, threads, for_others, now)

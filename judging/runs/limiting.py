@@ -1,6 +1,7 @@
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
@@ -9,7 +10,9 @@ from django.utils import timezone
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
 from judging.endpoints.limits import MANY, EndedCall, Limits, Outage, StartingCall, limiter
-from judging.models import Judge, JudgeCall
+from judging.judges.asked import AskedModel
+from judging.models import Endpoint, Judge, JudgeCall
+from judging.protocols.conversation import Message
 from judging.runs.asking import PreparedCall
 from judging.runs.batching import Combiner
 
@@ -81,17 +84,18 @@ _ending = Combiner[EndedCall, Outage | None](note_ended, most=64)
 
 def room(judge: Judge) -> tuple[float, int]:
     """Seconds until the judge may be asked again, and how many calls may then be made at once."""
-    return (
-        (0.0, MANY) if judge.is_simulated else limiter().room(str(judge.pk), judge.base_url, limits_of(judge))
-    )
+    endpoint = judge.endpoint
+    if endpoint is None:
+        return 0.0, MANY
+    return limiter().room(str(endpoint.pk), endpoint.base_url, limits_of(endpoint))
 
 
-def limits_of(judge: Judge) -> Limits:
-    return Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
+def limits_of(endpoint: Endpoint) -> Limits:
+    return Limits(endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute)
 
 
 def outage_of(judge: Judge) -> Outage | None:
-    return None if judge.is_simulated else limiter().outage(judge.base_url)
+    return limiter().outage(judge.endpoint.base_url) if judge.endpoint else None
 
 
 TRIALS: Final = Limits(concurrency=1, requests_per_minute=10)
@@ -109,14 +113,17 @@ def end_trial(trial: StartingCall) -> None:
 
 
 def _starting(call: JudgeCall, asked: PreparedCall) -> StartingCall:
-    judge = call.run.judge
-    tokens = 0
-    if judge.tokens_per_minute:
+    return starting(asked.model, _name(call), asked.request.messages, asked.lease)
+
+
+def starting(model: AskedModel, name: str, messages: Sequence[Message], lease: timedelta) -> StartingCall:
+    """A call as the limits of its endpoint count it; ``name`` is its own among all calls."""
+    endpoint, tokens = model.endpoint, 0
+    if endpoint.tokens_per_minute:
         # The bound counts a token for every byte, where texts have three to four.
-        tokens = costs.most_prompt_tokens(asked.request.messages) // 3
-        tokens += asked.endpoint.reply_limit or USUAL_REPLY
-    lease = asked.lease.total_seconds()
-    return StartingCall(str(judge.pk), asked.endpoint.base_url, _name(call), limits_of(judge), tokens, lease)
+        tokens = costs.most_prompt_tokens(messages) // 3 + (model.reply_limit or USUAL_REPLY)
+    limits = limits_of(endpoint)
+    return StartingCall(str(endpoint.pk), endpoint.base_url, name, limits, tokens, lease.total_seconds())
 
 
 def _name(call: JudgeCall) -> str:

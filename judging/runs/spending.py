@@ -19,23 +19,20 @@ from arena.audit.recording import Kind, record
 from arena.pages.permissions import Visitor
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
+from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, Price
-from judging.runs.asking import Endpoint, endpoints
 
 ZERO = Decimal(0)
 
 
-def prices_of(asked: Iterable[Endpoint]) -> list[Prices | None]:
+def prices_of(asked: Iterable[AskedModel]) -> list[Prices | None]:
     """The price of each model at its endpoint; None where it is not known."""
     asked = list(asked)
-    rows = Price.objects.filter(model__in={endpoint.model for endpoint in asked})
+    rows = Price.objects.filter(model__in={each.model for each in asked})
     known = {(row.model, row.base_url.rstrip("/")): row for row in rows}
-    found = (
-        known.get((endpoint.model, endpoint.base_url.rstrip("/"))) or known.get((endpoint.model, ""))
-        for endpoint in asked
-    )
+    found = (known.get((each.model, each.base_url)) or known.get((each.model, "")) for each in asked)
     return [row.prices if row else None for row in found]
 
 
@@ -48,19 +45,18 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
         raise JudgeError("The budget must be more than 0.")
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
-    asked = endpoints(judge)
+    asked = all_asked_by(judge)
     prices = prices_of(asked)
-    for endpoint, price in zip(asked, prices, strict=True):
+    for each, price in zip(asked, prices, strict=True):
         if price is None:
             raise JudgeError(
-                f"A budget needs a price for {endpoint.model} at {endpoint.base_url}. Enter it in the "
+                f"A budget needs a price for {each.model} at {each.base_url}. Enter it in the "
                 "judge's "
                 "settings."
             )
-        if endpoint.reply_limit is None:
+        if each.reply_limit is None:
             raise JudgeError(
-                f"A budget needs the longest reply of {endpoint.model}. Enter max tokens in the judge's "
-                "settings."
+                f"A budget needs the longest reply of {each.model}. Enter max tokens in the judge's settings."
             )
     currencies = sorted({price.currency for price in prices if price})
     if len(currencies) > 1:
@@ -71,17 +67,15 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
     return currencies[0]
 
 
-def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]) -> int:
+def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[AskedModel]) -> int:
     """Reserve the most that calls can cost; returns how many of them, from the first on, may be made.
 
-    For the transaction that writes the calls: sets their prices and ``reserved``. asked: the endpoint of
+    For the transaction that writes the calls: sets their prices and ``reserved``. asked: the model of
     each. If the next call can never fit into the budget the run is paused; calls in flight may still free
     enough.
     """
     prices = [price if price and run.currency in ("", price.currency) else None for price in prices_of(asked)]
-    bounds = [
-        _bound(call, endpoint, price) for call, endpoint, price in zip(calls, asked, prices, strict=True)
-    ]
+    bounds = [_bound(call, model, price) for call, model, price in zip(calls, asked, prices, strict=True)]
     currency = run.currency or next((price.currency for price in prices if price), "")
     fitting = _reserve(run.pk, bounds, currency)
     for call, price, bound in zip(calls[:fitting], prices, bounds, strict=False):
@@ -91,11 +85,11 @@ def reserve(run: JudgeRun, calls: Sequence[JudgeCall], asked: Sequence[Endpoint]
     return fitting
 
 
-def _bound(call: JudgeCall, endpoint: Endpoint, price: Prices | None) -> Decimal | None:
-    if price is None or endpoint.reply_limit is None:
+def _bound(call: JudgeCall, model: AskedModel, price: Prices | None) -> Decimal | None:
+    if price is None or model.reply_limit is None:
         return None
-    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(endpoint.options)
-    return price.of(sent, endpoint.reply_limit)
+    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(model.options)
+    return price.of(sent, model.reply_limit)
 
 
 def _reserve(run: int, bounds: Sequence[Decimal | None], currency: str) -> int:
@@ -210,7 +204,7 @@ def change_budget(run: JudgeRun, budget: Decimal | None, by: Visitor | None = No
     Everybody may lower it, or give one to a run that has none.
     """
     locked = JudgeRun.objects.select_for_update(of=("self",), no_key=True)
-    current = locked.select_related("judge__rater", "study").get(pk=run.pk)
+    current = locked.select_related("judge__rater", "judge__endpoint", "study").get(pk=run.pk)
     if not current.is_active:
         raise JudgeError(f"Run {run.pk} has ended, so its budget cannot change.")
     if budget is None or (current.budget is not None and budget > current.budget):

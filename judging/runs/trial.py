@@ -9,6 +9,7 @@ from arena.pages.permissions import Visitor
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
 from judging.endpoints.costs import Prices, reply_tokens
+from judging.judges.asked import asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, check
 from judging.models import Judge
@@ -18,7 +19,7 @@ from judging.protocols.parsing import read_lines, read_verdict
 from judging.protocols.protocol import Task
 from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import Place, Verdict, mirrored, side_of
-from judging.runs.asking import client_of, endpoint_of, request_to
+from judging.runs.asking import request_to
 from judging.runs.work import boundary_secret
 
 LONGEST_WAIT: Final = 30.0  # seconds that a page waits for the reply
@@ -66,10 +67,10 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
         configured = configured.asking({1: REQUIREMENT})
         texts = OneText([PROMPT], "", [GOOD], boundary_secret())
     question = conversation.next_questions(configured, texts, {})[0]
-    endpoint = endpoint_of(judge, question.author)
-    request = request_to(endpoint, question, logprobs=judge.logprobs)
+    model = asked_by(judge, question.author)
+    request = request_to(model, question, logprobs=judge.logprobs)
     request = replace(request, timeout=min(request.timeout, LONGEST_WAIT))
-    reply, seconds = attempt(lambda: client_of(endpoint).ask(request), f"a test of {endpoint.model}")
+    reply, seconds = attempt(lambda: model.client().ask(request), f"a test of {model.model}")
     if isinstance(reply, NoReplyError):
         return Trial(_why(reply), seconds=seconds)
     verdict = _verdict(question, reply)

@@ -35,7 +35,7 @@ from judging.runs.work import text_of
 
 class RunForm(forms.Form):
     study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
-    judge = forms.ModelChoiceField(Judge.objects.filter(active=True).select_related("rater"))
+    judge = forms.ModelChoiceField(Judge.objects.filter(active=True).whole())
     kind = forms.ChoiceField(label="What to ask about", choices=JudgeRun.Kind, required=False)
     limit = forms.IntegerField(
         label="Number of pairs or answers",
@@ -116,7 +116,7 @@ ENDED: Final = {
 @require_safe
 @staff_only
 def overview(request: HttpRequest) -> HttpResponse:
-    runs = list(JudgeRun.objects.select_related("study", "judge__rater").order_by("-pk")[:LAST_RUNS])
+    runs = list(JudgeRun.objects.whole().order_by("-pk")[:LAST_RUNS])
     progress = JudgeCall.objects.progress_of(runs)
     return render(
         request,
@@ -131,8 +131,8 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 def _judges() -> list[dict[str, object]]:
     """Each judge with its last run, what all of its runs cost, and whether its key is missing."""
-    judges = list(Judge.objects.select_related("rater").annotate(last=Max("runs__pk")))
-    last = JudgeRun.objects.select_related("study").in_bulk([each.last for each in judges if each.last])
+    latest = JudgeRun.objects.order_by().values("judge").annotate(last=Max("pk")).values("last")
+    last = {run.judge_id: run for run in JudgeRun.objects.select_related("study").filter(pk__in=latest)}
     paid = JudgeRun.objects.exclude(currency="").values_list("judge", "currency").annotate(sum=Sum("spent"))
     costs: dict[int, list[str]] = defaultdict(list)
     for judge, currency, spent in paid.order_by("currency"):
@@ -140,11 +140,11 @@ def _judges() -> list[dict[str, object]]:
     return [
         {
             "judge": judge,
-            "run": last.get(judge.last),
+            "run": last.get(judge.pk),
             "cost": ", ".join(costs[judge.pk]),
             "missing_key": missing_key(judge),
         }
-        for judge in judges
+        for judge in Judge.objects.whole()
     ]
 
 
@@ -308,7 +308,7 @@ def _watched(run: JudgeRun) -> dict[str, Any]:
 
 
 def _run(run_id: int) -> JudgeRun:
-    return get_object_or_404(JudgeRun.objects.select_related("study", "judge__rater"), pk=run_id)
+    return get_object_or_404(JudgeRun.objects.whole(), pk=run_id)
 
 
 @require_safe

@@ -211,7 +211,7 @@ def _of_running_runs() -> QuerySet[RunAssignment]:
         run__study__closed_at=None,
         run__judge__rater__paused_at=None,
     )
-    runs = JudgeRun.objects.select_related("study", "judge__rater")
+    runs = JudgeRun.objects.whole()
     return rows.prefetch_related(Prefetch("run", runs)).select_related(  # the run once, not with every row
         "assignment__pair__prompt",
         "assignment__pair__first__contestant",

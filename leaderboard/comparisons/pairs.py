@@ -140,8 +140,8 @@ def _comparisons(study: Study, pairs: Iterable[int]) -> dict[int, list[Compariso
     People come first, by their first answers, so that the order does not tell their names.
     """
     said: dict[int, list[Comparison]] = defaultdict(list)
-    read = Comparison.objects.counted(study).filter(pair__in=list(pairs)).select_related("rater__judge")
-    for comparison in read.order_by("pk"):
+    read = Comparison.objects.counted(study).filter(pair__in=list(pairs)).order_by("pk")
+    for comparison in read.select_related("rater__judge__endpoint"):
         said[comparison.pair_id].append(comparison)
     for given in said.values():
         began: dict[int, int] = {}

@@ -32,7 +32,7 @@ _SLUG: Final = "slug of the study"
 
 
 _OF_JUDGES: Final = (
-    *("rater__slug", "rater__name", "provider", "model", "protocol", "form", "points"),
+    *("rater__slug", "rater__name", "provider", "endpoint__model", "protocol", "form", "points"),
     *("parameters", "wording", "samples", "temperature", "max_tokens", "options"),
 )
 """The columns of a judge that pages show something of."""

@@ -110,7 +110,7 @@ def kin_of(study: Study, judges: Mapping[str, str]) -> dict[str, Kin]:
 
 def _models(slugs: Iterable[str]) -> dict[str, list[str]]:
     wanted = list(slugs)
-    fields = ("provider", "model")
+    fields = ("provider", "endpoint__model")
     asked = Judge.objects.filter(rater__slug__in=wanted).values_list("rater__slug", *fields)
     members = Panel.objects.filter(rater__slug__in=wanted, members__isnull=False)
     rows = [*asked, *members.values_list("rater__slug", *(f"members__{name}" for name in fields))]

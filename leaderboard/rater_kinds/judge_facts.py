@@ -84,7 +84,7 @@ def facts_of_judges(study: Study, selectors: Iterable[str], until: datetime) -> 
     slugs = _slugs(selectors)
     imported = Rater.objects.filter(study=study, kind="judge", slug__in=slugs).exclude(facts={})
     found = {f"judge:{one.slug}": JudgeFacts(imported=True, **_told(one)) for one in imported}
-    judges = list(Judge.objects.filter(rater__slug__in=slugs).select_related("rater")) if slugs else []
+    judges = list(Judge.objects.filter(rater__slug__in=slugs).whole()) if slugs else []
     if not judges:
         return found
     rows = JudgeRun.objects.filter(study=study, judge__in=judges, created_at__lte=until).order_by()
@@ -106,7 +106,7 @@ def _told(rater: Rater) -> dict[str, Any]:
 
 def to_export(raters: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The facts of own judges as a file of raters has them, by rater."""
-    judges = Judge.objects.filter(rater__in=list(raters)).select_related("rater")
+    judges = Judge.objects.filter(rater__in=list(raters)).whole()
     told = {judge.rater_id: _facts(judge, {"n": 0, "first": None, "last": None}) for judge in judges}
     return {
         rater: {

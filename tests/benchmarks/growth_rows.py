@@ -12,7 +12,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Membership, Pair, Prompt, Rater, Study
-from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.models import Endpoint, Judge, JudgeCall, JudgeRun, RunAssignment
 from tests.benchmarks.generated_study import Maker
 from tests.factories import make_judge
 
@@ -96,7 +96,8 @@ class GrowingStudy:
             comparison.assignment, comparison.source = assignment, "web"
         Comparison.objects.bulk_update(current, ["assignment", "source"], batch_size=500)
         of_caller = [pair for pair in zip(current, assignments, strict=True) if pair[0].rater_id == caller.pk]
-        judge = Judge.objects.create(rater=caller, model="loopback", base_url="http://127.0.0.1:9/v1")
+        endpoint = Endpoint.objects.create(model="loopback", base_url="http://127.0.0.1:9/v1")
+        judge = Judge.objects.create(rater=caller, endpoint=endpoint)
         run = self._run(judge, state="finished", finished_at=now)
         RunAssignment.objects.bulk_create(RunAssignment(run=run, assignment=each) for _, each in of_caller)
         JudgeCall.objects.bulk_create(

@@ -30,11 +30,10 @@ STOPPING_SECONDS = 20
 
 SEED = """
 from judging.judges.services import create_judge
-from judging.models import Judge
 from judging.runs.lifecycle import start_run
-from tests.factories import make_small_study
+from tests.factories import judge_with, make_small_study
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-asked = Judge(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
+asked = judge_with(model="loopback", base_url="{url}", timeout={timeout}, protocol="{protocol}")
 start_run(study, create_judge("loopback", "Loopback", asked), limit={pairs})
 """
 

@@ -17,14 +17,13 @@ from tests.arena.process.processes import free_port
 ROOT = Path(__file__).parents[2]
 
 SEED = """
-from tests.factories import make_question, make_small_study
+from tests.factories import judge_with, make_question, make_small_study
 from judging.judges.services import create_judge
-from judging.models import Judge
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
 for prompt in study.prompts.all():
     for _ in range({requirements}):
         make_question(prompt=prompt)
-judge = Judge(model="loopback", base_url="{url}", timeout=10, protocol="{protocol}")
+judge = judge_with(model="loopback", base_url="{url}", timeout=10, protocol="{protocol}")
 create_judge("loopback", "Loopback", judge)
 """
 

@@ -6,10 +6,10 @@ from typing import Any
 from django.db.models import Q
 
 from arena.models import Rater
+from judging.judges.asked import all_asked_by
 from judging.judges.services import JudgeError
 from judging.models import Judge, Panel
 from judging.protocols.protocol import UnknownProtocolError
-from judging.runs.asking import endpoints
 from judging.runs.spending import prices_of
 from leaderboard.rater_kinds.judge_facts import PUBLIC_OPTIONS
 
@@ -18,7 +18,7 @@ def configurations(raters: Iterable[int]) -> list[dict[str, Any]]:
     """The judges among raters, and the members of their panels, by slug, as JSON values."""
     ids = list(raters)
     judges = Judge.objects.filter(Q(rater__in=ids) | Q(panels__rater__in=ids))
-    found = {judge.rater_id: _judge(judge) for judge in judges.select_related("rater").distinct()}
+    found = {judge.rater_id: _judge(judge) for judge in judges.whole().distinct()}
     panels = Panel.objects.filter(rater__in=ids).select_related("rater")
     found |= {panel.rater_id: _panel(panel) for panel in panels}
     others = Rater.objects.filter(pk__in=ids, kind=Rater.Kind.JUDGE).exclude(pk__in=found)
@@ -82,9 +82,9 @@ def _asked(judge: Judge) -> dict[str, Any]:
 def _prices(judge: Judge) -> Iterator[dict[str, Any]]:
     """The prices of a million tokens of every model it asks; None where not known."""
     try:
-        asked = endpoints(judge)
+        asked = all_asked_by(judge)
     except (JudgeError, UnknownProtocolError):
         return
-    for endpoint, price in zip(asked, prices_of(asked), strict=True):
+    for each, price in zip(asked, prices_of(asked), strict=True):
         known = price and {"prompt": str(price.prompt), "completion": str(price.completion)}
-        yield {"model": endpoint.model, "currency": price and price.currency, **(known or {})}
+        yield {"model": each.model, "currency": price and price.currency, **(known or {})}

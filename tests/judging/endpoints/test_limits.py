@@ -47,7 +47,7 @@ def limiter(clock: Clock) -> Limiter:
 
 def make_call(**overrides: Any) -> StartingCall:
     limits = Limits(**overrides.pop("limits", {}))
-    defaults = {"judge": "j", "endpoint": "e", "name": f"call {next(_names)}", "tokens": 100, "lease": 60.0}
+    defaults = {"endpoint": "j", "address": "e", "name": f"call {next(_names)}", "tokens": 100, "lease": 60.0}
     return StartingCall(**{**defaults, "limits": limits, **overrides})
 
 
@@ -97,7 +97,7 @@ def test_no_more_at_a_time_than_may_be(limiter: Limiter, clock: Clock) -> None:
     inside = start(limiter, 5, limits=limits)
     assert len(inside) == 3
     assert limiter.start([make_call(limits=limits)]) == [FULL]
-    assert len(start(limiter, 5, limits=limits, judge="another")) == 3
+    assert len(start(limiter, 5, limits=limits, endpoint="another")) == 3
     end(limiter, inside[0])
     limiter.cancel([inside[1]])
     assert len(start(limiter, 5, limits=limits)) == 2
@@ -105,11 +105,11 @@ def test_no_more_at_a_time_than_may_be(limiter: Limiter, clock: Clock) -> None:
     assert len(start(limiter, 5, limits=limits)) == 3
 
 
-def test_retry_after_closes_the_judge_for_everybody(limiter: Limiter, clock: Clock) -> None:
+def test_retry_after_closes_the_endpoint_for_everybody(limiter: Limiter, clock: Clock) -> None:
     [call] = start(limiter, 1)
     end(limiter, call, "rate_limited", retry_after=20)
     assert limiter.start([make_call()]) == [20.0]
-    assert len(start(limiter, 1, judge="another")) == 1
+    assert len(start(limiter, 1, endpoint="another")) == 1
     clock.now += 20
     assert len(start(limiter, 9)) == 9
 
@@ -128,8 +128,8 @@ def test_failures_in_a_row_open_the_circuit(limiter: Limiter, clock: Clock) -> N
     assert outages[-1].since == clock.now
     assert limiter.outage("e") == outages[-1]
     assert limiter.start([make_call()]) == [outages[-1].next_try - clock.now]
-    assert limiter.start([make_call(judge="another")])[0] > 0
-    assert len(start(limiter, 1, endpoint="another")) == 1
+    assert limiter.start([make_call(endpoint="another")])[0] > 0
+    assert len(start(limiter, 1, address="another")) == 1
 
 
 def test_answers_between_failures_keep_it_closed(limiter: Limiter) -> None:
@@ -179,7 +179,7 @@ def test_which_failures_say_that_nobody_is_there(limiter: Limiter) -> None:
 class BrokenStore:
     """A Redis that is away."""
 
-    def change(self, judge: str, endpoint: str, change: Callable[..., Any]) -> Any:
+    def change(self, endpoint: str, address: str, change: Callable[..., Any]) -> Any:
         raise redis.ConnectionError("no route to host")
 
 
@@ -196,9 +196,9 @@ class TestRedis:
         """Makes stores of different processes, on a real Redis."""
         url = os.environ["BROKER_URL"]
         made = RedisStore(url)
-        made._redis.delete("arena:usage:j", "arena:circuit:e")
+        made._redis.delete("arena:endpoint:j", "arena:circuit:e")
         yield lambda: RedisStore(url)
-        made._redis.delete("arena:usage:j", "arena:circuit:e")
+        made._redis.delete("arena:endpoint:j", "arena:circuit:e")
 
     def test_many_processes_let_no_more_in_than_one(self, stores: Callable[[], Store]) -> None:
         limits = {"concurrency": 20}

@@ -26,7 +26,8 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
     assert staff.post(NEW, {**FORM, **given}).status_code == 302
     judge = Judge.objects.get()
     assert (judge.samples, judge.logprobs, judge.both_orders) == (3, True, True)
-    assert (judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute) == (64, 600, 90000)
+    limits = judge.asks
+    assert (limits.concurrency, limits.requests_per_minute, limits.tokens_per_minute) == (64, 600, 90000)
     # An answer scale brings its points.
     assert (judge.form, judge.points) == ("binary", 2)
 

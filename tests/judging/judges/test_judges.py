@@ -10,17 +10,19 @@ from arena.models import Comparison, Rater
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, storable
 from judging.endpoints.simulated import Simulation
-from judging.judges.services import SETTINGS, JudgeError, configure_judge
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.judges.services import OF_ENDPOINT, SETTINGS, JudgeError, configure_judge
+from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import start_run
-from tests.factories import make_judge, make_small_study
+from tests.factories import judge_with, make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.simulating import simulated_rating
 
 
 def config_of(judge: Judge, **overrides: Any) -> Judge:
     fields = {name: getattr(judge, name) for name in SETTINGS}
-    return Judge(**{**fields, **overrides})
+    fields |= {name: getattr(judge.asks, name) for name in OF_ENDPOINT}
+    wanted: Judge = judge_with(**{**fields, **overrides})
+    return wanted
 
 
 @pytest.mark.django_db
@@ -121,7 +123,7 @@ def test_no_secret_of_the_arena_is_sent_to_an_endpoint(
     monkeypatch.setenv(name, "the-arena-s-own")
     judge = make_judge(base_url=model.url)
     run = start_run(make_small_study(prompts=1, contestants=2), judge)
-    Judge.objects.update(api_key_env=name)  # as no door allows
+    Endpoint.objects.update(api_key_env=name)  # as no door allows
     drain()
     assert model.requests == []
     call = JudgeCall.objects.get(run=run)

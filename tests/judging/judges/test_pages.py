@@ -51,7 +51,7 @@ def test_configuring_a_judge(staff: Client) -> None:
     assert "No judge yet" in staff.get("/judging/").content.decode()
     assert staff.post("/judging/judges/new/", FORM).status_code == 302
     judge = Judge.objects.get()
-    assert (judge.slug, judge.name, judge.max_tokens, judge.api_key_env) == (
+    assert (judge.slug, judge.name, judge.max_tokens, judge.asks.api_key_env) == (
         "loop",
         "Loop",
         512,

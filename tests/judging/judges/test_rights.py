@@ -149,7 +149,7 @@ def test_who_may_not_spend_sends_no_key_to_another_place(careful: Client, staff:
         assert refused.status_code == 422
         assert " yet. " + REFUSED in refused.content.decode()
     known.refresh_from_db()
-    assert (known.base_url, known.api_key_env, Judge.objects.count()) == (
+    assert (known.base_url, known.asks.api_key_env, Judge.objects.count()) == (
         "http://127.0.0.1:7/v1",
         "LOOP_API_KEY",
         1,

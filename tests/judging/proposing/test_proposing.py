@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.models import Prompt, Question, Study
-from judging.models import Judge, ProposalCall
+from judging.models import Endpoint, Judge, ProposalCall
 from judging.proposing import services
 from judging.runs import queue
 from tests import factories as make
@@ -169,7 +169,7 @@ def test_what_a_dead_process_asked_is_abandoned_and_the_rest_is_asked(
 
 
 def test_limits_of_the_judge_hold(study: Study, judge: Any, model: ChatServer) -> None:
-    Judge.objects.update(requests_per_minute=1)
+    Endpoint.objects.update(requests_per_minute=1)
     judge.refresh_from_db()
     start(judge, study, 2)
     assert services.work_off() == 1
@@ -196,7 +196,7 @@ def test_who_may_ask_and_what_is_refused(
     other = make.make_small_study(prompts=1, contestants=1)
     sent = confirmation(client, judge) | {"prompts": str(other.prompts.get().pk)}
     client.post(PAGE, sent)
-    Judge.objects.update(api_key_env="NO_SUCH_API_KEY")
+    Endpoint.objects.update(api_key_env="NO_SUCH_API_KEY")
     shown = client.get(PAGE, {"judge": judge.pk, "number": "2"})
     assert "NO_SUCH_API_KEY is not set" in shown.content.decode()
     Judge.objects.update(active=False)

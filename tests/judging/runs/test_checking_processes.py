@@ -21,7 +21,7 @@ SEED = """
 import json
 from arena.models import Completion, Prompt, Question
 from judging.judges.services import create_judge
-from judging.models import Judge
+from tests.factories import judge_with
 from tests.factories import make_contestant, make_study
 study = make_study(slug="pairs")
 contestant = make_contestant(study=study)
@@ -37,7 +37,7 @@ for row in map(json.loads, open({path!r}, encoding="utf-8")):
         for n, text in enumerate(row["decomposed_questions"], 1)
     )
 for name in ("loopback", "killed"):
-    create_judge(name, name, Judge(model=name, base_url={url!r}, timeout=10, protocol="requirements"))
+    create_judge(name, name, judge_with(model=name, base_url={url!r}, timeout=10, protocol="requirements"))
 """
 
 FOUND = """

@@ -20,7 +20,7 @@ from judging.runs.calls import judge_assignment, this_worker
 from judging.runs.committing import release
 from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
-from tests.factories import make_call, make_judge, make_small_study
+from tests.factories import judge_with, make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
 pytestmark = pytest.mark.both_databases
@@ -236,7 +236,7 @@ def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: Judge
 
 def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) -> None:
     judge = run.judge
-    config = Judge(model=judge.model, base_url=judge.base_url, protocol="vanilla")
+    config = judge_with(base_url=judge.base_url, protocol="vanilla")
     configure_judge(judge, judge.name, config)
     sweep()
     run.refresh_from_db()
@@ -245,7 +245,7 @@ def test_a_judge_without_a_reply_may_still_be_worded_differently(run: JudgeRun) 
 
 def test_judges_being_asked_stay_the_same_and_calls_in_time_are_left_alone(run: JudgeRun) -> None:
     in_flight(run, this_worker())
-    config = Judge(model=run.judge.model, base_url=run.judge.base_url, protocol="vanilla")
+    config = judge_with(base_url=run.judge.base_url, protocol="vanilla")
     with pytest.raises(JudgeError, match="you cannot change its protocol"):
         configure_judge(run.judge, run.judge.name, config)
     assert sweep()["abandoned"] == 0

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from judging.endpoints.costs import most_prompt_tokens
+from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.runs import spending
-from judging.runs.asking import Endpoint, endpoint_of
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
 pytestmark = pytest.mark.both_databases
@@ -47,8 +47,8 @@ def make_call(run: JudgeRun, assignment: Any = None, **overrides: Any) -> JudgeC
     return JudgeCall(run=run, **{**defaults, **overrides})
 
 
-def reserve(run: JudgeRun, *calls: JudgeCall, asked: Endpoint | None = None) -> int:
-    endpoint = asked or endpoint_of(run.judge)
+def reserve(run: JudgeRun, *calls: JudgeCall, asked: AskedModel | None = None) -> int:
+    endpoint = asked or asked_by(run.judge)
     with transaction.atomic():
         return spending.reserve(run, calls, [endpoint] * len(calls))
 
@@ -211,9 +211,9 @@ def test_a_price_that_is_taken_away_stops_a_run_with_a_budget() -> None:
 def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
     make_price(completion=Decimal(1))
     make_price(base_url="http://127.0.0.1:9/v1/", completion=Decimal(3))
-    here = endpoint_of(make_judge())
-    elsewhere = endpoint_of(make_judge(base_url="http://127.0.0.1:10/v1"))
-    unknown = endpoint_of(make_judge(model="other"))
+    here = asked_by(make_judge())
+    elsewhere = asked_by(make_judge(base_url="http://127.0.0.1:10/v1"))
+    unknown = asked_by(make_judge(model="other"))
     prices = spending.prices_of([here, elsewhere, unknown])
     assert [price and price.completion for price in prices] == [3, 1, None]
 

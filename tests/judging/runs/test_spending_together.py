@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints import costs
+from judging.judges.asked import AskedModel, asked_by
 from judging.models import JudgeCall, JudgeRun, Price
 from judging.runs import spending
-from judging.runs.asking import Endpoint, endpoint_of
 from tests.arena.rating.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
 
@@ -39,7 +39,7 @@ class Worker:
 
     def __init__(self, run: JudgeRun, assignment: Any) -> None:
         self.run, self.assignment = run, assignment
-        self.endpoint: Endpoint = endpoint_of(run.judge)
+        self.asked: AskedModel = asked_by(run.judge)
         self.in_flight: list[JudgeCall] = []
 
     def claim(self, lengths: Sequence[int], name: str = "") -> int:
@@ -60,7 +60,7 @@ class Worker:
         ]
         with transaction.atomic():
             made = JudgeCall.objects.bulk_create(
-                calls[: spending.reserve(self.run, calls, [self.endpoint] * len(calls))]
+                calls[: spending.reserve(self.run, calls, [self.asked] * len(calls))]
             )
         self.in_flight += made
         return len(made)

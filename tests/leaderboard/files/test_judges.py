@@ -35,7 +35,7 @@ def packed():
     for rater in (
         strict.rater,
         made.judge("elsewhere"),
-        Judge.objects.get(model="unpriced").panels.get().rater,
+        Judge.objects.get(endpoint__model="unpriced").panels.get().rater,
     ):
         made.rate("Alpha", "Beta", 3, rater=rater)
     services.refresh(made.study)
@@ -62,14 +62,16 @@ def test_every_judge_is_there_as_it_was_set_up_and_no_secret(packed):
     assert found["other"]["prices"] == [{"model": "unpriced", "currency": None}]
     assert "Own words." in json.dumps(strict["wording"])
     digest = hashlib.sha256(json.dumps(strict["wording"], sort_keys=True).encode()).hexdigest()
-    assert digest == strict["prompt_hash"] == Judge.objects.get(model="loopback").current_prompt_hash()
+    assert (
+        digest == strict["prompt_hash"] == Judge.objects.get(endpoint__model="loopback").current_prompt_hash()
+    )
 
 
 def test_words_that_a_judge_was_not_asked_in_are_not_given(packed):
-    Judge.objects.filter(model="loopback").update(prompt_hash="0" * 64)
-    Judge.objects.filter(model="unpriced").update(protocol="of another version")
+    Judge.objects.filter(endpoint__model="loopback").update(prompt_hash="0" * 64)
+    Judge.objects.filter(endpoint__model="unpriced").update(protocol="of another version")
     file = io.BytesIO()
-    make(Judge.objects.get(model="loopback").rater.comparisons.get().study, file)
+    make(Judge.objects.get(endpoint__model="loopback").rater.comparisons.get().study, file)
     found = {one["judge"]: one for one in Reader(file).json(JUDGES)["judges"]}
     assert (found["strict"]["prompt_hash"], found["strict"]["wording"]) == ("0" * 64, None)
     assert (found["other"]["wording"], found["other"]["prices"]) == (None, [])

@@ -1,0 +1,109 @@
+"""Endpoints that judges share."""
+
+import importlib
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from judging.judges.services import configure_judge
+from judging.models import Author, Endpoint, Judge
+from judging.runs.limiting import room
+from tests.factories import judge_with, make_contestant, make_judge, make_user
+from tests.judging.judges.test_pages import FORM
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make_user(is_staff=True))
+    return client
+
+
+def test_judges_of_one_model_share_its_endpoint() -> None:
+    one, other = make_judge(concurrency=3), make_judge(base_url="http://127.0.0.1:9/v1/", concurrency=4)
+    assert Endpoint.objects.get() == one.endpoint == other.endpoint
+    one.refresh_from_db()
+    assert one.asks.concurrency == 4
+    assert room(one) == room(other) == (0.0, 4)
+    for elsewhere in ({"model": "x"}, {"base_url": "http://127.0.0.1:8/v1"}, {"api_key_env": "X_API_KEY"}):
+        assert make_judge(**elsewhere).endpoint != one.endpoint
+
+
+def test_another_address_of_a_judge_is_another_endpoint_and_leaves_the_others() -> None:
+    one, other = make_judge(), make_judge()
+    configure_judge(one, one.name, judge_with(base_url="http://127.0.0.1:8/v1"))
+    other.refresh_from_db()
+    assert (one.base_url, other.base_url) == ("http://127.0.0.1:8/v1", "http://127.0.0.1:9/v1")
+    Author.objects.create(contestant=make_contestant(), endpoint=one.asks)
+    configure_judge(one, one.name, judge_with(provider="simulated", simulation={"strengths": {}}))
+    configure_judge(other, other.name, judge_with(base_url="http://127.0.0.1:7/v1"))
+    # What nobody asks any more is gone; the first has an author.
+    places = Endpoint.objects.order_by("base_url").values_list("base_url", flat=True)
+    assert list(places) == ["http://127.0.0.1:7/v1", "http://127.0.0.1:8/v1"]
+    assert (one.endpoint, one.model) == (None, "simulated")
+
+
+def test_a_form_changes_only_the_limits_that_were_changed_in_it(staff: Client) -> None:
+    known = make_judge(
+        name="Known", model=FORM["model"], api_key_env=FORM["api_key_env"], timeout=7.0, requests_per_minute=9
+    )
+    assert (
+        staff.post("/judging/judges/new/", {**FORM, "timeout": "120", "concurrency": "2"}).status_code == 302
+    )
+    made = Judge.objects.exclude(pk=known.pk).get()
+    assert made.endpoint == known.endpoint
+    limits = made.asks.timeout, made.asks.concurrency, made.asks.requests_per_minute
+    assert limits == (7.0, 2, 9)
+    page = staff.get(f"/judging/judges/{made.slug}/edit/").content.decode()
+    assert "hold for all judges that ask this model with this key: Known." in page
+
+
+@pytest.mark.both_databases
+def test_judges_of_before_share_endpoints_with_their_smallest_limits() -> None:
+    migration = importlib.import_module("judging.migrations.0007_endpoints")
+    before = {"provider": "openai", "model": "m", "base_url": "http://x/v1", "api_key_env": ""}
+    limits = {"concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None, "timeout": 60.0}
+    rows = [
+        {**before, **limits},
+        {**before, **limits, "base_url": "http://x/v1/", "concurrency": 4, "timeout": 90.0},
+        {**before, **limits, "requests_per_minute": 30, "tokens_per_minute": 500},
+        {**before, **limits, "api_key_env": "K_API_KEY"},
+        {**before, **limits, "provider": "simulated", "base_url": ""},
+    ]
+    judges = OldJudges(rows)
+    apps = SimpleNamespace(get_model=lambda app, name: Endpoint if name == "Endpoint" else judges)
+    migration.share(apps, SimpleNamespace(connection=connection))
+    shared, own = Endpoint.objects.order_by("api_key_env")
+    assert [judge["endpoint"] for judge in rows[:4]] == [shared, shared, shared, own]
+    assert "endpoint" not in rows[4]
+    smallest = {"concurrency": 4, "requests_per_minute": 30, "tokens_per_minute": 500, "timeout": 90.0}
+    assert {name: getattr(shared, name) for name in smallest} == smallest
+
+
+class OldJudges:
+    """Judges as they were before they shared endpoints."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.objects, self._rows, self._chosen = self, rows, list(enumerate(rows))
+
+    def using(self, database: str) -> "OldJudges":
+        return self
+
+    def filter(self, pk: int | None = None, provider: str = "") -> "OldJudges":
+        self._chosen = [
+            (number, row)
+            for number, row in enumerate(self._rows)
+            if number == pk or (pk is None and row["provider"] == provider)
+        ]
+        return self
+
+    def order_by(self, name: str) -> list[Any]:
+        return [SimpleNamespace(pk=number, **row) for number, row in self._chosen]
+
+    def update(self, endpoint: Endpoint) -> None:
+        for _, row in self._chosen:
+            row["endpoint"] = endpoint
