@@ -348,14 +348,14 @@ def within(arranged: Arranged, kind: Kind) -> Part:
         topics.add_up(category, weight) for weight in (None, chosen.sums.count, chosen.even)
     )
     raters = arranged.raters(rows, chosen.pair)
-    measure = within_measure(topics, chosen)
+    measure, each = within_measure(topics, chosen), chosen.each
     wanted = Wanted(measure, chosen.pair, measure.estimate)
 
     def write(found: Estimates) -> Rows:
         written = _rows(arranged, found, alpha.VALUES, _without_rest(arranged))
         for i, row in enumerate(written):
             row.update(raters=int(raters[i]), pairs=int(pairs[i]), ratings=int(ratings[i]))
-            row.update(fleiss_pairs=int(even[i]), fleiss_ratings=chosen.each)
+            row.update(fleiss_pairs=int(even[i]), fleiss_ratings=each)
             none = "no pair has two ratings" if not pairs[i] else "every rating is the middle of the scale"
             row["reason"] = _reason(row, alpha.VALUES[0], none)
         return written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 from uuid import uuid4
@@ -15,9 +16,11 @@ IN_MEMORY: Final = 4
 """Indexes that a process keeps; one of a million comparisons takes 20 to 60 MB."""
 
 
-def packed(study: Study, rows: Rows, people: frozenset[int]) -> bytes:
+def packing(study: Study, rows: Rows, people: frozenset[int]) -> Callable[[], bytes]:
+    """Packs the index; what it needs of the database is read before."""
     authors = Completion.objects.filter(prompt__study=study, contestant__isnull=False).order_by()
-    return build(rows, people, dict(authors.values_list("pk", "contestant"))).packed()
+    contestants = dict(authors.values_list("pk", "contestant"))
+    return lambda: build(rows, people, contestants).packed()
 
 
 def store(study: Study, payload: bytes) -> None:

@@ -120,48 +120,53 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     holds = publication.holds_back(study)
     due, wait = publication.divided(study, _seen(study)) if holds else ({}, None)
     read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
-    marks = texts_mark(study, due)
-    about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
-    right = labelled(study, read)
-    criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
-    revision, comparisons, last = read.mark
-    snapshot = Snapshot(
-        study=study,
-        revision=revision,
-        comparisons=comparisons,
-        last_comparison=last,
-        methodology=METHODOLOGY,
-        seed=method.seed,
-        parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
-        | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
-        counts=tables.counts(read, criteria)
-        | {
-            "form": FORM,
-            "large": is_large(len(read.raters), len(read.categories), len(read)),
-            "own_family": own_families(study, read, method.interval),
-            "stopping": rule_of(study, read, method),
-            "labelled": right is not None,
-            "waiting": wait,
-            "tail": read.tail,
-            "texts": marks,
-            **about_texts.counts(),
-            "people": [] if holds else [each.selector for each in single_people(study, read)],
-            "at_random": _by_raters(read, columns.at_random(study)),
-            "expected": _by_raters(read, columns.expected(study)["id"]),
-        },
-        seconds=0.0,
-    )
-    due = _open(snapshot, read, method, known, started, due)
-    index = stored.packed(study, read.rows, read.people)  # before the tables, which take the most memory
-    _give_back()
-    wanted = partial(holds_standings, snapshot.counts)
-    made = list(tables.tables(read, method, known, texts(study), right, wanted))
+    with tables.Making(read, method, known) as making:
+        index = making.pool.submit(stored.packing(study, read.rows, read.people))
+        marks = texts_mark(study, due)
+        about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
+        right = labelled(study, read)
+        revision, comparisons, last = read.mark
+        snapshot = Snapshot(
+            study=study,
+            revision=revision,
+            comparisons=comparisons,
+            last_comparison=last,
+            methodology=METHODOLOGY,
+            seed=method.seed,
+            parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
+            | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
+            counts=_counts(study, read, method)
+            | {
+                "labelled": right is not None,
+                "waiting": wait,
+                "texts": marks,
+                **about_texts.counts(),
+                "people": [] if holds else [each.selector for each in single_people(study, read)],
+            },
+            seconds=0.0,
+        )
+        due = _open(snapshot, read, method, known, started, due)
+        made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
-    return snapshot, found, index, due
+    return snapshot, found, index.result(), due
+
+
+def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
+    """What a snapshot says of the comparisons beside its tables."""
+    criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
+    return tables.counts(read, criteria) | {
+        "form": FORM,
+        "large": is_large(len(read.raters), len(read.categories), len(read)),
+        "own_family": own_families(study, read, method.interval),
+        "stopping": rule_of(study, read, method),
+        "tail": read.tail,
+        "at_random": _by_raters(read, columns.at_random(study)),
+        "expected": _by_raters(read, columns.expected(study)["id"]),
+    }
 
 
 def _give_back() -> None:

@@ -23,6 +23,9 @@ from leaderboard.stats import Method
 from leaderboard.trust.content import known_table
 from leaderboard.trust.trial import Known
 
+Wanted = Callable[[str, str, str, str], bool]
+"""Whether standings are: of raters, ties, category and method."""
+
 
 def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, Any]:
     """What readers choose from; ``criteria`` are the opinions by each criterion."""
@@ -76,7 +79,7 @@ def tables(
     known: Payloads,
     texts: Texts | None = None,
     labelled: Known | None = None,
-    wanted: Callable[[str, str, str, str], bool] = lambda *place: True,
+    wanted: Wanted = lambda *place: True,
 ) -> Iterator[Table]:
     """The tables of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
@@ -84,40 +87,54 @@ def tables(
     grows. Without ``texts`` there are no lengths, and without ``labelled`` no judge is held against right
     answers. Neither tables nor order depend on ``method.threads``.
     """
-    together = method.threads or 1
-    alone = replace(method, threads=1) if together > 1 else method
+    with Making(opinions, method, known) as making:
+        yield from making.tables(texts, labelled, wanted)
 
-    def made(choice: Choice) -> list[Table]:
+
+class Making:
+    """Makes tables on threads; begins, when entered, with how raters agree, which takes longest."""
+
+    def __init__(self, opinions: Opinions, method: Method, known: Payloads) -> None:
+        self._opinions, self._known = opinions, known
+        together = method.threads or 1
+        self._method = replace(method, threads=1) if together > 1 else method
+        self.pool = ThreadPoolExecutor(together, "tables")
+
+    def __enter__(self) -> Making:
+        self._agreeing = self.pool.submit(lambda: list(agreement(self._opinions, self._method, self._known)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(cancel_futures=True)
+
+    def tables(self, texts: Texts | None, labelled: Known | None, wanted: Wanted) -> Iterator[Table]:
+        opinions, pool = self._opinions, self.pool
+        first, twins = _twins(opinions.raters)
+        running = [pool.submit(self._of, choice, texts, wanted) for choice in first]
+        judged = pool.submit(self._judged, labelled) if labelled else None
+        if texts is not None:
+            yield Table("data", "", canonical(data(opinions, texts)))
+        for each in running:
+            yield from each.result()
+        for choice in twins:  # all of their tables are known by now
+            yield from self._of(choice, texts, wanted)
+        yield from self._agreeing.result()
+        if judged is not None:
+            yield judged.result()
+
+    def _of(self, choice: Choice, texts: Texts | None, wanted: Wanted) -> list[Table]:
         # Cut out here: the rows of all raters at once would take twice the memory of the study's.
-        own = opinions.by(choice.ids)
+        own = self._opinions.by(choice.ids)
         found: list[Table] = []
         for category in ("", *filter(None, own.categories)):
             chosen = own.about(category)
             if len(chosen):
-                found += leanings(choice, category, chosen, texts, alone, known)
-                found += rankings(choice, category, chosen, alone, known, wanted)
+                found += leanings(choice, category, chosen, texts, self._method, self._known)
+                found += rankings(choice, category, chosen, self._method, self._known, wanted)
         return found
 
-    first, twins = _twins(opinions.raters)
-    with ThreadPoolExecutor(together, "tables") as pool:
-        try:
-            agreeing = pool.submit(lambda: list(agreement(opinions, alone, known)))
-            sizes = pool.submit(data, opinions, texts) if texts else None
-            judged = (
-                pool.submit(known_table, labelled, opinions, TrustSetting(""), alone) if labelled else None
-            )
-            running = [pool.submit(made, choice) for choice in first]
-            if sizes is not None:
-                yield Table("data", "", canonical(sizes.result()))
-            for each in running:
-                yield from each.result()
-            for choice in twins:  # all of their tables are known by now
-                yield from made(choice)
-            yield from agreeing.result()
-            if judged is not None:
-                yield judged.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    def _judged(self, labelled: Known) -> Table:
+        return known_table(labelled, self._opinions, TrustSetting(""), self._method)
 
 
 def _twins(choices: Iterable[Choice]) -> tuple[list[Choice], list[Choice]]:

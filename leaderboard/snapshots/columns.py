@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Collection
-from contextlib import suppress
-from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from django.conf import settings
 from django.db import connections, models
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Purpose, Study
+from leaderboard.snapshots import kept
 
 Rows = npt.NDArray[Any]
 
 logger = logging.getLogger(__name__)
+
+KEPT: Final = "ratings"
 
 WORTH_KEEPING: Final = 20_000
 
@@ -51,6 +49,7 @@ COMPARISON: Final = [
 ]
 PAIR: Final = [("id", "i8"), ("prompt", "i8"), ("first", "i8"), ("second", "i8")]
 COMPLETION: Final = [("id", "i8"), ("contestant", "i8")]
+NOTHING: Final = np.empty(0)
 EXPECTED: Final = [("id", "i8"), ("expected", "f8")]
 CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2"), ("reason", "S12")]
 
@@ -62,11 +61,11 @@ def comparisons(study: Study, revision: int) -> Rows:
     a judge compared identical texts (then ``reason`` is IDENTICAL). ``score_difference`` is first minus
     second score as shown, or NaN.
     """
-    kept = _load(study, revision)
-    read = None if kept is None else _read_on(study, kept)
+    old = _load(study, revision)
+    read = None if old is None else _read_on(study, old)
     if read is None:
-        kept, read = None, _comparisons(study, after=0)
-    lacking = len(read) - (0 if kept is None else len(kept))
+        old, read = None, _comparisons(study, after=0)
+    lacking = len(read) - (0 if old is None else len(old))
     if len(read) >= WORTH_KEEPING and lacking > GROWTH * len(read):
         _store(study, revision, read)
     return read
@@ -174,19 +173,19 @@ def _by_id(rows: Rows) -> Rows:
     return rows if (ids[1:] > ids[:-1]).all() else rows[np.argsort(ids, kind="stable")]
 
 
-def _read_on(study: Study, kept: Rows) -> Rows | None:
+def _read_on(study: Study, old: Rows) -> Rows | None:
     """The kept comparisons with newer ones; None where they differ from the database."""
-    last = int(kept["id"][-1])
+    last = int(old["id"][-1])
     new = _comparisons(study, after=last)
     newest = int(new["id"][-1]) if len(new) else last
     revising = Comparison.objects.filter(study=study, pk__gt=last, pk__lte=newest, revises__isnull=False)
     revised = np.array(list(revising.order_by().values_list("revises", flat=True)), dtype=np.int64)
-    current = kept["current"] & ~np.isin(kept["id"], revised)
-    if _facts(study, last) != (len(kept), int(kept["id"].sum()), int(current.sum())):
+    current = old["current"] & ~np.isin(old["id"], revised)
+    if _facts(study, last) != (len(old), int(old["id"].sum()), int(current.sum())):
         logger.info("The kept comparisons of study %s are out of date; reading all of them", study.slug)
         return None
-    read = np.concatenate((kept, new))
-    read["current"][: len(kept)] = current
+    read = np.concatenate((old, new))
+    read["current"][: len(old)] = current
     return read
 
 
@@ -200,10 +199,6 @@ def _facts(study: Study, last: int) -> tuple[int, int, int]:
     return found["n"], int(found["ids"] or 0), int(found["current"] or 0)
 
 
-def _path(study: Study) -> Path:
-    return Path(settings.VAR_DIR) / "columns" / f"{study.pk}.npz"
-
-
 def _origin(study: Study, revision: int, last: int) -> str:
     """Tells rows apart that have the same ids in another database."""
     made = Comparison.objects.filter(pk=last, study=study).values_list("created_at", flat=True).first()
@@ -212,36 +207,10 @@ def _origin(study: Study, revision: int, last: int) -> str:
 
 def _load(study: Study, revision: int) -> Rows | None:
     """The kept comparisons, if any fit the study as it is."""
-    try:
-        with np.load(_path(study), allow_pickle=False) as found:
-            rows, origin = found["rows"], str(found["origin"])
-    except FileNotFoundError:
-        return None
-    except Exception as error:  # cut off, damaged, not ours: NumPy and zipfile raise many kinds
-        logger.warning("The kept comparisons of study %s cannot be read: %s", study.slug, error)
-        return None
+    arrays, origin = kept.load(study, KEPT) or ({}, "")
+    rows = arrays.get("rows", NOTHING)
     return rows if len(rows) and origin == _origin(study, revision, int(rows["id"][-1])) else None
 
 
 def _store(study: Study, revision: int, rows: Rows) -> None:
-    """Write to another name first, so that a killed process leaves the old file."""
-    path = _path(study)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            np.savez(file, rows=rows, origin=np.array(_origin(study, revision, int(rows["id"][-1]))))
-        part.replace(path)
-        _tidy(path.parent)
-    except OSError as error:
-        logger.warning("The comparisons of study %s could not be kept: %s", study.slug, error)
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def _tidy(folder: Path) -> None:
-    there = {str(pk) for pk in Study.objects.values_list("pk", flat=True)}
-    for path in chain(folder.glob("*.npz"), folder.glob("*.part")):
-        number, _, process = path.stem.partition(".")
-        if number not in there or (path.suffix == ".part" and not Path(f"/proc/{process}").exists()):
-            path.unlink(missing_ok=True)
+    kept.store(study, KEPT, {"rows": rows}, _origin(study, revision, int(rows["id"][-1])))

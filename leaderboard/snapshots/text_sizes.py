@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
 from arena.rating.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
-from leaderboard.snapshots import copying
+from leaderboard.snapshots import copying, kept
 from leaderboard.stats.style import VERSION, size_of, tokenizer_name
 
 FloatArray = npt.NDArray[np.float64]
 
 AT_ONCE: Final = 500
+
+KEPT: Final = "texts"
+
+WORTH_KEEPING: Final = 2_000
 
 NO_AUTHOR: Final = -1
 
@@ -80,6 +84,40 @@ def measure_missing(study: Study) -> int:
 
 
 def texts(study: Study) -> Texts:
+    # Sorted here: databases order text differently.
+    players = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
+    origin = _origin(study, players)
+    arrays, kept_from = kept.load(study, KEPT) or ({}, "")
+    if kept_from != origin:
+        arrays = _arrays(study, {each.pk: number for number, each in enumerate(players)})
+        if len(arrays["completion"]) >= WORTH_KEEPING:
+            kept.store(study, KEPT, arrays, origin)
+    category, subset = (tuple(arrays.pop(name).tolist()) for name in ("category", "subset"))
+    return Texts(
+        tokenizer=tokenizer_name(),
+        contestants=tuple((each.name, each.kind, each.retired_at is not None) for each in players),
+        category=category,
+        subset=subset,
+        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
+        **arrays,
+    )
+
+
+def _origin(study: Study, players: Sequence[Contestant]) -> str:
+    """Changes with every text; what edits one raises the revision."""
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    rows: tuple[QuerySet[Any], ...] = (
+        Prompt.objects.filter(study=study),
+        Completion.objects.filter(prompt__study=study),
+        Reference.objects.filter(prompt__study=study),
+    )
+    marks = [each.aggregate(n=Count("pk"), last=Max("pk")) for each in rows]
+    numbers = [each.pk for each in players]
+    return json.dumps([revision, study.created_at.isoformat(), VERSION, tokenizer_name(), marks, numbers])
+
+
+def _arrays(study: Study, player: Mapping[int, int]) -> kept.Arrays:
+    """The arrays of Texts, names of prompts' categories and subsets too."""
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
     prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
@@ -89,25 +127,19 @@ def texts(study: Study) -> Texts:
     answers = list(completions.values_list(*fields, named=True).iterator(chunk_size=10_000))
     blank = (0, 0, 0, 0)
     reference_of, reference_sizes = _references(study)
-    # Sorted here: databases order text differently.
-    players = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
-    player = {each.pk: number for number, each in enumerate(players)}
-    return Texts(
-        tokenizer=tokenizer_name(),
-        contestants=tuple((each.name, each.kind, each.retired_at is not None) for each in players),
-        prompts=_array(prompt_sizes),
-        category=tuple(category for _, category, _ in asked),
-        subset=tuple(subset for _, _, subset in asked),
-        completion=np.array([row.pk for row in answers], dtype=np.int64),
-        completions=_array([known.get(row.digest, blank if row.is_empty else None) for row in answers]),
-        prompt=np.array([prompt_number[row.prompt] for row in answers], dtype=np.int64),
-        contestant=np.array([player.get(row.contestant, NO_AUTHOR) for row in answers], dtype=np.int64),
-        current=np.array([row.is_current for row in answers], dtype=np.bool_),
-        empty=np.array([row.is_empty for row in answers], dtype=np.bool_),
-        references=_array(reference_sizes),
-        reference_prompt=np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
-        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
-    )
+    return {
+        "prompts": _array(prompt_sizes),
+        "category": np.array([category for _, category, _ in asked], dtype=np.str_),
+        "subset": np.array([subset for _, _, subset in asked], dtype=np.str_),
+        "completion": np.array([row.pk for row in answers], dtype=np.int64),
+        "completions": _array([known.get(row.digest, blank if row.is_empty else None) for row in answers]),
+        "prompt": np.array([prompt_number[row.prompt] for row in answers], dtype=np.int64),
+        "contestant": np.array([player.get(row.contestant, NO_AUTHOR) for row in answers], dtype=np.int64),
+        "current": np.array([row.is_current for row in answers], dtype=np.bool_),
+        "empty": np.array([row.is_empty for row in answers], dtype=np.bool_),
+        "references": _array(reference_sizes),
+        "reference_prompt": np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
+    }
 
 
 def characters(study: Study) -> dict[int, int]:

@@ -33,8 +33,8 @@ class OpinionRows:
 
     pair: IntArray
     rater: IntArray  # any integer
-    rating: IntArray  # 1: the pair's first is much better
-    points: IntArray
+    rating: npt.NDArray[Any]  # 1: the pair's first is much better
+    points: npt.NDArray[Any]
     band: TieBand | None = None  # instead of the usual ties of its scale
     ties: bool = True
 
@@ -49,7 +49,7 @@ class OpinionRows:
     def preference(self) -> FloatArray:
         """From -28 (the first is much better) to 28, in steps of 1/28: whole numbers, so sums are exact."""
         steps = (2 * self.rating - self.points - 1) * (STEPS // (self.points - 1))
-        return steps.astype(np.float64)
+        return np.asarray(steps, dtype=np.float64)
 
     @property
     def verdict(self) -> IntArray:
@@ -78,7 +78,7 @@ def opinion_rows(
     on_scale = np.isin(scale, POINTS) & (given >= 1) & (given <= scale) & (given == np.floor(given))
     if not on_scale.all():
         raise RatingError("every rating must lie on a scale of 2, 3, 5 or 8 points")
-    own, size = given.astype(np.int64), scale.astype(np.int64)
+    own, size = given.astype(np.int8), scale.astype(np.int8)
     turned = np.broadcast_to(np.asarray(swapped, dtype=bool), given.shape)
     rows = OpinionRows(
         number.astype(np.int64),
@@ -223,12 +223,17 @@ def measure(
 ) -> Measure:
     """A measure of things about ``pair``; ``sums`` holds kinds of sum with what each thing adds."""
     # Numbers of 32 bits, as the sparse array keeps them: others would be copied.
-    prompt = topics.prompt[pair].astype(np.int32)
-    line = topics.category[prompt] * kinds
-    lines = np.concatenate([line + kind for kind, _ in sums], dtype=np.int32, casting="same_kind")
-    amounts = np.concatenate([amount for _, amount in sums])
+    of_pair = topics.prompt[pair].astype(np.int32)
+    asked = np.unique(of_pair)
+    amounts, lines, prompts = [], [], []
+    for kind, amount in sums:
+        alike = isinstance(kind, int)  # so that prompts can be added up before
+        prompts.append(asked if alike else of_pair)
+        amounts.append(np.bincount(of_pair, amount)[asked] if alike else amount)
+        lines.append(topics.category[prompts[-1]] * kinds + kind)
+    places = np.concatenate(lines, dtype=np.int32, casting="same_kind"), np.concatenate(prompts)
     shape = (len(topics.names) * kinds, len(topics.category))
-    found = coo_array((amounts, (lines, np.tile(prompt, len(sums)))), shape=shape).tocsr()
+    found = coo_array((np.concatenate(amounts), places), shape=shape).tocsr()
     return Measure(topics, kinds, found, value)
 
 

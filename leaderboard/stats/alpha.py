@@ -59,7 +59,7 @@ def repeated_pairs(rows: OpinionRows, pairs: int) -> RepeatedPairs:
 
 def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
     """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts; then all unmirrored."""
-    sums, even = chosen.sums, chosen.even
+    sums, even, each = chosen.sums, chosen.even, chosen.each
     others = sums.count - 1.0
     alike = (sums.verdicts**2).sum(axis=1)
     amounts = [
@@ -78,9 +78,7 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
         once, total, verdicts, of_even = added[:6], added[6], added[7:10], added[10:13]
         # Both orientations hold everything twice, with a mean of 0.
         twice = 2.0 * once, np.zeros_like(total), verdicts + verdicts[::-1], of_even + of_even[::-1]
-        return np.stack(
-            [*_values(*twice, chosen.each), *_values(once, total, verdicts, of_even, chosen.each)]
-        )
+        return np.stack([*_values(*twice, each), *_values(once, total, verdicts, of_even, each)])
 
     return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
 

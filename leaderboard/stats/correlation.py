@@ -156,15 +156,15 @@ def _for_rounds(topics: Topics, entries: Entries, x: Levels, y: Levels) -> Measu
     used, cell = np.unique(np.minimum(place, cells - 1 - place), return_inverse=True)
     products: list[tuple[IntArray | int, FloatArray]] = list(enumerate(moments(entries.x, entries.y)))
     sums = [*products, (cell + 3, np.ones(len(cell)))]
-    return measure(topics, entries.pair, sums, len(used) + 3, _of_cells(used, x, y))
+    return measure(topics, entries.pair, sums, len(used) + 3, _of_cells(used, x.count, y.count))
 
 
-def _of_cells(used: IntArray, x: Levels, y: Levels) -> Callable[[FloatArray], FloatArray]:
+def _of_cells(used: IntArray, x_levels: int, y_levels: int) -> Callable[[FloatArray], FloatArray]:
     def value(sums: FloatArray) -> FloatArray:
-        table = np.zeros((sums.shape[1], x.count * y.count))
+        table = np.zeros((sums.shape[1], x_levels * y_levels))
         table[:, used] = sums[3:].T
         table += table[:, ::-1]
-        ranks = rank_coefficients(table.reshape(len(table), x.count, y.count))
+        ranks = rank_coefficients(table.reshape(len(table), x_levels, y_levels))
         return np.concatenate((moment_coefficient(sums[:3])[None], ranks))
 
     return value

@@ -47,7 +47,7 @@ def indexed(study):
 
     read = opinions(study)
     start = time.perf_counter()
-    payload = stored.packed(study, read.rows, read.people)
+    payload = stored.packing(study, read.rows, read.people)()
     stored.store(study, payload)
     taken = time.perf_counter() - start
     revision, comparisons, last = read.mark

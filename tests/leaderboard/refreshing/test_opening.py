@@ -38,7 +38,7 @@ def cut(monkeypatch, made):
             raise Killed
 
         with monkeypatch.context() as patched:
-            patched.setattr(tables, "tables", killed)
+            patched.setattr(tables.Making, "tables", killed)
             with pytest.raises(Killed):
                 services.refresh(made.study)
         return Snapshot.objects.opened(made.study)

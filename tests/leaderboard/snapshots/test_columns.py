@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Comparison, Study
-from leaderboard.snapshots import columns
+from leaderboard.snapshots import columns, kept
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -43,9 +43,8 @@ def same(one, other):
     )
 
 
-def kept(study, tmp_path):
-    with np.load(tmp_path / "columns" / f"{study.pk}.npz") as found:
-        return found["rows"]
+def stored(study):
+    return kept.load(study, columns.KEPT)[0]["rows"]
 
 
 @pytest.fixture
@@ -68,9 +67,9 @@ def test_the_columns_by_hand(made):
     assert rows["current"].all()
 
 
-def test_only_what_is_new_is_read_again(made, monkeypatch, tmp_path):
+def test_only_what_is_new_is_read_again(made, monkeypatch):
     read(made.study)
-    assert same(kept(made.study, tmp_path), anew(made.study))
+    assert same(stored(made.study), anew(made.study))
     made.rate("alpha", "gamma", 2)
     asked = []
     some = columns._comparisons
@@ -100,7 +99,7 @@ def _delete_and_add(made):
 
 def _late_commit(made):
     gap = Comparison.objects.order_by("pk")[2]
-    columns._path(made.study).unlink()
+    kept.path_of(made.study, columns.KEPT).unlink()
     row = {field.attname: getattr(gap, field.attname) for field in gap._meta.concrete_fields}
     gap.delete()
     read(made.study)
@@ -137,14 +136,14 @@ def test_everything_deleted(made):
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut off", None])
-def test_a_damaged_file_is_read_over_and_replaced(made, tmp_path, damage):
+def test_a_damaged_file_is_read_over_and_replaced(made, damage):
     expected = read(made.study)
-    path = columns._path(made.study)
+    path = kept.path_of(made.study, columns.KEPT)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     assert same(read(made.study), expected)
     assert path.read_bytes()[:2] == b"PK"
-    assert same(kept(made.study, tmp_path), expected)
+    assert same(stored(made.study), expected)
 
 
 def test_a_file_with_pickled_objects_or_a_folder_that_cannot_be_written(made, tmp_path, settings, caplog):
@@ -153,7 +152,8 @@ def test_a_file_with_pickled_objects_or_a_folder_that_cannot_be_written(made, tm
     assert "could not be kept" in caplog.text
     (tmp_path / "columns").unlink()
     expected = read(made.study)
-    np.savez(columns._path(made.study), rows=np.array([object()], dtype=object), origin=np.array("x"))
+    path = kept.path_of(made.study, columns.KEPT)
+    np.savez(path, rows=np.array([object()], dtype=object), origin=np.array("x"))
     assert same(read(made.study), expected)
 
 
@@ -162,12 +162,13 @@ def test_what_dead_processes_and_deleted_studies_left_is_removed(made, tmp_path)
     folder.mkdir()
     done = subprocess.Popen([sys.executable, "-c", ""])
     done.wait()
-    left = [folder / f"{made.study.pk}.{done.pid}.part", folder / "999999.npz"]
+    left = [folder / f"{made.study.pk}.{done.pid}.part", folder / "999999.ratings.npz"]
+    left.append(folder / f"{made.study.pk}.npz")
     at_work = folder / f"{made.study.pk}.{os.getppid()}.part"
     for path in (*left, at_work):
         path.write_bytes(b"")
     read(made.study)
-    assert [path.exists() for path in (*left, at_work)] == [False, False, True]
+    assert [path.exists() for path in (*left, at_work)] == [False, False, False, True]
 
 
 def test_small_studies_leave_no_file(made, monkeypatch, tmp_path):
@@ -179,15 +180,15 @@ def test_small_studies_leave_no_file(made, monkeypatch, tmp_path):
     assert (tmp_path / "columns").exists()
 
 
-def test_a_little_growth_is_not_worth_writing(made, monkeypatch, tmp_path):
+def test_a_little_growth_is_not_worth_writing(made, monkeypatch):
     read(made.study)
     monkeypatch.setattr(columns, "GROWTH", 0.2)
     made.rate("alpha", "gamma", 2)
     assert same(read(made.study), anew(made.study))
-    assert len(kept(made.study, tmp_path)) == 5
+    assert len(stored(made.study)) == 5
     made.rate("alpha", "gamma", 5)
     assert same(read(made.study), anew(made.study))
-    assert len(kept(made.study, tmp_path)) == 7
+    assert len(stored(made.study)) == 7
 
 
 def test_studies_do_not_mix(made):

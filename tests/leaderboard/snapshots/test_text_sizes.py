@@ -104,13 +104,13 @@ def test_a_study_without_anything():
 
 def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
     texts(made.study)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(13):
         texts(made.study)
     for number in range(30):
         prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
         factories.make_completion(prompt=prompt, contestant=made.contestants["alpha"])
     texts(made.study)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(13):
         texts(made.study)
 
 
@@ -143,3 +143,19 @@ def test_others_may_write_while_texts_are_measured(made, monkeypatch):
     found = texts(made.study)
     assert np.isfinite(found.prompts).all()
     assert len(found.references) == 5
+
+
+def test_kept_sizes_are_read_again_and_a_change_is_seen(made, monkeypatch, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    monkeypatch.setattr(text_sizes, "WORTH_KEEPING", 1)
+    before = texts(made.study)
+    monkeypatch.setattr(text_sizes, "_arrays", None)
+    assert [str(value) for value in vars(texts(made.study)).values()] == [
+        str(value) for value in vars(before).values()
+    ]
+    monkeypatch.undo()
+    Completion.objects.filter(pk=made.texts[0].pk).update(is_current=False)
+    made.study.touch()
+    complete(made, "alpha", 0, "three three three", version=2)
+    after = texts(made.study)
+    assert (after.current.tolist(), len(after.completion)) == ([False, True, True, True, True], 5)
