@@ -1,20 +1,25 @@
 #!/usr/bin/env python
 """Django's command-line entry point."""
 
+import gc
 import os
 import sys
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
+    gc.disable()
+    import django
     from django.core.management import execute_from_command_line
 
     from arena.monitoring.logs import begin_command
-    from arena.process.environment import database_trouble, load_settings
+    from arena.process.environment import database_trouble, load_settings, spare_what_stays
 
     load_settings()
     begin_command(*sys.argv[1:2])
     with database_trouble(sys.argv):
+        django.setup()
+        spare_what_stays()
         execute_from_command_line(sys.argv)
 
 

@@ -1,6 +1,5 @@
 """Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
-import gc
 import ipaddress
 import os
 import socket
@@ -30,11 +29,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-database", action="store_true", help="only tests that depend on the database")
 
 
-def pytest_collection() -> None:
-    """Collect no garbage while modules and tests are loaded: nearly all of it stays."""
-    gc.disable()
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this pass is not about: services without a real broker, and most of a second pass."""
     second_database = config.getoption("--second-database")
@@ -47,7 +41,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over modules and tests, which stay to the end, and come less often."""
     spare_what_stays()
-    gc.enable()
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

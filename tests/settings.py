@@ -1,10 +1,13 @@
 """The arena's own settings, with a private folder and what makes tests fast. Used by pytest alone."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+gc.disable()  # until the tests are loaded: nearly all of that stays
 
 _folder = tempfile.mkdtemp(prefix="arena-tests-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)

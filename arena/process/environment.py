@@ -1,5 +1,6 @@
 """Reading the environment, and the values a local arena makes itself."""
 
+import atexit
 import gc
 import os
 import secrets
@@ -221,10 +222,11 @@ YOUNG: Final = 10_000
 
 
 def spare_what_stays() -> None:
-    """Exempt what is loaded from garbage collection, and collect less often.
+    """Exempt what is loaded from garbage collection, collect less often, and not at the end.
 
-    Under load the collector took 9 % of a worker's processor time.
+    The collector took two fifths of a short command, and under load 9 % of a worker's processor time.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG)
+    gc.enable()
+    atexit.register(gc.freeze)
