@@ -14,13 +14,14 @@ from django.urls import resolve
 from django.utils.module_loading import import_string
 
 from arena.rating import offering
+from judging.remote import unconfigured
 from leaderboard.pages.kept import MARKS
 from tests.benchmarks.growth import BOARD, Work
 from tests.benchmarks.growth_rows import GrowingStudy
 
 BLOCK, TIMES = 800, 12
 
-PIECES = ("claim", "answer", "batch", "judge_claim", "call_claim", "run_claim", "home")
+PIECES = ("claim", "answer", "batch", "judge_plan", "judge_claim", "call_claim", "run_claim", "home")
 
 MORE = 700
 """How much more a statement may read, because people and judges have more in hand each time. Every table
@@ -101,6 +102,8 @@ def test_nothing_reads_more_where_a_study_holds_more(
     monkeypatch.setattr(offering, "FRESH", 0.0)
     monkeypatch.setattr(offering, "OLDEST", 3600.0)
     monkeypatch.setattr(offering, "LOOK_BACK", 4)
+    monkeypatch.setattr(unconfigured, "OLDEST", 3600.0)
+    monkeypatch.setattr(unconfigured, "PLANNED", 8)  # of what is chosen with nothing locked, for many claims
     monkeypatch.setattr(settings, "JUDGE_QUEUE_AHEAD", 4)
     monkeypatch.setattr(settings, "ALLOWED_HOSTS", ["*"])
     grown = GrowingStudy(BLOCK)

@@ -45,9 +45,8 @@ def preview(study: Study, rater: Rater, wanted: Wanted = EVERYTHING) -> Plan:
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
     if wanted.kind != Assignment.Kind.COMPARE:
         return next(text_planning.chosen(study, rater, wanted), None) is None
-    known = _offered(study, rater)
-    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
-    return not any(showings.of(each) for each in _wanted(study, known, wanted))
+    candidates, showings = _open_to(study, rater, wanted)
+    return not any(showings.of(each) for each in candidates)
 
 
 def outlook(
@@ -56,7 +55,7 @@ def outlook(
     """How much each kind of plan would hold now."""
     if kind != Assignment.Kind.COMPARE:
         return {which: preview(study, rater, Wanted(which, kind=kind)) for which in Which}
-    known, candidates = _offered(study, rater), list(_candidates(study))
+    known, candidates = _offered(study, rater, EVERYTHING), _candidates(study, EVERYTHING)
     found = {}
     for which in Which:
         showings = _Showings(known, study.ratings_per_pair_judges, Wanted(which, both_orders=both_orders))
@@ -138,16 +137,15 @@ def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
     """The pairs, or answers, with something left to plan, in the order of asking."""
     if wanted.kind != Assignment.Kind.COMPARE:
         return text_planning.chosen(study, rater, wanted)
-    known = _offered(study, rater)
-    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
-    return _planned(_ranked(list(_wanted(study, known, wanted))), showings, wanted.limit)
+    candidates, showings = _open_to(study, rater, wanted)
+    return _planned(_ranked(candidates), showings, wanted.limit)
 
 
-def _wanted(study: Study, known: dict[int, _Offers], wanted: Wanted) -> Iterator[_Candidate]:
-    every = _candidates(study)
+def _open_to(study: Study, rater: Rater, wanted: Wanted) -> "tuple[list[_Candidate], _Showings]":
+    candidates, known = _candidates(study, wanted), _offered(study, rater, wanted)
     if wanted.which in (Which.FAILURES, Which.UNSCORED):
-        return (each for each in every if each.pair in known)
-    return every
+        candidates = [each for each in candidates if each.pair in known]
+    return candidates, _Showings(known, study.ratings_per_pair_judges, wanted)
 
 
 def _planned(candidates: Iterable[_Candidate], showings: "_Showings", limit: int | None) -> Iterator[Target]:
@@ -236,16 +234,18 @@ def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
     )
 
 
-def _offered(study: Study, rater: Rater) -> dict[int, _Offers]:
-    """Everything this rater was offered or has answered, by pair."""
+def _offered(study: Study, rater: Rater, wanted: Wanted) -> dict[int, _Offers]:
+    """What this rater was offered or has answered, by pair."""
     known: dict[int, _Offers] = {}
-    answered = Comparison.objects.current().filter(study=study, rater=rater).order_by("pk")
+    given = Comparison.objects.current().order_by("pk")
+    answered = wanted.of_rater(given, study, rater, "pair__first")
     for pair, repeat, swapped, assignment, status, rating, reason in answered.values_list(
         "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
     ):
         outcome = _outcome(status, asked=rating is not None or bool(reason))
         known.setdefault(pair, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
-    offered = Assignment.objects.filter(study=study, rater=rater, kind=Assignment.Kind.COMPARE).order_by("pk")
+    planned = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).order_by("pk")
+    offered = wanted.of_rater(planned, study, rater, "pair__first")
     for pk, pair_id, repeat, swapped, state in offered.values_list(
         "pk", "pair", "repeat", "swapped", "state"
     ):
@@ -261,24 +261,28 @@ def _outcome(status: str, *, asked: bool) -> str:
     return NOT_ASKED if status == Comparison.Status.IDENTICAL and not asked else "submitted"
 
 
-def _candidates(study: Study) -> Iterator[_Candidate]:
+def _candidates(study: Study, wanted: Wanted) -> list[_Candidate]:
     by_prompt: dict[int, list[int]] = {}
     digests: dict[int, str] = {}
-    rateable = Completion.objects.rateable_in(study)
+    rateable = wanted.of_study(Completion.objects.comparable(), study, "prompt__study", "pk")
     for prompt, completion, digest in rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"):
         by_prompt.setdefault(prompt, []).append(completion)
         digests[completion] = digest
+    pairs = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first")
     made = {
         (first, second): (pk, people, judges)
-        for pk, first, second, people, judges in Pair.objects.filter(prompt__study=study)
-        .order_by()
-        .values_list("pk", "first", "second", "people_ratings", "judge_ratings")
+        for pk, first, second, people, judges in pairs.values_list(
+            "pk", "first", "second", "people_ratings", "judge_ratings"
+        )
     }
+    found = []
     for prompt, completions in by_prompt.items():
         for key in combinations(completions, 2):
-            pk, people, judges = made.get(key, (None, 0, 0))
-            identical = digests[key[0]] == digests[key[1]]
-            yield _Candidate(prompt, key, pk, people, judges, identical)
+            if wanted.among is None or key in wanted.among:
+                pk, people, judges = made.get(key, (None, 0, 0))
+                identical = digests[key[0]] == digests[key[1]]
+                found.append(_Candidate(prompt, key, pk, people, judges, identical))
+    return found
 
 
 def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
-from arena.models import Assignment
+from django.db.models import F, Model, QuerySet
+
+from arena.models import Assignment, Rater, Study
 
 WAITING: Final = ("open", "failed", "expired")  # states in which an assignment is planned again, not anew
+
+Row = TypeVar("Row", bound=Model)
 
 UNSCORED: Final = "unscored"  # outcome of what was answered without a verdict
 
@@ -22,9 +26,9 @@ class Which(StrEnum):
 
 @dataclass(frozen=True)
 class Wanted:
-    """At most ``limit`` pairs or answers; with ``controls`` also identical completions.
+    """At most ``limit`` pairs or answers, of those in ``among`` if it is given, by their completions.
 
-    Only comparisons have orders and controls.
+    With ``controls`` identical completions are asked about too. Only comparisons have orders and controls.
     """
 
     which: Which = Which.ALL
@@ -32,6 +36,20 @@ class Wanted:
     both_orders: bool = False
     controls: bool = False
     kind: str = Assignment.Kind.COMPARE
+    among: frozenset[tuple[int, ...]] | None = None
+
+    def of_study(self, rows: QuerySet[Row], study: Study, path: str, about: str) -> QuerySet[Row]:
+        """The rows of a study, found by ``path``, or of them those about what is in ``among``."""
+        if self.among is None:
+            return rows.filter(**{path: study})
+        # By the study SQLite would read all of it.
+        return rows.filter(**{f"{about}__in": {pk for both in self.among for pk in both}})
+
+    def of_rater(self, rows: QuerySet[Row], study: Study, rater: Rater, about: str) -> QuerySet[Row]:
+        if self.among is None:
+            return rows.filter(study=study, rater=rater)
+        # A sum, because by the rater SQLite would read all that a judge has done.
+        return self.of_study(rows, study, "study", about).filter(rater=F("rater") * 0 + rater.pk)
 
 
 EVERYTHING: Final = Wanted()

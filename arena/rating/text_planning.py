@@ -17,9 +17,9 @@ _Offers = dict[int, dict[int, tuple[int, str]]]
 
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
     """The answers with something left to plan, in the order of asking."""
-    known = _offered(study, rater, wanted.kind)
+    known = _offered(study, rater, wanted)
     taken = 0
-    for prompt, completion in _ranked(study, rater, wanted.kind):
+    for prompt, completion in _ranked(study, wanted):
         if wanted.limit is not None and taken >= wanted.limit:
             return
         showings = tuple(_showings(known.get(completion, {}), study.ratings_per_pair_judges, wanted.which))
@@ -43,30 +43,28 @@ def _showings(offers: dict[int, tuple[int, str]], repeats: int, which: Which) ->
             yield Showing(False, repeat, new_seed(), assignment or None)
 
 
-def _offered(study: Study, rater: Rater, kind: str) -> _Offers:
-    """Everything this rater was offered or has answered, by completion."""
+def _offered(study: Study, rater: Rater, wanted: Wanted) -> _Offers:
+    """What this rater was offered or has answered, by completion."""
     known: _Offers = defaultdict(dict)
-    offered = Assignment.objects.filter(study=study, rater=rater, kind=kind)
-    for pk, completion, repeat, state in offered.order_by("pk").values_list(
-        "pk", "completion", "repeat", "state"
-    ):
+    planned = Assignment.objects.filter(kind=wanted.kind).order_by("pk")
+    offered = wanted.of_rater(planned, study, rater, "completion")
+    for pk, completion, repeat, state in offered.values_list("pk", "completion", "repeat", "state"):
         if completion is not None:
             known[completion][repeat] = (pk, state)
-    for completion, repeat, assignment, is_whole in _answered(study, rater, kind):
+    for completion, repeat, assignment, is_whole in _answered(study, rater, wanted):
         known[completion][repeat] = (assignment or 0, "submitted" if is_whole else UNSCORED)
     return known
 
 
-def _answered(study: Study, rater: Rater, kind: str) -> Iterator[tuple[int, int, int | None, bool]]:
+def _answered(study: Study, rater: Rater, wanted: Wanted) -> Iterator[tuple[int, int, int | None, bool]]:
     """Completion, repeat, assignment, and whether there is a value, for each requirement in a check."""
-    model: type[Opinion] = Score if kind == Assignment.Kind.SCORE else Answer
-    rows: QuerySet[Any] = model._default_manager.filter(study=study, rater=rater, is_current=True)
+    rows = wanted.of_rater(_opinions(wanted), study, rater, "completion")
     counted = (
         rows.order_by()
         .values_list("completion", "repeat", "assignment", "completion__prompt")
         .annotate(values=Count("value"))
     )
-    if kind == Assignment.Kind.SCORE:
+    if wanted.kind == Assignment.Kind.SCORE:
         for completion, repeat, assignment, _, values in counted.filter(turn=0):
             yield completion, repeat, assignment, values > 0
         return
@@ -77,24 +75,28 @@ def _answered(study: Study, rater: Rater, kind: str) -> Iterator[tuple[int, int,
         yield completion, repeat, assignment, values >= asked[prompt]
 
 
+def _opinions(wanted: Wanted) -> QuerySet[Any]:
+    model: type[Opinion] = Score if wanted.kind == Assignment.Kind.SCORE else Answer
+    return model._default_manager.filter(is_current=True)
+
+
 def questions(study: Study) -> Counter[int]:
     """How many requirements raters are asked about, by prompt."""
     asked = Question.objects.asked().filter(prompt__study=study).order_by()
     return Counter(dict(asked.values_list("prompt").annotate(n=Count("pk"))))
 
 
-def _ranked(study: Study, rater: Rater, kind: str) -> list[tuple[int, int]]:
+def _ranked(study: Study, wanted: Wanted) -> list[tuple[int, int]]:
     """Prompt and completion in the order of asking.
 
     What people have answered comes first, then what judges have, one of each prompt before two.
     """
-    model: type[Opinion] = Score if kind == Assignment.Kind.SCORE else Answer
-    rows: QuerySet[Any] = model._default_manager.filter(study=study, is_current=True).order_by()
+    rows = wanted.of_study(_opinions(wanted), study, "study", "completion").order_by()
     by_people, by_judges = (
         set(rows.filter(rater__kind=one).values_list("completion", flat=True))
         for one in (Rater.Kind.PERSON, Rater.Kind.JUDGE)
     )
-    candidates = list(_candidates(study, kind))
+    candidates = list(_candidates(study, wanted))
     random.Random().shuffle(candidates)  # noqa: S311 - fairness, not secrecy
     candidates.sort(key=lambda each: (each[1] not in by_people, each[1] not in by_judges))
     turns = _turns((prompt, completion in by_people) for prompt, completion in candidates)
@@ -114,9 +116,10 @@ def _turns(groups: Iterable[tuple[int, bool]]) -> list[int]:
     return turns
 
 
-def _candidates(study: Study, kind: str) -> Iterator[tuple[int, int]]:
-    rateable = Completion.objects.rateable_in(study).order_by("pk").values_list("prompt", "pk")
-    if kind == Assignment.Kind.SCORE:
-        return iter(rateable)
+def _candidates(study: Study, wanted: Wanted) -> Iterator[tuple[int, int]]:
+    rateable = wanted.of_study(Completion.objects.comparable(), study, "prompt__study", "pk")
+    every = rateable.order_by("pk").values_list("prompt", "pk")
+    if wanted.kind == Assignment.Kind.SCORE:
+        return iter(every)
     asked = questions(study)
-    return ((prompt, completion) for prompt, completion in rateable if asked[prompt])
+    return ((prompt, completion) for prompt, completion in every if asked[prompt])

@@ -16,13 +16,14 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Rater, Study
 from arena.models.comparisons import Opinion
 from arena.rating import assignments as rating
-from arena.rating import offering, planning, plans
+from arena.rating import offering
 from arena.rating.opinions import LeaseLostError, NotAllowedError
 from arena.rating.recording import own_assignment
 from judging.endpoints.client import REFUSALS, NoReplyError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
+from judging.remote import unconfigured
 from judging.runs import committing, queue, spending
 from judging.runs import work as runs_work
 from judging.runs.claiming import SUBMITTING, claim_remotely
@@ -31,7 +32,6 @@ from judging.runs.lifecycle import finish_if_done, pause_if_unreadable
 from judging.runs.recovery import abandon
 from judging.runs.work import Work, wanted, with_calls
 
-PLANNED_AHEAD: Final = 32  # pairs or answers planned at a time for a judge that is not configured here
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
 
@@ -79,7 +79,8 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
         return _claim_call(judge, study, f"remote {worker or judge.slug}")
     if study is None:
         raise NotAllowedError("Name a study, because this judge has no runs here.")
-    return _claim_planned(rater, study)
+    leased = unconfigured.lease_next(rater, study, lease_time())
+    return (leased, None) if leased else None
 
 
 def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
@@ -124,29 +125,6 @@ def _running(judge: Judge) -> JudgeRunQuerySet:
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
     return JudgeRun.objects.going_on().filter(judge=judge, remote=True)
-
-
-@transaction.atomic
-def _claim_planned(rater: Rater, study: Study) -> Claimed | None:
-    """Lease what is planned next for a judge that is not configured here, planning more if needed.
-
-    The study's tasks come in their order, each to its end.
-    """
-    locked = rating.lock_open(study, rater)
-    if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=rater.slug).exists():
-        raise NotAllowedError(
-            f"{study.name} holds imported ratings of another judge {rater.slug}. Use a judge with another "
-            "slug."
-        )
-    runs_work.put_planned_aside(locked, rater)
-    for kind in locked.tasks:
-        leased = rating.lease_planned(locked, rater, kind, lease_time())
-        ahead = plans.Wanted(limit=PLANNED_AHEAD, kind=kind)
-        if leased is None and planning.plan(locked, rater, ahead, points=study.points).assignments:
-            leased = rating.lease_planned(locked, rater, kind, lease_time())
-        if leased:
-            return Assignment.objects.for_page().get(pk=leased.pk), None
-    return None
 
 
 @transaction.atomic

@@ -100,13 +100,10 @@ class Meter:
         result = execute(sql, params, many, context)
         took = 1000 * (time.perf_counter() - began)
         if took > self._slow and not many and sql.startswith(("SELECT", "UPDATE", "DELETE", "INSERT")):
-            explain = "EXPLAIN QUERY PLAN" if self._connection.vendor == "sqlite" else "EXPLAIN"
-            with self._connection.connection.cursor() as cursor:
-                cursor.execute(
-                    f"{explain} {sql}".replace("%s", "?") if "QUERY" in explain else f"{explain} {sql}",
-                    params,
-                )
-                plan = "\n".join(f"      {row[-1]}" for row in cursor.fetchall())
+            given = f"EXPLAIN QUERY PLAN {sql}".replace("%s", "?")
+            given = given if self._connection.vendor == "sqlite" else f"EXPLAIN {sql}"
+            rows = self._connection.connection.execute(given, params).fetchall()
+            plan = "\n".join(f"      {row[-1]}" for row in rows)
             print(f"    {took:.0f} ms: {sql[:1500]}\n{plan}", flush=True)
         return result
 

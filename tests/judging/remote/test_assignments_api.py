@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token, operator_token
 from arena.models import Assignment, Comparison, Membership, Rater, Study
+from arena.rating import planning
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.remote import services as remote_services
+from judging.remote import unconfigured
 from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import cancel_run, plan_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
@@ -298,7 +299,7 @@ def test_a_judge_reads_about_itself_alone(client: Client, judge: Judge) -> None:
 def test_a_judge_that_is_not_configured_rates_what_is_planned_for_it(
     post: Post, outsider: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_services, "PLANNED_AHEAD", 4)
+    monkeypatch.setattr(unconfigured, "PLANNED", 4)
     study = make_small_study(prompts=2, visibility="public", points=5)
     claimed = [post(outsider, "/assignments/", {"study": study.slug}).json() for _ in range(5)]
     assert len({each["assignment"] for each in claimed}) == 5
@@ -308,6 +309,18 @@ def test_a_judge_that_is_not_configured_rates_what_is_planned_for_it(
     assert post(outsider, "/comparisons/", answer).status_code == 201
     assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 201
     assert post(outsider, "/assignments/", {"study": study.slug}).status_code == 204
+
+
+def test_what_another_process_planned_meanwhile_is_not_planned_again(
+    post: Post, outsider: Rater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unconfigured, "PLANNED", 2)
+    study = make_small_study(prompts=2, visibility="public")
+    claims = [post(outsider, "/assignments/", {"study": study.slug})]
+    planning.plan(study, outsider)
+    claims += [post(outsider, "/assignments/", {"study": study.slug}) for _ in range(6)]
+    assert [each.status_code for each in claims] == [201] * 6 + [204]
+    assert Assignment.objects.values("pair").distinct().count() == Assignment.objects.count() == 6
 
 
 def test_its_lapsed_lease_and_failures_put_the_pair_back_or_aside(post: Post, outsider: Rater) -> None:
