@@ -1,0 +1,242 @@
+"""What features are worth, as ``correlate`` prints it and pages show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from arena.features.known import Named
+from leaderboard.features.reading import Measured, Quality, Said, Series
+from leaderboard.snapshots.reading import Opinions
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.feature_worth import by_decile, feature_correlation, pair_accuracy
+from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.pointwise_standings import orders_agree
+
+Content = dict[str, Any]
+
+MOST_DRAWN: Final = 1000
+"""Answers of a scatter."""
+
+MOST_LISTED: Final = 20
+"""Answers of the list of those that a feature finds weakest."""
+
+NO_SCALE: Final = "probabilities of different models have no common scale: look at each model"
+
+
+class NoFeatureError(ValueError):
+    """There is nothing of what was asked for; the message says what there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """A feature held against what some raters said of the same answers."""
+
+    measured: Measured
+    series: Series
+    quality: Quality
+    level: float = 95.0
+
+    @cached_property
+    def _value(self) -> FloatArray:
+        return self.measured.values[self.series]
+
+    @cached_property
+    def _shared(self) -> BoolArray:
+        return ~np.isnan(self._value) & ~np.isnan(self.quality.value)
+
+    def __len__(self) -> int:
+        """Answers that have both."""
+        return int(self._shared.sum())
+
+    def summary(self) -> Content:
+        """Over all answers."""
+        return {
+            "feature": feature_entry(self.series, self.measured),
+            "opinions": int(self.quality.opinions[self._shared].sum()),
+            "correlation": self._correlation(self._shared),
+            "pairs": self._pairs(),
+        }
+
+    def _correlation(self, chosen: BoolArray) -> Content:
+        found = feature_correlation(
+            self._value[chosen],
+            self.quality.value[chosen],
+            self.measured.answers.prompt[chosen],
+            self.level,
+        )
+        return found.as_dict()
+
+    def _pairs(self) -> Content:
+        """How often the feature picks the answer of a pair that these raters prefer."""
+        first, second, preference = self.quality.first, self.quality.second, self.quality.preference
+        more = self.series.direction * (self._value[first] - self._value[second])
+        length = self.measured.answers.length
+        longer = length[first] - length[second]
+        known = ~np.isnan(more) & ~np.isnan(longer)
+        prompt = self.measured.answers.prompt[first]
+        return pair_accuracy(
+            more[known], longer[known], preference[known], prompt[known], self.level
+        ).as_dict()
+
+    def told(self, ranking: tuple[str, Opinions]) -> Content:
+        """Over all answers, for each model, and how the models stand by their means and by a ranking."""
+        standings = self.standings()
+        return {
+            **self.summary(),
+            "contestants": list(self._contestants()),
+            "standings": standings,
+            "order": self._order(*ranking, standings),
+        }
+
+    def _contestants(self) -> Iterator[Content]:
+        """Of each model's answers by themselves."""
+        for number, name in enumerate(self.measured.answers.names):
+            own = self._shared & (self.measured.answers.contestant == number)
+            if own.any():
+                yield {
+                    "contestant": name,
+                    "opinions": int(self.quality.opinions[own].sum()),
+                    "correlation": self._correlation(own),
+                }
+
+    def standings(self) -> list[Content]:
+        """The mean of the feature over all answers of each model; those expected to be better first."""
+        answers, found = self.measured.answers, []
+        for number, name in enumerate(answers.names):
+            own = (answers.contestant == number) & ~np.isnan(self._value)
+            if own.any():
+                prompt = prompt_numbers(answers.prompt[own], int(own.sum()))
+                count = sums(prompt, np.ones(len(prompt)))
+                mean = mean_estimate(sums(prompt, self._value[own]), count, self.level)
+                found.append(
+                    {"contestant": name, "n": mean.n, "prompts": mean.prompts, **rounded(mean.named("mean"))}
+                )
+        return sorted(found, key=lambda each: (-self.series.direction * each["mean"], each["contestant"]))
+
+    def _order(self, label: str, opinions: Opinions, standings: Sequence[Content]) -> Content | None:
+        """How far that order is the order by pairs; None where fewer than two models have both."""
+        strength = strengths(opinions)
+        shared = [each for each in standings if each["contestant"] in strength]
+        if len(shared) < 2:
+            return None
+        means = np.array([self.series.direction * each["mean"] for each in shared])
+        scores = np.array([strength[each["contestant"]] for each in shared])
+        found = orders_agree(means, scores)
+        return {
+            "label": label,
+            "n": found.n,
+            **rounded({"spearman": found.spearman, "kendall": found.kendall}),
+            "ratings": rounded({each["contestant"]: strength[each["contestant"]] for each in shared}),
+        }
+
+    def deciles(self) -> list[Content]:
+        chosen = self._shared
+        columns = self._value[chosen], self.quality.value[chosen], self.measured.answers.prompt[chosen]
+        return [each.as_dict() for each in by_decile(*columns, level=self.level)]
+
+    def drawn(self) -> list[list[Any]]:
+        """Value, quality and model of answers; of many, every so manieth in the order of values."""
+        places = np.flatnonzero(self._shared)
+        places = places[np.argsort(self._value[places], kind="stable")]
+        if len(places) > MOST_DRAWN:
+            places = places[np.linspace(0, len(places) - 1, MOST_DRAWN).round().astype(np.int64)]
+        columns = self._value[places], self.quality.value[places], self.measured.answers.contestant[places]
+        return [rounded(point) for point in zip(*(each.tolist() for each in columns), strict=True)]
+
+    def weakest(self) -> list[Content]:
+        """Those with the worst values first; all that have one, whether or not raters said something."""
+        answers, value = self.measured.answers, self.series.direction * self._value
+        places = np.argsort(value, kind="stable")[: min(MOST_LISTED, int((~np.isnan(value)).sum()))]
+        return [
+            {
+                "text": int(answers.ids[place]),
+                "contestant": answers.names[answers.contestant[place]],
+                "value": rounded(float(self._value[place])),
+                "quality": rounded(float(self.quality.value[place])),
+            }
+            for place in places.tolist()
+        ]
+
+
+def strengths(opinions: Opinions) -> dict[str, float]:
+    """Bradley-Terry strengths of the models in the largest group that comparisons connect."""
+    players = opinions.present()
+    try:
+        fit = bradley_terry(players.ratings().games(ties=True))
+    except NoGamesError:
+        return {}
+    largest = np.bincount(fit.component).argmax()
+    return {
+        name: float(rating)
+        for name, rating, component in zip(players.names, fit.rating, fit.component, strict=True)
+        if component == largest
+    }
+
+
+def feature_entry(series: Series, measured: Measured) -> Content:
+    """``higher_is_better`` is None where nobody says; then higher is taken for better."""
+    named = Named.read(series.name)
+    return {
+        "name": series.name,
+        "variant": series.variant,
+        "source": series.source,
+        "label": series.label,
+        "bound": bool(named.end),
+        "computed": series in measured.computed,
+        "higher_is_better": named.feature.higher_is_better if named.feature else None,
+    }
+
+
+def chosen_series(
+    measured: Measured, feature: str, variant: str = "", source: str | None = None
+) -> list[Series]:
+    """Each variant and source of a feature, or the one asked for. Raises NoFeatureError."""
+    named = [one for one in measured.values if one.name == feature]
+    if not named:
+        there = ", ".join(dict.fromkeys(one.name for one in measured.values))
+        raise NoFeatureError(
+            f'no answer has a feature "{feature[:100]}"; there are {there}'
+            if there
+            else "no answer has features"
+        )
+    found = [
+        one for one in named if variant in ("", one.variant) and (source is None or source == one.source)
+    ]
+    if not found:
+        there = "; ".join(f'{one.variant} from "{one.source}"' for one in named)
+        raise NoFeatureError(f"{feature} has no values of this variant and source; there are {there}")
+    return found
+
+
+def chosen_quality(known: Sequence[Quality], key: str) -> Quality:
+    """Raises NoFeatureError."""
+    for each in known:
+        if each.key == key:
+            return each
+    there = ", ".join(each.key for each in known) or "nobody"
+    raise NoFeatureError(f'no raters "{key[:140]}" said anything of these answers; those who did: {there}')
+
+
+def as_printed(
+    study: str, measured: Measured, said: Said, feature: str, key: str, variant: str, source: str | None
+) -> Content:
+    """The figures of the command, for each variant and source that was asked for. Raises NoFeatureError."""
+    series = chosen_series(measured, feature, variant, source)
+    quality = chosen_quality([*said.qualities()], key)
+    found = [Worth(measured, one, quality) for one in series]
+    if not any(map(len, found)):
+        raise NoFeatureError(f"no answer has both {feature} and an opinion of {key}")
+    return {
+        "study": study,
+        "label": quality.label,
+        "simulated": quality.simulated,
+        "parameters": {"feature": feature, "with": key, "level": found[0].level},
+        "features": [each.told(said.ranking(quality)) for each in found],
+    }

@@ -1,0 +1,59 @@
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.features.known import Variant
+from leaderboard.features.content import NoFeatureError, as_printed
+from leaderboard.features.reading import Said, measured
+from leaderboard.features.report import as_text
+from leaderboard.scores.reading import score_rows
+from leaderboard.snapshots.reading import opinions
+from leaderboard.snapshots.text_sizes import measure_missing
+from leaderboard.terminal.options import FORMATS, choice, study_named
+
+
+class Command(BaseCommand):
+    help = "Show how far a feature of answers, such as entropy, goes with what raters say of them."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="the study's slug")
+        parser.add_argument("--feature", required=True, metavar="NAME", help="as imported, such as entropy")
+        parser.add_argument(
+            "--with",
+            required=True,
+            dest="quality",
+            metavar="people|judge:SLUG|scores:SLUG",
+            help="preferences of raters among pairs, or the text scores of a judge or of people",
+        )
+        parser.add_argument(
+            "--variant",
+            default="",
+            metavar="|".join(Variant),
+            help="by whose formula (default: each by itself)",
+        )
+        parser.add_argument(
+            "--source", metavar="SOURCE", help="where it comes from (default: each by itself)"
+        )
+        parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        form = choice(options, "format", FORMATS)
+        variant = choice(options, "variant", ("", *Variant))
+        study = study_named(options["study"])
+        measure_missing(study)
+        known = measured(study)
+        said = Said(known.answers, opinions(study), score_rows(study))
+        try:
+            content = as_printed(
+                study.slug, known, said, options["feature"], options["quality"], variant, options["source"]
+            )
+        except NoFeatureError as error:
+            raise CommandError(f"{study.slug}: {error}.") from error
+        self.stdout.write(
+            json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+            if form == "json"
+            else as_text(content)
+        )
