@@ -250,12 +250,13 @@ def _build() -> int:
 
 @require_safe
 def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reloads a page that waits for its first snapshot, once there is one; with ``?complete`` a whole one."""
+    """Reloads a page that waits for a snapshot, ``complete`` or ``after`` the one it shows, once it is there."""
     found = visible(request, slug)
     if not request.headers.get("HX-Request"):
         return redirect(found)
     response = HttpResponse(status=204)
     snapshots = Snapshot.objects
-    if snapshots.newest(found) if "complete" in request.GET else snapshots.opened(found):
+    newest = snapshots.newest(found) if "complete" in request.GET else snapshots.opened(found)
+    if newest and str(newest.pk) != request.GET.get("after"):
         response["HX-Refresh"] = "true"
     return response

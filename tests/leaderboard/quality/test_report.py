@@ -45,6 +45,18 @@ def test_it_hides_what_is_empty_and_warns_who_rushes(client):
     assert "Median 0.2 s. <strong>Very fast" in client.get(address(study)).content.decode()
 
 
+def test_it_says_when_the_study_takes_no_more_today(client):
+    study = make.make_study(daily_limit=1)
+    rater = make.make_member(study)
+    client.force_login(rater.user)
+    assert "Continue rating" in client.get(address(study)).content.decode()
+    pair = make.make_pair(prompt=make.make_prompt(study=study))
+    make.make_assignment(pair=pair, rater=rater, state="submitted", finished_at=timezone.now())
+    page = client.get(address(study)).content.decode()
+    assert "Continue rating" not in page
+    assert "Come back after 00:00 UTC." in page
+
+
 def known_pairs(study, rater, number):
     """Rate so many pairs whose right answer is the first, every one rightly."""
     for _ in range(number):

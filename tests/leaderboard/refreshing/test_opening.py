@@ -102,8 +102,11 @@ def test_before_the_first_whole_snapshot_they_say_that_they_are_computed(made, c
     for query, header in (("?complete", None), ("", "true")):
         address = reverse("study-status", args=[made.study.slug]) + query
         assert Client().get(address, headers={"HX-Request": "true"}).headers.get("HX-Refresh") == header
-    services.refresh(made.study)
+    made_now = services.refresh(made.study).snapshot
     assert get(made.study, query="?method=davidson").context["page"].content["method"] == "davidson"
+    for after, header in ((made_now.pk, None), (made_now.pk - 1, "true")):
+        address = reverse("study-status", args=[made.study.slug]) + f"?after={after}"
+        assert Client().get(address, headers={"HX-Request": "true"}).headers.get("HX-Refresh") == header
 
 
 def test_an_opening_leaves_what_was_asked_of_the_whole_snapshot(made, cut):
