@@ -22,6 +22,13 @@ def field_of(value: object, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
 
 
+def count(value: object) -> int | None:
+    """A number of tokens as endpoints tell it; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**31 else None
+
+
 def tokens_of(logprobs: object) -> tuple[Token, ...]:
     """The tokens of a choice's ``logprobs`` field; empty if anything about it is wrong."""
     # The reply is paid for and good without them, so nothing here is an error.
@@ -36,7 +43,9 @@ def tokens_of(logprobs: object) -> tuple[Token, ...]:
 
 def _token(entry: object) -> Token:
     alternatives = list(field_of(entry, "top_logprobs") or [])[:MOST_ALTERNATIVES]
-    return Token(_text(entry), _logprob(entry), tuple((_text(one), _logprob(one)) for one in alternatives))
+    return Token(
+        _text(entry), logprob_of(entry), tuple((_text(one), logprob_of(one)) for one in alternatives)
+    )
 
 
 def _text(entry: object) -> str:
@@ -50,8 +59,11 @@ def _text(entry: object) -> str:
     return token
 
 
-def _logprob(entry: object) -> float:
-    """The natural logarithm of a probability; rounding may have put it above 0."""
+def logprob_of(entry: object) -> float:
+    """The natural logarithm of a probability; rounding may have put it above 0.
+
+    Raises TypeError and ValueError.
+    """
     value = float(field_of(entry, "logprob"))
     if math.isnan(value) or value > 0.01:
         raise ValueError("a log-probability is none")

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from judging.endpoints import scoring
 from judging.endpoints.client import REDIRECTS, NoReplyError, Reply, Request, storable
 from judging.endpoints.keys import NO_KEY
-from judging.endpoints.logprobs import field_of, tokens_of
+from judging.endpoints.logprobs import count, field_of, tokens_of
 from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
 
 if TYPE_CHECKING:
@@ -109,21 +110,26 @@ class OpenAIClient:
         self._client = connect(base_url, api_key)
 
     def ask(self, request: Request) -> Reply:
+        completion = self._post("/chat/completions", body_of(request), request.timeout)
+        return self._without_key(checked(completion))
+
+    def read(self, way: scoring.Way, wanted: scoring.ToRead) -> scoring.Read:
+        """What the model says about the tokens of a text; raises NoReplyError. Never retries."""
+        reply = self._post(scoring.path_of(way), scoring.body_of(way, wanted), wanted.timeout)
+        return scoring.read_from(way, wanted, reply)
+
+    def _post(self, path: str, body: dict[str, Any], timeout: float) -> object:
+        """The reply's JSON; raises NoReplyError."""
         import openai  # takes over a second, and only workers ask
 
         try:
-            with within(request.timeout):
-                completion = self._client.post(
-                    "/chat/completions",
-                    body=body_of(request),
-                    cast_to=object,
-                    options={"timeout": request.timeout},
-                )
+            with within(timeout):
+                return self._client.post(path, body=body, cast_to=object, options={"timeout": timeout})
         except openai.APITimeoutError as error:
             kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
-            raise NoReplyError(kind, f"no reply within {request.timeout:g} s") from error
+            raise NoReplyError(kind, f"no reply within {timeout:g} s") from error
         except openai.APIStatusError as error:
-            raise self._status_error(error, request) from error
+            raise self._status_error(error, asks_logprobs="logprobs" in body) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise NoReplyError(_kind(cause), self._clean(cause)) from error
@@ -135,13 +141,12 @@ class OpenAIClient:
             raise NoReplyError("connection", self._clean(error)) from error
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
-        return self._without_key(checked(completion))
 
-    def _status_error(self, error: Any, request: Request) -> NoReplyError:
+    def _status_error(self, error: Any, *, asks_logprobs: bool) -> NoReplyError:
         status = error.status_code
         kind = "rate_limited" if status == 429 else f"http_{status}"
         message = self._clean(said_by(error.body))
-        if request.logprobs and status in (400, 422) and "logprob" in message.lower():
+        if asks_logprobs and status in (400, 422) and "logprob" in message.lower():
             message = f"{NO_LOGPROBS} {message}"[:LONGEST_ERROR]
         return NoReplyError(
             kind,
@@ -262,7 +267,7 @@ def checked(completion: object) -> Reply:
         model=_text(completion.get("model"))[:200],
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        reasoning_tokens=_count(field_of(details, "reasoning_tokens")),
+        reasoning_tokens=count(field_of(details, "reasoning_tokens")),
         tokens=tokens_of(field_of(choices[0], "logprobs")),
     )
 
@@ -270,9 +275,9 @@ def checked(completion: object) -> Reply:
 def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
     """The charged tokens of prompt and reply; None where the endpoint does not say."""
     # Endpoints that do not count say 0. Some count thinking in the total alone.
-    prompt = _count(field_of(usage, "prompt_tokens")) or None
-    reply = _count(field_of(usage, "completion_tokens"))
-    total = _count(field_of(usage, "total_tokens"))
+    prompt = count(field_of(usage, "prompt_tokens")) or None
+    reply = count(field_of(usage, "completion_tokens"))
+    total = count(field_of(usage, "total_tokens"))
     if prompt is not None and reply is not None and total is not None:
         reply = max(reply, total - prompt)
     return prompt, None if said_something and not reply else reply
@@ -280,9 +285,3 @@ def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | N
 
 def _text(value: object) -> str:
     return storable(value) if isinstance(value, str) else ""
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**31 else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.checks import FloatArray, ParameterError, check_length
+from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, check_length
 from leaderboard.stats.log_probabilities import ROUNDING, log_probabilities, surprise
 
 
@@ -46,10 +46,20 @@ def entropy_bounds(
         raise ParameterError("the probabilities of a step add up to more than 1")
     if (unknown < 0).any() or (rest > unknown * cap + ROUNDING).any():
         raise ParameterError(f"a step needs more than {vocabulary} tokens to add up to 1")
-    rest = np.clip(rest, 0.0, unknown * cap)
     told = np.nansum(surprise(known), axis=1)
-    low, high = told + _least(rest, cap), told + _greatest(rest, unknown)
-    return EntropyBounds(*(float(each.mean()) for each in (low, high, rest)))
+    low, high = step_bounds(told, cap, rest, unknown)
+    return EntropyBounds(float(low.mean()), float(high.mean()), float(np.maximum(rest, 0.0).mean()))
+
+
+def step_bounds(
+    told: FloatArray, cap: FloatArray, rest: FloatArray, unknown: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the entropy of each step. ``told``: the sum of -p log p of the tokens that are known.
+
+    ``rest``: the probability of all others, none of which exceeds ``cap``; ``unknown``: how many these are.
+    """
+    rest = np.clip(rest, 0.0, unknown * cap)
+    return told + _least(rest, cap), told + _greatest(rest, unknown)
 
 
 def _least(rest: FloatArray, cap: FloatArray) -> FloatArray:
@@ -58,7 +68,7 @@ def _least(rest: FloatArray, cap: FloatArray) -> FloatArray:
     return whole * _entropy(cap) + _entropy(np.maximum(rest - whole * cap, 0.0))
 
 
-def _greatest(rest: FloatArray, tokens: npt.NDArray[np.int64]) -> FloatArray:
+def _greatest(rest: FloatArray, tokens: IntArray) -> FloatArray:
     return tokens * _entropy(rest / np.maximum(tokens, 1))
 
 

@@ -1,0 +1,171 @@
+"""Having a model read a text that is there: requests, and the tokens of what it says. Pure.
+
+OpenAI's own interface of chats cannot do this. vLLM and servers like it have ``prompt_logprobs`` of a chat;
+older servers have ``echo`` of a text, which is for models without a chat template.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from judging.endpoints.client import NoReplyError, Token
+from judging.endpoints.logprobs import MOST_ALTERNATIVES, MOST_TOKENS, count, field_of, logprob_of
+from judging.protocols.conversation import Message
+
+LEFT_OUT: Final = "�"
+"""What stands for a part of a character in a token's text."""
+
+
+class Way(StrEnum):
+    PROMPT_LOGPROBS = "prompt_logprobs"
+    ECHO = "echo"
+
+
+@dataclass(frozen=True)
+class ToRead:
+    """A conversation whose last message is the answer to read."""
+
+    model: str
+    messages: Sequence[Message]
+    timeout: float  # seconds
+
+
+@dataclass(frozen=True)
+class Read:
+    """The tokens of all that the model read but the first, and how many of them come before the answer."""
+
+    tokens: tuple[Token, ...]
+    before: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+def path_of(way: Way) -> str:
+    return "/chat/completions" if way is Way.PROMPT_LOGPROBS else "/completions"
+
+
+def body_of(way: Way, wanted: ToRead) -> dict[str, Any]:
+    body: dict[str, Any] = {"model": wanted.model, "max_tokens": 1, "temperature": 0}
+    if way is Way.ECHO:
+        return body | {"prompt": plain(wanted.messages), "echo": True, "logprobs": MOST_ALTERNATIVES}
+    return body | {
+        "messages": list(wanted.messages),
+        "prompt_logprobs": MOST_ALTERNATIVES,
+        "return_token_ids": True,
+        "add_generation_prompt": False,
+        "continue_final_message": True,
+    }
+
+
+def plain(messages: Sequence[Message]) -> str:
+    """The conversation as one text: messages below each other, the answer last."""
+    return "\n\n".join(message["content"] for message in messages)
+
+
+def read_from(way: Way, wanted: ToRead, reply: object) -> Read:
+    """What an endpoint says about the text. Raises NoReplyError."""
+    found = _of_prompt(reply) if way is Way.PROMPT_LOGPROBS else _of_echo(reply, len(plain(wanted.messages)))
+    if len(found) > MOST_TOKENS:
+        raise _malformed(f"it has more than {MOST_TOKENS:,} tokens")
+    usage = field_of(reply, "usage")
+    counts = [field_of(usage, name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt_tokens, completion_tokens = (count(each) for each in counts)
+    before = before_answer([token.text for token in found], wanted.messages[-1]["content"])
+    return Read(tuple(found), before, prompt_tokens, completion_tokens)
+
+
+def before_answer(tokens: Sequence[str], answer: str) -> int:
+    """How many tokens come before those that make up the answer, which is last.
+
+    The first of these may hold the end of what comes before. Raises NoReplyError where the tokens end in
+    another text.
+    """
+    plainly = LEFT_OUT in "".join(tokens)
+    wanted = _letters(answer, plainly)
+    letters = [_letters(token, plainly) for token in tokens]
+    number, seen = len(tokens), 0
+    while number and seen < len(wanted):
+        number -= 1
+        seen += len(letters[number])
+    if not wanted or not "".join(letters[number:]).endswith(wanted):
+        raise _malformed("what it read does not end with the answer")
+    return number
+
+
+def _letters(text: str, plainly: bool) -> str:
+    """The text without blanks, which tokenizers change; ``plainly`` ASCII alone, which is never in parts."""
+    return "".join(one for one in text if not one.isspace() and (one.isascii() or not plainly))
+
+
+def _of_prompt(reply: object) -> list[Token]:
+    steps, ids = field_of(reply, "prompt_logprobs"), field_of(reply, "prompt_token_ids")
+    if not isinstance(steps, list) or len(steps) < 2:
+        raise _malformed("it has no prompt_logprobs")
+    known = ids if isinstance(ids, list) and len(ids) == len(steps) else [None] * len(steps)
+    return [_of_step(step, one) for step, one in zip(steps[1:], known[1:], strict=True)]
+
+
+def _of_step(step: object, number: object) -> Token:
+    if not isinstance(step, dict) or not step:
+        raise _malformed("a token has no log-probability")
+    # Without its id the token is the one beyond the likeliest, or else the first, as vLLM writes them.
+    own = step.get(str(number)) or max(step.values(), key=lambda each: _rank(each, len(step)), default=None)
+    likely = [_entry(each) for each in step.values() if _rank(each, 0) <= MOST_ALTERNATIVES]
+    return Token(*_entry(own), tuple(sorted(likely, key=lambda each: -each[1])[:MOST_ALTERNATIVES]))
+
+
+def _rank(entry: object, usual: int) -> int:
+    """How likely a token is among all; ``usual`` where it is among the likeliest, or not told."""
+    rank = field_of(entry, "rank")
+    return rank if isinstance(rank, int) and rank > MOST_ALTERNATIVES else usual
+
+
+def _entry(entry: object) -> tuple[str, float]:
+    text = field_of(entry, "decoded_token")
+    try:
+        return text if isinstance(text, str) else "", logprob_of(entry)
+    except (TypeError, ValueError) as error:
+        raise _malformed("a token has no log-probability") from error
+
+
+def _of_echo(reply: object, characters: int) -> list[Token]:
+    """The tokens of the text alone: the reply goes on with at least one more."""
+    choices = field_of(reply, "choices")
+    said = field_of(choices[0], "logprobs") if isinstance(choices, list) and choices else None
+    tokens, logs, tops, offsets = (
+        field_of(said, name) for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset")
+    )
+    if not isinstance(tokens, list) or not isinstance(logs, list) or len(tokens) != len(logs):
+        raise _malformed("it has no logprobs of the text")
+    tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
+    places = offsets if isinstance(offsets, list) and len(offsets) == len(tokens) else _places(tokens)
+    found = []
+    for text, log, top, place in list(zip(tokens, logs, tops, places, strict=True))[1:]:
+        if isinstance(place, int) and place >= characters:
+            break
+        likely = top if isinstance(top, Mapping) else {}
+        pairs = sorted(
+            ((str(name), _log(value)) for name, value in likely.items()), key=lambda each: -each[1]
+        )
+        found.append(Token(str(text), _log(log), tuple(pairs[:MOST_ALTERNATIVES])))
+    return found
+
+
+def _places(tokens: Sequence[object]) -> list[int]:
+    places, at = [], 0
+    for token in tokens:
+        places.append(at)
+        at += len(str(token))
+    return places
+
+
+def _log(value: object) -> float:
+    try:
+        return logprob_of({"logprob": value})
+    except (TypeError, ValueError) as error:
+        raise _malformed("a token has no log-probability") from error
+
+
+def _malformed(reason: str) -> NoReplyError:
+    return NoReplyError("malformed", f"the endpoint read the text, but {reason}", retryable=False)

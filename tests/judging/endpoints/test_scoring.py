@@ -1,0 +1,124 @@
+"""Reading a text that is there: what servers reply, and what is kept of it."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judging.endpoints.client import NoReplyError, Token
+from judging.endpoints.openai_client import OpenAIClient
+from judging.endpoints.scoring import ToRead, Way, before_answer, body_of, plain, read_from
+from judging.endpoints.traces import pack, unpack
+from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.endpoints.worded import WordModel
+
+ASKED = ToRead(
+    "m",
+    [
+        {"role": "user", "content": "Name a river in France."},
+        {"role": "assistant", "content": "The Loire is a river."},
+    ],
+    5.0,
+)
+
+
+@pytest.fixture(scope="module")
+def words() -> WordModel:
+    return WordModel(seed=3, vocabulary=60)
+
+
+@pytest.mark.parametrize("way", Way)
+def test_a_text_is_read_over_http_with_the_numbers_of_the_model(way: Way, words: WordModel) -> None:
+    with ChatServer(lambda body: Answer(raw=words.reply(body))) as server:
+        found = OpenAIClient(server.url, "none").read(way, ASKED)
+        (sent,) = server.requests
+    assert sent == body_of(way, ASKED)
+    tokens = words.cut(plain(ASKED.messages))
+    assert [token.text for token in found.tokens] == tokens[1:]
+    assert "".join(token.text for token in found.tokens[found.before :]).strip() == "The Loire is a river."
+    assert [token.logprob for token in found.tokens] == pytest.approx(words.log_p(tokens)[1:])
+    assert all(len(token.alternatives) == 20 for token in found.tokens)
+    assert (found.prompt_tokens, found.completion_tokens) == (len(tokens), 1)
+
+
+def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_first() -> None:
+    steps: list[Any] = [None]
+    for beyond in (True, False):
+        step = {
+            "9": {"logprob": -9.0 if beyond else -0.1, "rank": 21 if beyond else 1, "decoded_token": " own"}
+        }
+        step |= {
+            str(n): {"logprob": -1.0 - n / 10, "rank": 2 + n, "decoded_token": f"w{n}"} for n in range(3)
+        }
+        steps.append(dict(reversed(step.items())) if beyond else step)
+    said = ToRead("m", [{"role": "assistant", "content": "own own"}], 1.0)
+    found = read_from(Way.PROMPT_LOGPROBS, said, {"prompt_logprobs": steps})
+    assert [token.text for token in found.tokens] == [" own", " own"]
+    assert [len(token.alternatives) for token in found.tokens] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "answer", "before"),
+    [
+        (["Hi", ".", " A", " b"], "A b", 2),
+        (["Hi", ".\n\nA", " b"], "A b", 1),  # a token that holds the end of the prompt, too
+        (["Grüße", " Sch", "�", "�", "n"], "Schön", 1),
+        (["日", "本", "川"], "本川", 1),
+        (["a", "b"], "a b", 0),
+    ],
+)
+def test_the_answer_is_found_at_the_end_of_what_was_read(tokens: list[str], answer: str, before: int) -> None:
+    assert before_answer(tokens, answer) == before
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ({}, "no prompt_logprobs"),
+        ({"prompt_logprobs": [None, {}]}, "a token has no log-probability"),
+        ({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}, "a token has no log-probability"),
+        (
+            {"prompt_logprobs": [None, {"1": {"logprob": math.nan, "decoded_token": "a"}}]},
+            "no log-probability",
+        ),
+        (
+            {"prompt_logprobs": [None, {"1": {"logprob": -1, "decoded_token": "z"}}]},
+            "does not end with the answer",
+        ),
+        (
+            {"prompt_logprobs": [None] + [{"1": {"logprob": -1, "decoded_token": "z"}}] * 40_000},
+            "more than 32,768",
+        ),
+        ("text", "no prompt_logprobs"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_that_is_not_retried(reply: object, said: str) -> None:
+    with pytest.raises(NoReplyError, match=said) as caught:
+        read_from(Way.PROMPT_LOGPROBS, ASKED, reply)
+    assert not caught.value.retryable
+
+
+def test_a_trace_keeps_what_bounds_need() -> None:
+    token = Token("a", math.log(0.5), (("a", math.log(0.5)), ("b", math.log(0.2))))
+    beyond = Token("z", math.log(0.05), (("a", math.log(0.6)), ("b", math.log(0.3))))
+    steps = unpack(pack([token, beyond]))
+    assert steps.log_p == pytest.approx(np.log([0.5, 0.05]))
+    assert steps.known.tolist() == [2, 3]
+    assert steps.least == pytest.approx([0.2, 0.3])
+    assert steps.left == pytest.approx([0.3, 0.05])
+    assert steps.told == pytest.approx(
+        [-sum(p * math.log(p) for p in told) for told in ((0.5, 0.2), (0.6, 0.3, 0.05))], rel=1e-6
+    )
+    assert len(unpack(pack([])).log_p) == 0
+
+
+def test_a_trace_of_500_tokens_takes_less_than_8_kb() -> None:
+    words = WordModel(seed=1, vocabulary=2000, sharpness=3.0)
+    rng = random.Random(2)
+    text = " ".join(rng.choice(words.words) for _ in range(500))
+    asked = ToRead("m", [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": text}], 1.0)
+    read = read_from(Way.ECHO, asked, words.echo(plain(asked.messages)))
+    assert len(read.tokens) - read.before == 500
+    assert len(pack(read.tokens)) < 8_000
