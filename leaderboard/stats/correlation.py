@@ -18,6 +18,8 @@ from leaderboard.stats.checks import FloatArray, IntArray
 MOST_VALUES: Final = 64
 # Up to this many distinct values, coefficients of ranks come from a table, beyond by sorting.
 MOST_EXACT: Final = 400
+# So many comparisons of two values are held at once.
+MOST_SIGNS: Final = 1_000_000
 # Steps of the grid between 0 and 1.
 GRID: Final = 31
 
@@ -65,6 +67,28 @@ def rank_coefficients(table: FloatArray) -> FloatArray:
     entries = x_count.sum(axis=1) ** 2
     untied = (entries - (x_count**2).sum(axis=1)) * (entries - (y_count**2).sum(axis=1))
     return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
+
+
+def rank_coefficients_of_rows(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Spearman and Kendall (2, rows) of the values in each row (rows, n) that are NaN in neither."""
+    at_once = max(1, MOST_SIGNS // max(1, x.shape[1] ** 2))
+    found = [np.empty((2, 0))]
+    for start in range(0, len(x), at_once):
+        rows = slice(start, start + at_once)
+        gaps = 0.0 * (x[rows] + y[rows])
+        x_sign, y_sign = _signs_of_rows(x[rows] + gaps), _signs_of_rows(y[rows] + gaps)
+        x_rank, y_rank = x_sign.sum(axis=2), y_sign.sum(axis=2)
+        spread = (x_rank**2).sum(axis=1) * (y_rank**2).sum(axis=1)
+        untied = np.abs(x_sign).sum(axis=(1, 2)) * np.abs(y_sign).sum(axis=(1, 2))
+        product, agreeing = (x_rank * y_rank).sum(axis=1), (x_sign * y_sign).sum(axis=(1, 2))
+        found.append(np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))]))
+    return np.concatenate(found, axis=1)
+
+
+def _signs_of_rows(values: FloatArray) -> FloatArray:
+    """(rows, n, n): 1 where the first value lies above the second, -1 where below, 0 for ties and NaN."""
+    known = values.round(12)
+    return np.nan_to_num(np.sign(known[:, :, None] - known[:, None, :]))
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:

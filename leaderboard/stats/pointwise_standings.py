@@ -20,7 +20,7 @@ from leaderboard.stats.checks import (
     LengthMismatchError,
 )
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
-from leaderboard.stats.correlation import ratio
+from leaderboard.stats.correlation import rank_coefficients_of_rows, ratio
 from leaderboard.stats.gold_matrix import rank_correlation
 from leaderboard.stats.intervals import bounds, check_level
 from leaderboard.stats.plain_values import Result
@@ -158,16 +158,13 @@ def orders_agree(
         raise LengthMismatchError(f"one has {len(one)} contestants, other has {len(other)}")
     found = rank_correlation("contestants", "one", "other", one, other)
     ends: dict[str, float | None] = {}
-    drawn: list[tuple[float | None, float | None]] = []
+    drawn = np.empty((2, 0))
     if one_samples is not None and other_samples is not None:
-        known = ~np.isnan(one + other)
-        for pair in zip(one_samples[:, known], other_samples[:, known], strict=False):
-            round_ = rank_correlation("contestants", "one", "other", *pair)
-            drawn.append((round_.spearman, round_.kendall))
-    for place, name in enumerate(("spearman", "kendall")):
-        value = getattr(found, name)
-        values = [each[place] for each in drawn if each[place] is not None]
-        low, high = np.percentile(np.array(values), bounds(level)).tolist() if values else (None, None)
+        rounds, known = min(len(one_samples), len(other_samples)), ~np.isnan(one + other)
+        drawn = rank_coefficients_of_rows(one_samples[:rounds, known], other_samples[:rounds, known])
+    for name, samples in zip(("spearman", "kendall"), drawn, strict=True):
+        value, values = getattr(found, name), samples[~np.isnan(samples)]
+        low, high = np.percentile(values, bounds(level)).tolist() if len(values) else (None, None)
         inside = value is not None and low is not None
         ends |= {
             name: value,

@@ -183,3 +183,15 @@ def test_renaming_the_completions_of_any_pair_changes_no_value_and_no_round(seed
     for before, after in zip(found[:2], found[2:], strict=True):
         for one, other in zip(before, after, strict=True):
             assert other == pytest.approx(one, abs=1e-12, nan_ok=True)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.5, np.nan]), min_size=12, max_size=12), min_size=1))
+def test_rows_of_values_equal_the_library_without_gaps(drawn):
+    x, y = np.array(drawn)[:, :6], np.array(drawn)[:, 6:]
+    for own, other, found in zip(x, y, tested.rank_coefficients_of_rows(x, y).T, strict=True):
+        known = ~np.isnan(own + other)
+        varied = min(len(set(own[known])), len(set(other[known]))) > 1
+        wanted = [
+            f(own[known], other[known]).statistic for f in (stats.spearmanr, stats.kendalltau) if varied
+        ]
+        assert found == pytest.approx(wanted or [np.nan] * 2, abs=1e-12, nan_ok=True)
