@@ -17,6 +17,7 @@ from tests.arena.process.processes import free_port
 ROOT = Path(__file__).parents[2]
 
 SEED = """
+from django.core.management import call_command
 from tests.factories import judge_with, make_question, make_small_study
 from judging.judges.services import create_judge
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
@@ -25,6 +26,7 @@ for prompt in study.prompts.all():
         make_question(prompt=prompt)
 judge = judge_with(model="loopback", base_url="{url}", timeout=10, protocol="{protocol}")
 create_judge("loopback", "Loopback", judge)
+call_command("api_token", "loopback", "--label", "box")
 """
 
 COUNTS = """
@@ -82,13 +84,16 @@ class Arena:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def seed(self, prompts: int, contestants: int, url: str, requirements: int = 0) -> None:
-        """A study "pairs", and a judge "loopback" at ``url``, which checks requirements if there are any."""
+    def seed(self, prompts: int, contestants: int, url: str, requirements: int = 0) -> str:
+        """A study "pairs", and a judge "loopback" at ``url``, which checks requirements if there are any.
+
+        The judge's token.
+        """
         protocol = "requirements" if requirements else "likert"
         seed = SEED.format(
             prompts=prompts, contestants=contestants, url=url, requirements=requirements, protocol=protocol
         )
-        self.manage("shell", "-v0", "-c", seed)
+        return self.manage("shell", "-v0", "-c", seed).split()[-1]
 
     def start(self) -> None:
         """Start serving and wait until it answers."""

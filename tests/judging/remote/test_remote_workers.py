@@ -120,19 +120,15 @@ def bad_day() -> Iterator[BadDay]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """Environment variables that name an empty database."""
-    if request.param == "sqlite":
-        yield {}
-        return
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The URL of an empty database of PostgreSQL, where several workers claim at the same moment."""
     with ExitStack() as stack:
         try:
             server = stack.enter_context(postgresql())
         except MissingServiceError as error:
             pytest.skip(str(error))
-        with empty_database(server) as url:
-            yield {"DATABASE_URL": url}
+        yield stack.enter_context(empty_database(server))
 
 
 @contextmanager
@@ -147,11 +143,9 @@ def empty_database(server: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def far_arena(tmp_path: Path, bad_day: BadDay, database: dict[str, str]) -> Iterator[Arena]:
-    """An arena that serves a remote run of 100 pairs: 10 prompts and 5 contestants."""
-    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6", **database)
-    arena.seed(prompts=10, contestants=5, url=bad_day.url)
-    arena.start()
+def far_arena(tmp_path: Path, database: str) -> Iterator[Arena]:
+    """An arena that is not seeded or started yet."""
+    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6", DATABASE_URL=database)
     try:
         yield arena
     finally:
@@ -159,9 +153,10 @@ def far_arena(tmp_path: Path, bad_day: BadDay, database: dict[str, str]) -> Iter
 
 
 @pytest.fixture
-def workers(far_arena: Arena, tmp_path: Path) -> Iterator[list[Elsewhere]]:
-    """Two of them, not started yet."""
-    token = far_arena.manage("api_token", "loopback", "--label", "box").split()[-1]
+def workers(far_arena: Arena, bad_day: BadDay, tmp_path: Path) -> Iterator[list[Elsewhere]]:
+    """Two of them, not started yet, for a run of 100 pairs: 10 prompts and 5 contestants."""
+    token = far_arena.seed(prompts=10, contestants=5, url=bad_day.url)
+    far_arena.start()
     made = [Elsewhere(tmp_path / name, far_arena, token) for name in ("one", "two")]
     try:
         yield made
@@ -230,8 +225,7 @@ KILLS = 3
 def test_conversations_go_on_after_killed_workers_and_ask_nothing_twice(tmp_path: Path) -> None:
     arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6")
     with ChatServer(lambda body: Answer("YES", delay=0.2)) as model:
-        arena.seed(prompts=4, contestants=5, url=model.url, requirements=4)
-        token = arena.manage("api_token", "loopback", "--label", "box").split()[-1]
+        token = arena.seed(prompts=4, contestants=5, url=model.url, requirements=4)
         worker = Elsewhere(tmp_path / "box", arena, token)
         arena.start()
         try:

@@ -1,4 +1,4 @@
-"""500 pairs on real processes: real client, a model on a bad day, SQLite, the embedded worker."""
+"""200 pairs on real processes: real client, a model on a bad day, SQLite, the embedded worker."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.judging.processes import Arena, assert_exact
 
 pytestmark = pytest.mark.processes
 
-PAIRS = 500
+PAIRS = 200
 CONCURRENCY = 8
 
 
@@ -23,16 +23,16 @@ def bad_day() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def arena_process(tmp_path: Path, bad_day: ChatServer) -> Iterator[Arena]:
-    """A seeded arena, not started yet: 50 prompts and 5 contestants are 500 pairs."""
+    """A seeded arena, not started yet: 20 prompts and 5 contestants are 200 pairs."""
     arena = Arena(tmp_path, WORKER_CONCURRENCY=str(CONCURRENCY))
-    arena.seed(prompts=50, contestants=5, url=bad_day.url)
+    arena.seed(prompts=20, contestants=5, url=bad_day.url)
     try:
         yield arena
     finally:
         arena.kill()
 
 
-def test_500_pairs_end_as_scored_unscored_or_failed(arena_process: Arena, bad_day: ChatServer) -> None:
+def test_200_pairs_end_as_scored_unscored_or_failed(arena_process: Arena, bad_day: ChatServer) -> None:
     arena_process.start()
     output, errors = arena_process.judge().communicate(timeout=300)
     assert f"Assigned   {PAIRS}" in output, errors
