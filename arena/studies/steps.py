@@ -73,7 +73,8 @@ def _import(study: Study) -> Finding:
     if found.contestants < 2 and study.compares:
         return "open", "You need at least two models."
     by = f"{found.contestants:,} model{pluralize(found.contestants)}"
-    said = f"{found.filled:,} answers by {by} to {found.prompts:,} prompts"
+    given, to = f"{found.filled:,} answer{pluralize(found.filled)}", f"prompt{pluralize(found.prompts)}"
+    said = f"{given} by {by} to {found.prompts:,} {to}"
     if found.holes:
         return "attention", f"{said}; {found.holes:,} {pluralize(found.holes, 'is,are')} missing."
     return "done", f"{said}."

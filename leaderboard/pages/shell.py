@@ -250,7 +250,7 @@ def _build() -> int:
 
 @require_safe
 def status(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reloads a page that waits for a snapshot, ``complete`` or ``after`` the one it shows, once it is there."""
+    """Reloads a page that waits for a snapshot, ``complete`` or ``after`` the one it shows, once there is."""
     found = visible(request, slug)
     if not request.headers.get("HX-Request"):
         return redirect(found)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from leaderboard.anchoring.content import AnchoredRanking, AnchoringData, AnchoringError
-from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.anchored_result import Anchored, Estimate
 from leaderboard.stats.ranking_method import METHODOLOGY
@@ -84,14 +84,20 @@ def _rating(estimate: Estimate, i: int, style: str = ".0f") -> str:
 def _heading(ranking: AnchoredRanking) -> str:
     data, found, counts = ranking.data, ranking.found, ranking.found.counts
     note = " Some ratings are simulated." if data.simulated else ""
-    judged = f"{counts.judged_pairs} pairs of {counts.judged_prompts} prompts"
-    ties = "count half" if data.ties else f"are off, {data.pairs.left_out} ratings left out"
+    rated, judged = (
+        f"{counted(pairs, 'pairs')} of {counted(prompts, 'prompts')}"
+        for pairs, prompts in (
+            (counts.human_pairs, counts.human_prompts),
+            (counts.judged_pairs, counts.judged_prompts),
+        )
+    )
+    ties = "count half" if data.ties else f"are off, {counted(data.pairs.left_out, 'ratings')} left out"
     worth = found.effective_votes_overall
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge"
     return printable(
         f"{data.source}: people's ranking with the help of {', '.join(data.judges)}.{note} "
         "Scores by Bradley-Terry, 1000 on average. "
-        f"People rated {counts.human_pairs} pairs of {counts.human_prompts} prompts{gained}; the judge "
+        f"People rated {rated}{gained}; the judge "
         f"{judged}, {counts.shared_pairs} of them also rated by people. Ties {ties}. The weight of the "
         f"judge is {found.power:.2f}. {_intervals(found)} Methodology {METHODOLOGY}."
     )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from leaderboard.snapshots.presentation import aligned, printable
+from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats import Plan
 
 
@@ -34,7 +34,7 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     there = plan.evidence
     pair = f"{names[there.first]} and {names[there.second]}"
     raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
-    hand = f"{there.prompts} prompts with {raters} per pair"
+    hand = f"{counted(there.prompts, 'prompts')} with {raters} per pair"
     return (
         f"Standard deviations for one prompt, measured on {pair}: {parts}. "
         f"Now: {hand}, half-width {plan.half_width_now:.1f}. {width}"

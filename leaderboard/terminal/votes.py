@@ -1,10 +1,9 @@
 """Reads a vote file into arrays.
 
 Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left, right
-and tie; or ``model_a, model_b, rating, points``. ``prompt`` and ``rater`` (or ``worker``) are optional, and
-so are ``NAME_a``
-and ``NAME_b`` to adjust for NAME. A winner becomes a rating on three points. An unknown literal is an error,
-never a tie.
+and tie; or ``model_a, model_b, rating, points``. A prompt and a rater, under the names in _PROMPT and _RATER,
+are optional, and so are ``NAME_a`` and ``NAME_b`` to adjust for NAME. A winner becomes a rating on three
+points. An unknown literal is an error, never a tie.
 """
 
 import math
@@ -29,6 +28,11 @@ WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATI
 _WINNER_POINTS: Final = 3
 _LARGEST_AMOUNT: Final = 1e300
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
+
+
+# The last of each are Chatbot Arena's.
+_PROMPT: Final = ("prompt", "question_id")
+_RATER: Final = ("rater", "worker", "judge")
 
 
 class Layout(NamedTuple):
@@ -169,8 +173,12 @@ def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
     first, second = text_of(row, layout.first, needed=True), text_of(row, layout.second, needed=True)
     rating, points = _rated(row) if "rating" in layout.verdict else _won(row, layout.first)
     more = tuple(_difference(row, name) for name in covariates)
-    rater = text_of(row, "rater") or text_of(row, "worker")
-    return Vote(row.place, first, second, rating, points, text_of(row, "prompt"), rater, more)
+    prompt, rater = (_first(row, names) for names in (_PROMPT, _RATER))
+    return Vote(row.place, first, second, rating, points, prompt, rater, more)
+
+
+def _first(row: Row, names: Sequence[str]) -> str:
+    return next(filter(None, (text_of(row, name) for name in names)), "")
 
 
 def _won(row: Row, first_column: str) -> tuple[int, int]:

@@ -79,6 +79,12 @@ def in_words(name: str) -> str:
     return _IN_WORDS.get(name, name.replace("_", " "))
 
 
+def counted(number: int, kind: str) -> str:
+    """So many records of a kind, for readers."""
+    words = in_words(kind)
+    return f"{number:,} {words.removesuffix('s') if number == 1 else words}"
+
+
 Extra: TypeAlias = Mapping[str, Any]  # fields without a column of their own
 
 

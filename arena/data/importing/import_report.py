@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Count, QuerySet
 
 from arena.data.formats.reading import DISTURBING
-from arena.data.formats.records import Note, Place, Problem, Record, Unused, in_words
+from arena.data.formats.records import Note, Place, Problem, Record, Unused, counted, in_words
 from arena.models import Completion, Contestant, Prompt, Study
 from arena.texts.self_naming import SelfNaming
 
@@ -228,7 +228,7 @@ class ImportReport:
     @property
     def added(self) -> str:
         """What is new, as a sentence."""
-        new = [f"{counts.added:,} {in_words(kind)}" for kind, counts in self.counts.items() if counts.added]
+        new = [counted(counts.added, kind) for kind, counts in self.counts.items() if counts.added]
         return f"{'In a new study' if self.creates_study else 'New'}: {', '.join(new) or 'nothing'}."
 
     @property

@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.refreshing import services
+from leaderboard.snapshots.presentation import counted
 from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.terminal.options import study_named
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{study.slug}: newer scores were published meanwhile and are kept.")
             return
         self.stdout.write(
-            f"{study.slug}: {snapshot.counts['comparisons']} ratings, {snapshot.slices.count()} tables, "
+            f"{study.slug}: {counted(snapshot.counts['comparisons'], 'ratings')}, "
+            f"{counted(snapshot.slices.count(), 'tables')}, "
             f"{snapshot.seconds:.1f} s; watermark {snapshot.watermark}."
         )

@@ -127,7 +127,7 @@ def test_commands_are_named_with_the_account_of_the_machine(command: str, tmp_pa
     lines = StudyEvent.objects.order_by("pk")
     assert {line.who for line in lines} == {command}
     assert [(line.kind, line.study_slug, line.note) for line in lines] == [
-        ("imported", "rivers", "In a new study: 1 prompts."),
+        ("imported", "rivers", "In a new study: 1 prompt."),
         ("imported", "rivers", "New: nothing."),
         ("exported", "rivers", "Comparisons, as csv."),
         ("password", "", "A new one, shown once."),

@@ -47,6 +47,9 @@ class TestColumns:
         assert votes.prompt == ("p1", "")
         assert votes.rater == ("ann", "")
         assert read_votes(vote_file(arena("x,y,tie,", header="model_a,model_b,winner,prompt"))).prompt is None
+        exported = arena("q1,x,y,tie,ann", header="question_id,model_a,model_b,winner,judge")
+        votes = read_votes(vote_file(exported))
+        assert (votes.prompt, votes.rater) == (("q1",), ("ann",))
 
 
 class TestFormats:

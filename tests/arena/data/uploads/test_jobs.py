@@ -86,7 +86,7 @@ def test_check_then_apply() -> None:
     assert state_of(job) == (State.APPLIED, "")
     assert Completion.objects.count() == 2
     assert not ImportChunk.objects.exists()
-    said = "New: 1 models, 2 prompts, 2 answers."
+    said = "New: 1 model, 2 prompts, 2 answers."
     assert StudyEvent.objects.get(kind="imported", by=user).note == said
 
 
