@@ -39,7 +39,7 @@ from tests.factories import make_assignment, make_judge, make_question, make_rat
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
-EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "4"))
 OPERATIONS = 36
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""

@@ -87,6 +87,7 @@ def test_batches_take_or_refuse_each_by_itself(client: Client, judge: Rater, com
     assert [each["value"] for each in results[2]["body"]["answers"]] == ["no", "no"]
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -116,6 +117,7 @@ def test_invalid_scores_name_the_field(
     assert not Score.objects.exists()
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize(
     ("said", "field"),
     [

@@ -218,6 +218,7 @@ def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
     assert [price and price.completion for price in prices] == [3, 1, None]
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("judge", "price", "sentence"),
@@ -239,6 +240,7 @@ def test_what_a_budget_needs(judge: dict[str, Any], price: dict[str, Any], sente
         spending.check_budget(make_judge(**judge), Decimal(0))
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.django_db
 def test_the_limit_of_newer_endpoints_stands_among_the_options() -> None:
     make_price()

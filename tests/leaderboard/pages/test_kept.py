@@ -21,7 +21,7 @@ from tests import factories
 from tests.leaderboard.reading import text
 from tests.leaderboard.rows import HandMade
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 BOARD = "/studies/small/"
 PAGES = (
@@ -58,6 +58,7 @@ def queries(client, address, **more):
     return len(captured)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("address", PAGES)
 def test_the_second_reader_gets_the_same_page_for_one_query(client, made, address):
     first = client.get(address)
@@ -160,6 +161,7 @@ def changes(made):
     yield "the close", lambda: Study.objects.filter(pk=made.study.pk).update(closed_at=made.study.created_at)
 
 
+@pytest.mark.both_databases
 def test_what_changes_shows_at_once_also_where_another_process_changed_it(client, made):
     addresses = (BOARD, "/studies/small/agreement/", "/studies/small/standings.json")
     for what, change in changes(made):
@@ -175,6 +177,7 @@ def test_what_changes_shows_at_once_also_where_another_process_changed_it(client
     assert "Renamed" in text(client.get("/"))
 
 
+@pytest.mark.both_databases
 def test_what_changes_while_a_page_is_rendered_is_not_kept(client, made, monkeypatch):
     real = kept.Kept.of
 
@@ -379,6 +382,7 @@ def test_a_view_that_fails_lets_others_try(monkeypatch):
     assert middleware.rendered == 2
 
 
+@pytest.mark.both_databases
 def test_a_database_that_is_away_is_said_by_the_page(client, made, monkeypatch):
     client.get(BOARD)
 
