@@ -79,12 +79,25 @@ def hear_interrupts() -> None:
 def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
     with ExitStack() as stack:
+        linters = start_linters(stack)
+        compile_all()
         arenas = Suite("tests of whole arenas", [*WORKERS, *marked("processes")], apart=True)
         stack.enter_context(arenas)
-        linters = start_linters(stack)
         sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
         results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
     return [*results, browser()]
+
+
+def compile_all() -> None:
+    """Load every test where none was loaded before: all that start next would compile the same modules."""
+    if not (ROOT / "tests" / "arena" / "__pycache__").exists():
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
+        subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+
+
+def environment() -> dict[str, str]:
+    """What the steps find in theirs."""
+    return {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
 
 
 def lint() -> list[Result]:
@@ -147,9 +160,8 @@ class Step:
         self._output = tempfile.TemporaryFile() if apart else None  # noqa: SIM115 - closed in __exit__
         if not apart:
             say(name)
-        kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env={**kept, **(urls or {})}, stdout=self._output, stderr=self._output
+            command, cwd=ROOT, env={**environment(), **(urls or {})}, stdout=self._output, stderr=self._output
         )
 
     def result(self) -> Result:
