@@ -77,7 +77,7 @@ def build(rows: Rows, people: Collection[int], contestants: Mapping[int, int]) -
     """
     order = np.lexsort((rows["id"], rows["rater"], rows["pair"]))
     begins = np.diff(rows["pair"][order], prepend=-1) != 0
-    start, place = np.flatnonzero(begins), np.cumsum(begins) - 1
+    start, place = np.flatnonzero(begins), np.cumsum(begins, dtype=np.int32) - 1
     heads = rows[order[start]]
     pair = heads["pair"]
     first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
@@ -87,7 +87,7 @@ def build(rows: Rows, people: Collection[int], contestants: Mapping[int, int]) -
     reasons = np.array([reason.encode() for reason in REASONS])
     by_name = np.argsort(reasons)
     return Index(
-        place=place.astype(np.int32),
+        place=place,
         rater=columns["rater"],
         points=columns["points"].astype(np.int8),
         rating=columns["rating"].astype(np.int8),
@@ -112,7 +112,7 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
     scored = rows["rating"] > 0
     preference = preferences(rows)
     changes = (np.diff(place, prepend=-1) != 0) | (np.diff(rows["rater"], prepend=-1) != 0)
-    group = np.cumsum(changes) - 1  # one for each rater of each pair
+    group = np.cumsum(changes, dtype=np.int32) - 1  # one for each rater of each pair
     of_pair, by_person = place[changes], person[changes]
     mean = means(group[scored], preference[scored], len(of_pair))
     verdict = verdicts_of(mean)

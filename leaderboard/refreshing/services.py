@@ -51,6 +51,9 @@ THREADS: Final = 2
 ATTEMPTS: Final = 3
 """How often a snapshot is computed whose ratings are changed meanwhile."""
 
+LARGE_ARRAY: Final = 2**22
+_MMAP_THRESHOLD: Final = -3  # M_MMAP_THRESHOLD in malloc.h of glibc
+
 PARTS_AT_ONCE: Final = 16
 """Raters x categories that take no more than a few seconds: with more, the leaderboard opens first."""
 
@@ -70,6 +73,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
     BusyError where another process holds the study; any other failure is stored and raised.
     """
     Refresh.of(study.pk)
+    _map_large_arrays()
     with held(study.pk, study.slug):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
@@ -173,6 +177,12 @@ def _give_back() -> None:
     """Return freed memory to the system, which glibc keeps in pieces: 100 MB of a million ratings."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _map_large_arrays() -> None:
+    """Have glibc map arrays of some size on their own, so that they leave no gaps: 100 MB of a million."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE_ARRAY)
 
 
 def _seen(study: Study) -> datetime | None:

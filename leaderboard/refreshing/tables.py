@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,28 +111,35 @@ class Making:
     def tables(self, texts: Texts | None, labelled: Known | None, wanted: Wanted) -> Iterator[Table]:
         opinions, pool = self._opinions, self.pool
         first, twins = _twins(opinions.raters)
-        running = [pool.submit(self._of, choice, texts, wanted) for choice in first]
+        running = [pool.submit(part) for choice in first for part in self._parts(choice, texts, wanted)]
         judged = pool.submit(self._judged, labelled) if labelled else None
         if texts is not None:
             yield Table("data", "", canonical(data(opinions, texts)))
         for each in running:
             yield from each.result()
         for choice in twins:  # all of their tables are known by now
-            yield from self._of(choice, texts, wanted)
+            for part in self._parts(choice, texts, wanted):
+                yield from part()
         yield from self._agreeing.result()
         if judged is not None:
             yield judged.result()
 
-    def _of(self, choice: Choice, texts: Texts | None, wanted: Wanted) -> list[Table]:
-        # Cut out here: the rows of all raters at once would take twice the memory of the study's.
-        own = self._opinions.by(choice.ids)
-        found: list[Table] = []
-        for category in ("", *filter(None, own.categories)):
+    def _parts(
+        self, choice: Choice, texts: Texts | None, wanted: Wanted
+    ) -> Iterator[Callable[[], list[Table]]]:
+        """What makes the tables of each category."""
+        own, method, known = self._opinions.by(choice.ids), self._method, self._known
+
+        def made(category: str) -> list[Table]:
             chosen = own.about(category)
-            if len(chosen):
-                found += leanings(choice, category, chosen, texts, self._method, self._known)
-                found += rankings(choice, category, chosen, self._method, self._known, wanted)
-        return found
+            if not len(chosen):
+                return []
+            return [
+                *leanings(choice, category, chosen, texts, method, known),
+                *rankings(choice, category, chosen, method, known, wanted),
+            ]
+
+        return (partial(made, category) for category in ("", *filter(None, own.categories)))
 
     def _judged(self, labelled: Known) -> Table:
         return known_table(labelled, self._opinions, TrustSetting(""), self._method)

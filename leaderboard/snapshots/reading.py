@@ -303,7 +303,8 @@ def _rows(
     authors = author[np.searchsorted(completions["id"], texts)]
     category = _numbers(pairs["prompt"], categories)
     own = {name: np.ascontiguousarray(given[name]) for name in GIVEN}
-    place, swapped = np.searchsorted(pairs["id"], own["pair"]), own["swapped"].astype(np.int64)
+    place = np.searchsorted(pairs["id"], own["pair"]).astype(np.int32)
+    swapped = own["swapped"].view(np.int8)
     return Rows(
         len(given),
         own
@@ -320,7 +321,7 @@ def _rows(
 
 def _numbers(ids: npt.NDArray[Any], numbers: dict[int, int]) -> npt.NDArray[Any]:
     distinct, place = np.unique(ids, return_inverse=True)
-    return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int64)[place]
+    return np.array([numbers.get(pk, NOBODY) for pk in distinct.tolist()], dtype=np.int32)[place]
 
 
 class UnknownTextError(ValueError):
