@@ -66,6 +66,7 @@ urlpatterns = [
         lambda: newest(Answer),
     ),
     *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read")),
+    *routes("studies/<slug:slug>/features/", "study-features", on_request("features.page", "read")),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
-from arena.features.known import Named
+from arena.features.known import Named, Variant
 from leaderboard.features.reading import Measured, Quality, Said, Series
+from leaderboard.rater_kinds.page import one_of
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
@@ -18,8 +19,12 @@ from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sum
 from leaderboard.stats.feature_worth import by_decile, feature_correlation, pair_accuracy
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import orders_agree
+from leaderboard.texts.asked import FEWEST, AskedOfAnswers, Known, NoOpinionsError
 
 Content = dict[str, Any]
+
+CHOSEN: Final = "chosen"
+"""Method of the table of the feature that an address asks for."""
 
 MOST_DRAWN: Final = 1000
 """Answers of a scatter."""
@@ -28,6 +33,40 @@ MOST_LISTED: Final = 20
 """Answers of the list of those that a feature finds weakest."""
 
 NO_SCALE: Final = "probabilities of different models have no common scale: look at each model"
+
+
+@dataclass(frozen=True)
+class Asked(AskedOfAnswers):
+    """Whose opinions, by the key of a Quality, and which feature; what is empty means the first there is."""
+
+    feature: str = ""
+    variant: str = ""
+    source: str = ""
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, str], known: Known) -> Self:
+        """Raises UnknownSettingError."""
+        raters = known.selectors
+        found = cls(one_of(wanted, "raters", raters, raters[0] if raters else ""))
+        for field in FIELDS:
+            values = found.offered(known.features, field)
+            value = one_of(wanted, field, values, values[0] if values else "")
+            found = replace(found, **{field: value if values and value != values[0] else ""})
+        return found
+
+    def offered(self, features: Sequence[Mapping[str, str]], field: str) -> list[str]:
+        """What there is to choose of a field, by what is chosen of those before it."""
+        left: Sequence[Mapping[str, str]] = features
+        for before in FIELDS[: FIELDS.index(field)]:
+            left = [each for each in left if each[before] == (getattr(self, before) or left[0][before])]
+        return list(dict.fromkeys(each[field] for each in left))
+
+    def series(self, features: Sequence[Mapping[str, str]]) -> Series:
+        name, variant, source = (getattr(self, each) or self.offered(features, each)[0] for each in FIELDS)
+        return Series(name, Variant(variant), source)
+
+
+FIELDS: Final = ("feature", "variant", "source")
 
 
 class NoFeatureError(ValueError):
@@ -136,6 +175,17 @@ class Worth:
             "ratings": rounded({each["contestant"]: strength[each["contestant"]] for each in shared}),
         }
 
+    def shown(self, ranking: tuple[str, Opinions]) -> Content:
+        """All that the page shows of a feature."""
+        return {
+            **self.told(ranking),
+            "level": self.level,
+            "deciles": self.deciles(),
+            "weakest": self.weakest(),
+            "models": list(self.measured.answers.names),
+            "points": self.drawn(),
+        }
+
     def deciles(self) -> list[Content]:
         chosen = self._shared
         columns = self._value[chosen], self.quality.value[chosen], self.measured.answers.prompt[chosen]
@@ -192,6 +242,32 @@ def feature_entry(series: Series, measured: Measured) -> Content:
         "computed": series in measured.computed,
         "higher_is_better": named.feature.higher_is_better if named.feature else None,
     }
+
+
+def seal(content: Mapping[str, Any]) -> Content:
+    """What everybody may see while people rate: nothing of single answers, nor of few opinions.
+
+    Raises NoOpinionsError.
+    """
+    if content["opinions"] < FEWEST:
+        raise NoOpinionsError(
+            f"fewer than {FEWEST} opinions are given of answers with this feature; until the study closes, "
+            "the numbers stay hidden"
+        )
+    return {
+        **content,
+        "contestants": [each for each in content["contestants"] if each["opinions"] >= FEWEST],
+        "features": [_sealed(each) for each in content["features"] if each["opinions"] >= FEWEST],
+        **_sealed({"pairs": content["pairs"]}),
+        "deciles": [],
+        "weakest": [],
+        "points": [],
+    }
+
+
+def _sealed(summary: Mapping[str, Any]) -> Content:
+    pairs = summary["pairs"]
+    return {**summary, "pairs": pairs if pairs and pairs["feature"]["n"] >= FEWEST else None}
 
 
 def chosen_series(

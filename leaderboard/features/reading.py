@@ -14,17 +14,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.features.known import ENDS, Named, Variant
+from arena.features.known import ENDS, FEATURES, Named, Variant
 from arena.models import Completion, CompletionFeature, Study
 from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.snapshots.text_sizes import characters
+from leaderboard.snapshots.text_sizes import characters, measure_missing
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.clustered_means import sums
 from leaderboard.stats.token_features import entropy_variance_sum
 
 SUM: Final = "entropy_variance_sum"
 _SUMMED: Final = ("entropy", "logprob_variance")
+_KNOWN: Final = tuple(FEATURES)
 _VARIANTS: Final = tuple(Variant)
 
 
@@ -82,6 +83,10 @@ class Measured:
     def __bool__(self) -> bool:
         return bool(self.values)
 
+    @property
+    def given(self) -> int:
+        return sum(int((~np.isnan(each)).sum()) for each in self.values.values())
+
 
 @dataclass(frozen=True, eq=False)
 class Quality:
@@ -117,12 +122,17 @@ def measured(study: Study) -> Measured:
         if place >= 0:
             found[Series(name, Variant(variant), source)][place] = value
     summed = dict(_sums(read, found))
-    ordered = sorted(
-        {**found, **summed}, key=lambda one: (one.name, _VARIANTS.index(one.variant), one.source)
-    )
+    ordered = sorted({**found, **summed}, key=_place)
     return Measured(
         read, {one: found[one] if one in found else summed[one] for one in ordered}, frozenset(summed)
     )
+
+
+def _place(one: Series) -> tuple[int, str, int, str]:
+    """In the order of the known features, others last."""
+    base = Named.read(one.name).base
+    number = _KNOWN.index(base) if base in _KNOWN else len(_KNOWN)
+    return number, one.name, _VARIANTS.index(one.variant), one.source
 
 
 def _answers(study: Study) -> Answers:
@@ -130,6 +140,7 @@ def _answers(study: Study) -> Answers:
         prompt__study=study, is_current=True, contestant__retired_at__isnull=True, contestant__isnull=False
     )
     read = list(rows.order_by("pk").values_list("pk", "prompt", "contestant__name"))
+    measure_missing(study)
     names = sorted({name for *_, name in read})
     number, length = {name: place for place, name in enumerate(names)}, characters(study)
     return Answers(

@@ -100,6 +100,7 @@ class SnapshotSlice(Immutable):
         TRUST = "trust", "How often judges are right"
         REQUIREMENTS = "requirements", "Requirements met"
         SCORES = "scores", "Text scores"
+        FEATURES = "features", "Features of answers"
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="slices")
     kind = models.CharField(max_length=20, choices=Kind)

@@ -14,12 +14,17 @@ TABS: Final = {
     "study-trust": "Judge accuracy",
     "study-requirements": "Requirements",
     "study-scores": "Text scores",
+    "study-features": "Features",
     "study-comparisons": "Pairs",
     "study-data": "Data",
     "study-results": "Download and cite",
 }
-OF_TEXTS: Final = {"study-requirements": "requirements", "study-scores": "scores"}
-"""Tabs of opinions about single answers, and what a snapshot counts of them."""
+OF_TEXTS: Final = {
+    "study-requirements": "requirements",
+    "study-scores": "scores",
+    "study-features": "features",
+}
+"""Tabs about single answers, and what a snapshot counts of them."""
 
 _OF_MODELS: Final = frozenset({"study", "study-categories"})
 _OF_PAIRS: Final = _OF_MODELS | {"study-raters", "study-agreement", "study-comparisons"}

@@ -21,10 +21,12 @@ from leaderboard.agreement.expected import expected_table
 from leaderboard.agreement.two import two_table
 from leaderboard.anchoring.content import anchored_table
 from leaderboard.bias.measures import leanings
+from leaderboard.features import content as features
 from leaderboard.head_to_head.measuring import head_to_head_table
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.planning.content import plan_table
+from leaderboard.refreshing.feature_tables import feature_tables
 from leaderboard.refreshing.text_tables import rankings_of, text_opinions_of
 from leaderboard.requirements import content as requirements
 from leaderboard.scores import content as scores
@@ -61,7 +63,7 @@ from leaderboard.standings.content import TIES, inputs_of, matrix_table, publish
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
-from leaderboard.texts.asked import CHECKS, SCORES, AskedOfTexts, Known
+from leaderboard.texts.asked import CHECKS, FEATURES, SCORES, AskedOfTexts, Known
 from leaderboard.trust.content import trust_table
 
 logger = logging.getLogger(__name__)
@@ -77,9 +79,10 @@ _PARSERS: Final = {
     Scope.HEAD_TO_HEAD: parse_for_pair,
     Scope.TRUST: parse_for_trust,
 }
-_OF_TEXTS: Final[Mapping[Scope, tuple[str, Any]]] = {
+_OF_ANSWERS: Final[Mapping[Scope, tuple[str, Any]]] = {
     Scope.REQUIREMENTS: (CHECKS, requirements.Asked),
     Scope.SCORES: (SCORES, scores.Asked),
+    Scope.FEATURES: (FEATURES, features.Asked),
 }
 _MAKERS: Final[Mapping[Scope, Callable[[Study, Opinions, Any, Method], Table]]] = {
     Scope.TWO: two_table,
@@ -289,6 +292,8 @@ def tables_of(view: ComputedView) -> str:
     setting, scope = wanted_of(view)
     if isinstance(setting, AskedOfTexts):
         return _packed(_of_texts(snapshot, setting))
+    if isinstance(setting, features.Asked):
+        return _packed(_of_features(view, setting))
     read = opinions_of(snapshot)
     more = beside(snapshot.study, read, snapshot.last_comparison) if scope is Scope.JUDGES else None
     facts = Facts.of(snapshot.study, setting)
@@ -323,11 +328,23 @@ def _of_texts(snapshot: Snapshot, asked: AskedOfTexts) -> Iterator[Table]:
     return read.tables_at(asked, rankings_of(snapshot, asked.category))
 
 
-def wanted_of(view: ComputedView) -> tuple[Setting | AskedOfTexts, Scope]:
+def _of_features(view: ComputedView, asked: features.Asked) -> Iterator[Table]:
+    """Raises SnapshotOutdatedError."""
+    snapshot = view.snapshot
+    compared, read = opinions_of(snapshot), text_opinions_of(snapshot)
+    if read is None or compared.mark != snapshot.data:
+        raise SnapshotOutdatedError
+    found = feature_tables(snapshot.study, compared, read.rows, on_demand.siblings(view))
+    if found is None or snapshot.revision != _revision(snapshot):
+        raise SnapshotOutdatedError
+    return found.tables_at(asked)
+
+
+def wanted_of(view: ComputedView) -> tuple[Setting | AskedOfTexts | features.Asked, Scope]:
     address, _, query = view.setting.partition("#")[0].partition("?")
     scope, wanted = Scope(address), dict(parse_qsl(query))
-    if scope in _OF_TEXTS:
-        kind, asked = _OF_TEXTS[scope]
+    if scope in _OF_ANSWERS:
+        kind, asked = _OF_ANSWERS[scope]
         return asked.of(wanted, Known.of(view.snapshot.counts, kind)), scope
     found = _PARSERS.get(scope, parse)(wanted, view.snapshot.known)
     if found is None:

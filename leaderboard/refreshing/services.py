@@ -25,6 +25,7 @@ from leaderboard.models.querysets import data_mark, newest_texts, tails, texts_m
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
+from leaderboard.refreshing.feature_tables import feature_tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
@@ -38,6 +39,7 @@ from leaderboard.snapshots.study_lock import held
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.texts.asked import FEATURES
 from leaderboard.texts.beside_pairs import ranked
 from leaderboard.trust.content import known_table, labelled
 
@@ -128,6 +130,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         index = making.pool.submit(stored.packing(study, read.rows, read.people))
         marks = texts_mark(study, due)
         about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
+        about_features = feature_tables(study, read, about_texts.rows, known)
         right = labelled(study, read)
         revision, comparisons, last = read.mark
         snapshot = Snapshot(
@@ -145,6 +148,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
                 "waiting": wait,
                 "texts": marks,
                 **about_texts.counts(),
+                FEATURES: about_features and about_features.counts(),
                 "people": [] if holds else [each.selector for each in single_people(study, read)],
             },
             seconds=0.0,
@@ -154,6 +158,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
+    made += about_features.tables() if about_features else ()
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
     return snapshot, found, index.result(), due

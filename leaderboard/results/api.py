@@ -20,7 +20,7 @@ from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import SEALED, Scope, Setting
 from leaderboard.snapshots.visible_lengths import visible_lengths
 from leaderboard.standings.api import snapshot_of
-from leaderboard.texts.asked import CHECKS, SCORES
+from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 
 studies = Router(tags=["results"])
 snapshots = Router(tags=["results"])
@@ -230,6 +230,7 @@ DEPENDS = {
     "trust": (),
     "requirements": ("raters",),
     "scores": ("raters",),
+    "features": ("raters",),
 }
 """What the tables of each kind are stored for."""
 
@@ -265,7 +266,7 @@ def _table(
     place = {name: asked.get(name, usual[name]) if name in DEPENDS[kind] else "" for name in usual}
     if kind == SnapshotSlice.Kind.TRUST and not snapshot.study.is_closed:
         place["method"] = SEALED
-    if kind in (CHECKS, SCORES) and not snapshot.study.is_closed:
+    if kind in (CHECKS, SCORES, FEATURES) and not snapshot.study.is_closed:
         raise HttpError(404, f"Until the study closes, /api/v1/studies/SLUG/{kind.value}/ has these numbers.")
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
     if row is None and compute and kind == SnapshotSlice.Kind.STANDINGS:

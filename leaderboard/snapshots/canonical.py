@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORM: Final = 8
+FORM: Final = 9
 """Raised when stored tables or counts get other fields: after an upgrade, the others are made again."""
 
 

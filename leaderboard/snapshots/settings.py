@@ -50,6 +50,9 @@ class Scope(StrEnum):
     SCORES = "scores/"
     """How raters score the answers of each model; the setting is of leaderboard.scores."""
 
+    FEATURES = "features/"
+    """Features of answers held against opinions; the setting is of leaderboard.features."""
+
     @property
     def has_every_category(self) -> bool:
         return self in (Scope.CATEGORIES, Scope.RATERS, Scope.JUDGES)

@@ -10,7 +10,7 @@ from ninja.errors import HttpError
 from arena.api.auth import caller_of
 from arena.api.schemas import Name
 from leaderboard.pages.api import study_of
-from leaderboard.texts.page import TextsPage
+from leaderboard.texts.page import AnswersPage
 
 
 class TextsIn(Schema):
@@ -22,7 +22,7 @@ class TextsIn(Schema):
 
 
 def answer(
-    request: HttpRequest, slug: str, wanted: TextsIn, page: Callable[[], type[TextsPage]]
+    request: HttpRequest, slug: str, wanted: Schema, page: Callable[[], type[AnswersPage]]
 ) -> dict[str, Any]:
     """The content of a page, whose module is loaded for it. Raises HttpError, or as ``TextsPage.newest``."""
     known = type(wanted).model_fields

@@ -12,7 +12,8 @@ from leaderboard.rater_kinds.page import one_of
 
 CHECKS: Final = "requirements"
 SCORES: Final = "scores"
-"""Kinds of opinions, and of their tables."""
+FEATURES: Final = "features"
+"""Kinds of tables about single answers: by opinions of two kinds, and of features held against opinions."""
 
 BESIDE_PAIRS: Final = "pairs"
 BESIDE_SCORES: Final = "scores"
@@ -27,12 +28,10 @@ class NoOpinionsError(ValueError):
 
 
 @dataclass(frozen=True)
-class AskedOfTexts:
-    """Whose opinions, and about which prompts; what is empty means all."""
+class AskedOfAnswers:
+    """Whose opinions."""
 
     raters: str
-    subset: str = ""
-    category: str = ""
 
     def parts(self) -> list[tuple[str, str]]:
         """Names and values in an address; those that are usual are empty."""
@@ -52,11 +51,20 @@ class AskedOfTexts:
 
 
 @dataclass(frozen=True)
+class AskedOfTexts(AskedOfAnswers):
+    """Whose opinions, and about which prompts; what is empty means all."""
+
+    subset: str = ""
+    category: str = ""
+
+
+@dataclass(frozen=True)
 class Known:
     """What a snapshot counted of one kind of opinions, and what readers choose from.
 
     ``raters``: selector, label, simulated, ``same_as`` of an earlier entry, and ``enough``: the sets and
-    categories in which a model has FEWEST opinions. ``given``: how many opinions there are.
+    categories in which a model has FEWEST opinions. ``given``: how many opinions there are. ``features``:
+    name, variant, source and label.
     """
 
     raters: Sequence[Mapping[str, Any]] = ()
@@ -64,6 +72,7 @@ class Known:
     categories: Sequence[str] = ()
     turns: Sequence[int] = ()
     given: int = 0
+    features: Sequence[Mapping[str, str]] = ()
 
     @classmethod
     def of(cls, counts: Mapping[str, Any], kind: str) -> Known:

@@ -24,56 +24,30 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Stored
-from leaderboard.texts.asked import BESIDE_PAIRS, AskedOfTexts, Known, NoOpinionsError
+from leaderboard.texts.asked import BESIDE_PAIRS, AskedOfAnswers, AskedOfTexts, Known, NoOpinionsError
 from leaderboard.texts.table import lead
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A model's figure with its interval, in numbers of the axis and as texts, and further cells."""
-
-    name: str
-    value: float | None
-    low: float | None
-    high: float | None
-    shown: str
-    ends: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ModelRow:
-    """A model in the table."""
-
-    measured: Measured
-    address: str
-    dots: SafeString
-    leads: bool
-
-
 @dataclass(frozen=True, kw_only=True)
-class TextsPage(Page):
-    """``operator``: whether the reader may see everything while the study is open.
+class AnswersPage(Page):
+    """What raters say of single answers. ``operator``: whether the reader sees all while the study is open.
 
     Subclasses name the kind of their tables and say how an address is read, how the switch of raters is
-    called, which figure ranks models, how much room the axis leaves at least, and which operation of the API
-    has the same numbers.
+    called, and which operation of the API has the same numbers.
     """
 
-    asked: AskedOfTexts
+    asked: AskedOfAnswers
     known: Known
     stored: Stored = field(repr=False)
     operator: bool = False
 
     kind: ClassVar[str]
     by: ClassVar[str]
-    ranked_by: ClassVar[str]
-    least_room: ClassVar[float] = 1.0
     api: ClassVar[str]
 
     @classmethod
     @abstractmethod
-    def asked_for(cls, wanted: Mapping[str, str], known: Known, *, sealed: bool) -> AskedOfTexts:
+    def asked_for(cls, wanted: Mapping[str, str], known: Known, *, sealed: bool) -> AskedOfAnswers:
         """What an address asks for. Raises UnknownSettingError."""
 
     @classmethod
@@ -144,44 +118,6 @@ class TextsPage(Page):
         """Why there is nothing to show, or empty."""
         return self._found[1]
 
-    @cached_property
-    def beside(self) -> Content | None:
-        """The order of models beside their order by pairs, where every model is shown."""
-        stored = self.stored.get(self.kind, self.asked.raters, method=BESIDE_PAIRS)
-        if stored is None or self.content is None:
-            return None
-        shown = {each["contestant"] for each in self.content["contestants"]}
-        return stored if shown.issuperset(name for name, *_ in stored["models"]) else None
-
-    @property
-    def told_beside(self) -> dict[str, Any] | None:
-        """As the API has it."""
-        return {"raters": self.beside["label"], **self.beside["agreement"]} if self.beside else None
-
-    @property
-    @abstractmethod
-    def caption(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def first_column(self) -> tuple[str, str]:
-        """Heading and meaning of the figure."""
-
-    @abstractmethod
-    def measured(self) -> Iterator[Measured]:
-        """What the table of models shows; of a page with content."""
-
-    @abstractmethod
-    def notes(self, content: Content) -> Iterator[str]:
-        """What must be said beside the numbers."""
-
-    @property
-    def notices(self) -> list[str]:
-        if self.content is None:
-            return []
-        chosen = {self.asked.raters: self.content["label"]}
-        return [*self.notes(self.content), *kin_sentences(self.study, chosen)]
-
     def answer(self) -> dict[str, Any]:
         """The content as JSON values. Raises NoNumbersError, or NotReadyError."""
         if self.pending is not None:
@@ -227,14 +163,94 @@ class TextsPage(Page):
     def switches(self) -> list[Switch]:
         return [switch for switch in self._switches() if len(switch.options) > 1]
 
+    @property
+    def setting_words(self) -> str:
+        return self.filters
+
     def _switches(self) -> Iterator[Switch]:
-        asked, known = self.asked, self.known
         raters = [
             (each["selector"], each["label"])
-            for each in known.raters
-            if each["same_as"] is None or each["selector"] == asked.raters
+            for each in self.known.raters
+            if each["same_as"] is None or each["selector"] == self.asked.raters
         ]
-        yield choices("raters", self.by, raters, asked.raters, self.query_with)
+        yield choices("raters", self.by, raters, self.asked.raters, self.query_with)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model's figure with its interval, in numbers of the axis and as texts, and further cells."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    shown: str
+    ends: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A model in the table."""
+
+    measured: Measured
+    address: str
+    dots: SafeString
+    leads: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextsPage(AnswersPage):
+    """With a table of models. Subclasses name the figure that ranks them, and say how much room the axis
+    leaves at least.
+    """
+
+    asked: AskedOfTexts
+
+    ranked_by: ClassVar[str]
+    least_room: ClassVar[float] = 1.0
+
+    @cached_property
+    def beside(self) -> Content | None:
+        """The order of models beside their order by pairs, where every model is shown."""
+        stored = self.stored.get(self.kind, self.asked.raters, method=BESIDE_PAIRS)
+        if stored is None or self.content is None:
+            return None
+        shown = {each["contestant"] for each in self.content["contestants"]}
+        return stored if shown.issuperset(name for name, *_ in stored["models"]) else None
+
+    @property
+    def told_beside(self) -> dict[str, Any] | None:
+        """As the API has it."""
+        return {"raters": self.beside["label"], **self.beside["agreement"]} if self.beside else None
+
+    @property
+    @abstractmethod
+    def caption(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def first_column(self) -> tuple[str, str]:
+        """Heading and meaning of the figure."""
+
+    @abstractmethod
+    def measured(self) -> Iterator[Measured]:
+        """What the table of models shows; of a page with content."""
+
+    @abstractmethod
+    def notes(self, content: Content) -> Iterator[str]:
+        """What must be said beside the numbers."""
+
+    @property
+    def notices(self) -> list[str]:
+        if self.content is None:
+            return []
+        chosen = {self.asked.raters: self.content["label"]}
+        return [*self.notes(self.content), *kin_sentences(self.study, chosen)]
+
+    def _switches(self) -> Iterator[Switch]:
+        yield from super()._switches()
+        asked, known = self.asked, self.known
         for name, label, values in (
             ("subset", "Set", known.subsets),
             ("category", "Category", known.categories),
@@ -249,10 +265,6 @@ class TextsPage(Page):
         if not self.sealed or value == getattr(self.asked, name):
             return True
         return value in self.known.chosen(self.asked.raters)["enough"][name]
-
-    @property
-    def setting_words(self) -> str:
-        return self.filters
 
     @cached_property
     def rows(self) -> list[ModelRow]:
@@ -298,7 +310,7 @@ def _dots(axis: Axis | None, own: Measured) -> SafeString:
     return mark_safe(axis.row(own.value, own.low, own.high))  # noqa: S308 - numbers alone
 
 
-def find(snapshot: Snapshot, kind: str, asked: AskedOfTexts) -> Found:
+def find(snapshot: Snapshot, kind: str, asked: AskedOfAnswers) -> Found:
     """The tables of what is asked, in the snapshot or on demand."""
     if asked.is_stored:
         return Found(Stored.read(snapshot, Q(kind=kind, raters__in=("", asked.raters))))

@@ -50,6 +50,8 @@ class OpenStudy:
             prompt = make.make_prompt(study=self.study, category=category)
             make.make_question(prompt=prompt)
             texts = [make.make_completion(prompt=prompt, contestant=model) for model in self.models]
+            for number, text in enumerate(texts):
+                make.make_feature(completion=text, value=number + len(self.pairs[category]) / 7)
             self.pairs[category] += [
                 make.make_pair(prompt=prompt, first=one, second=other)
                 for one, other in itertools.combinations(texts, 2)

@@ -35,7 +35,7 @@ from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import SEALED
 from leaderboard.snapshots.text_sizes import texts
-from leaderboard.texts.asked import CHECKS, SCORES
+from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 from leaderboard.trust.content import labelled
 
 
@@ -149,8 +149,12 @@ def _add_text_opinions(writer: Writer, study: Study, found: TextOpinions, *, wit
 
 
 def results(snapshot: Snapshot, every: Callable[[Payloads], Iterator[Table]]) -> Iterator[bytes]:
-    """The tables of the snapshot and those of ``every`` that it does not hold; none made of others."""
-    beside = Q(kind="trust", method=SEALED) | (Q(kind__in=(CHECKS, SCORES)) & ~Q(method=""))
+    """The tables of the snapshot and those of ``every`` that it does not hold.
+
+    None that is made of others, and none of features, which are not computed again.
+    """
+    of_others = Q(kind__in=(CHECKS, SCORES)) & ~Q(method="")
+    beside = Q(kind="trust", method=SEALED) | Q(kind=FEATURES) | of_others
     stored = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)
     found = {place_of(row): row.payload for row in stored}
     if snapshot.counts.get("large"):

@@ -10,7 +10,6 @@ from leaderboard.features.reading import Said, measured
 from leaderboard.features.report import as_text
 from leaderboard.scores.reading import score_rows
 from leaderboard.snapshots.reading import opinions
-from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.terminal.options import FORMATS, choice, study_named
 
 
@@ -43,7 +42,6 @@ class Command(BaseCommand):
         form = choice(options, "format", FORMATS)
         variant = choice(options, "variant", ("", *Variant))
         study = study_named(options["study"])
-        measure_missing(study)
         known = measured(study)
         said = Said(known.answers, opinions(study), score_rows(study))
         try:

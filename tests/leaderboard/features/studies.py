@@ -25,7 +25,7 @@ def measured_study(features, preferences=None, scores=None, **study):
             )
             if value is not None:
                 factories.make_feature(completion=texts[name, number], value=value)
-    raters = {name: _rater(name) for name in [*(preferences or {}), *(scores or {})]}
+    raters = {name: _rater(name) for name in {**(preferences or {}), **(scores or {})}}
     for name, own in (preferences or {}).items():
         for (one, other), ratings in own.items():
             for number, rating in enumerate(ratings):

@@ -133,7 +133,7 @@ def test_models_stand_by_their_means_beside_the_order_of_pairs():
     [
         (
             ("--feature=perplexity", "--with=people"),
-            'no answer has a feature "perplexity"; there are entropy',
+            'no answer has a feature "perplexity"; there are mean_logprob, entropy',
         ),
         (("--feature=entropy", "--with=judge:x"), 'no raters "judge:x" .* those who did: people'),
         (("--feature=entropy", "--with=people", "--variant=released"), 'there are paper from ""'),

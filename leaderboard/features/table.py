@@ -1,0 +1,191 @@
+"""What features are worth, in words and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.wording import correlation_word, counted, number_range, percent, percent_range, signed
+from leaderboard.snapshots.canonical import Content
+
+COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+FEWEST_PROMPTS: Final = 30
+_VARIANTS: Final = {"released": "released code"}
+
+
+def feature_name(own: Mapping[str, Any], among: Sequence[Mapping[str, Any]] = ()) -> str:
+    """With its variant and source, where others ``among`` these are called the same."""
+    same = [each for each in among if each["label"] == own["label"]]
+    variants, sources = ({each[name] for each in same} for name in ("variant", "source"))
+    more = [
+        *([own["variant"]] if len(variants) > 1 or own["variant"] in _VARIANTS else []),
+        *([own["source"]] if len(sources) > 1 and own["source"] else []),
+    ]
+    return f"{own['label']} ({', '.join(more)})" if more else str(own["label"])
+
+
+def rows_of(content: Content) -> list[tuple[str, Content]]:
+    """Name and summary of each feature."""
+    features = [each["feature"] for each in content["features"]]
+    return [(feature_name(each["feature"], features), each) for each in content["features"]]
+
+
+def verdict(content: Content) -> tuple[str, str]:
+    """How far the feature goes with quality, and how often it picks the better answer."""
+    own, name = content["correlation"], content["feature"]["label"]
+    if not own["n"]:
+        return f"No answer has both {name} and an opinion of {content['label']}.", ""
+    if own["reason"]:
+        return f"No correlation can be told of {counted(own['n'], 'answer')}: {own['reason']}.", ""
+    ends = number_range(own["spearman_low"], own["spearman_high"])
+    said = (
+        f"Spearman’s correlation of {name} and {content['label']} is {signed(own['spearman'])}"
+        f"{f' ({ends})' if ends else ''} over {counted(own['n'], 'answer')}: "
+        f"{correlation_word(own['spearman'])}."
+    )
+    return said, _picks(content["pairs"])
+
+
+def _picks(pairs: Content | None) -> str:
+    if pairs is None or not pairs["feature"]["n"]:
+        return ""
+    own = pairs["feature"]
+    ends = percent_range(own["low"], own["high"])
+    return (
+        f"It picks the preferred answer in {percent(own['value'])}{f' ({ends})' if ends else ''} of "
+        f"{counted(own['n'], 'pair')}; the longer answer is it in {percent(pairs['length']['value'])}; "
+        "chance would be 50%."
+    )
+
+
+def notes(content: Content) -> Iterator[str]:
+    """What must be said beside the numbers."""
+    own, found = content["feature"], content["correlation"]
+    if len(content["models"]) > 1:
+        yield "Probabilities of different models have no common scale: look at each model by itself."
+    if own["bound"]:
+        yield "This is a bound. The value itself is not known."
+    if own["variant"] == "released":
+        yield "By the code released with the paper, which computes something else under this name."
+    if own["computed"]:
+        yield "Computed here over the answers of each model: both parts scaled from 0 to 1 among them."
+    if own["higher_is_better"] is None:
+        yield "Nobody says which direction is better, so higher is taken for better."
+    if found["prompts"] == 1:
+        yield "All answers are to one prompt, so there are no intervals."
+    elif 0 < found["prompts"] < FEWEST_PROMPTS:
+        yield f"Only {counted(found['prompts'], 'prompt')}: other prompts may say something else."
+
+
+def direction(own: Content) -> str:
+    """What is expected of better answers."""
+    better = own["higher_is_better"]
+    return "lower" if better is False else "higher"
+
+
+def _correlation_cells(own: Content) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {"Answers": own["n"], "Prompts": own["prompts"]}
+    for key, label in COEFFICIENTS.items():
+        ends = {"": "", ": low": "_low", ": high": "_high"}
+        cells |= {f"{label}{end}": own[f"{key}{key_end}"] for end, key_end in ends.items()}
+    return {**cells, "Why none": own["reason"]}
+
+
+def _named_cells(name: str, own: Content) -> dict[str, Cell]:
+    return {"Feature": name, "Name": own["name"], "Variant": own["variant"], "Source": own["source"]}
+
+
+def correlations_table(content: Content) -> DataTable:
+    rows = [
+        {**_named_cells(name, each["feature"]), **_correlation_cells(each["correlation"])}
+        for name, each in rows_of(content)
+    ]
+    return DataTable.of("Correlation of every feature", rows)
+
+
+def models_table(content: Content) -> DataTable:
+    rows = [
+        {"Model": each["contestant"], **_correlation_cells(each["correlation"])}
+        for each in content["contestants"]
+    ]
+    return DataTable.of("Correlation for each model", rows)
+
+
+def pairs_table(content: Content) -> DataTable:
+    rows = []
+    for name, each in rows_of(content):
+        pairs = each["pairs"]
+        if pairs is not None:
+            cells: dict[str, Cell] = {"Pairs": pairs["feature"]["n"], "Without a preference": pairs["ties"]}
+            for key, label in (("feature", "Picks the preferred"), ("length", "Longer"), ("ahead", "Ahead")):
+                ends = {"": "value", ": low": "low", ": high": "high"}
+                cells |= {f"{label} (%){end}": percent_cell(pairs[key][at]) for end, at in ends.items()}
+            rows.append({**_named_cells(name, each["feature"]), **cells})
+    return DataTable.of("How often a feature picks the preferred answer", rows)
+
+
+def deciles_table(content: Content) -> DataTable:
+    rows = [
+        {
+            "Part": number,
+            "From": each["low"],
+            "To": each["high"],
+            "Answers": each["quality"]["n"],
+            "Quality": each["quality"]["value"],
+            "Quality: low": each["quality"]["low"],
+            "Quality: high": each["quality"]["high"],
+        }
+        for number, each in enumerate(content["deciles"], start=1)
+    ]
+    return DataTable.of("Quality by value of the feature", rows)
+
+
+def points_table(content: Content) -> DataTable:
+    rows = [
+        {"Model": content["models"][model], content["feature"]["label"]: value, "Quality": quality}
+        for value, quality, model in content["points"]
+    ]
+    return DataTable.of("Feature and quality of answers", rows)
+
+
+def standings_table(content: Content) -> DataTable:
+    ratings = content["order"]["ratings"] if content["order"] else {}
+    rows = [
+        {
+            "Model": each["contestant"],
+            "Mean": each["mean"],
+            "Mean: low": each["mean_low"],
+            "Mean: high": each["mean_high"],
+            "Answers": each["n"],
+            "Prompts": each["prompts"],
+            "Score from pairs": ratings.get(each["contestant"]),
+        }
+        for each in content["standings"]
+    ]
+    return DataTable.of("Models by their mean", rows)
+
+
+def order_sentence(content: Content) -> str:
+    """Whether the order by means is that of pairs."""
+    order = content["order"]
+    better = (
+        f"Better answers are expected to have {direction(content['feature'])} values, so these come first."
+    )
+    if order is None or order["kendall"] is None:
+        return better
+    return (
+        f"{better} Kendall’s tau with the order of pairs by {order['label']} is {signed(order['kendall'])} "
+        f"over {counted(order['n'], 'model')}."
+    )
+
+
+def weakest_table(content: Content, prompts: Mapping[int, str]) -> DataTable:
+    rows = [
+        {
+            "Prompt": prompts.get(each["text"], ""),
+            "Model": each["contestant"],
+            content["feature"]["label"]: each["value"],
+            "Quality": each["quality"],
+        }
+        for each in content["weakest"]
+    ]
+    return DataTable.of("Weakest answers", rows)

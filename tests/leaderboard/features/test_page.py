@@ -1,0 +1,194 @@
+import pytest
+from django.utils import timezone
+
+from arena.models import CompletionFeature, Rater
+from leaderboard.models import ComputedView, SnapshotSlice
+from leaderboard.refreshing.services import refresh, refresh_if_stale
+from tests import factories
+from tests.leaderboard.features.studies import measured_study
+from tests.leaderboard.reading import computed, records, words
+
+pytestmark = pytest.mark.django_db
+
+ENTROPY = {
+    "Ada": [1.0, 1.5, 0.5, 2.0, 1.2, 0.9],
+    "Bob": [3.0, 2.5, 2.0, 1.0, 2.2, 3.1],
+    "Cleo": [2.0, 2.2, 1.0, 1.6, 2.9, 1.1],
+}
+SAID = {
+    "p": {("Ada", "Bob"): [1, 2, 3, 6, 1, 2], ("Bob", "Cleo"): [7, 5, 6, 3, 4, 8]},
+    "judge": {("Ada", "Cleo"): [2, 2, 5, 3, 1, 6]},
+}
+
+
+def closed_study(**more):
+    study = {"slug": "measured", "visibility": "public", "closed_at": timezone.now()}
+    made = measured_study(
+        ENTROPY, SAID, {"judge": {"Ada": [5, 4, 4, 2, 5, 4], "Bob": [1, 2, 2, 4, 1, 1]}}, **study | more
+    )
+    for each in list(CompletionFeature.objects.all()):
+        factories.make_feature(completion=each.completion, name="mean_logprob", value=-each.value)
+    return made
+
+
+@pytest.fixture
+def study():
+    return closed_study()
+
+
+def page_of(client, study, query="", **headers):
+    if not study.snapshots.exists():
+        refresh(study)
+    return computed(client, study, f"/studies/{study.slug}/features/{query}", **headers).context["page"]
+
+
+def test_the_page_says_what_a_feature_is_worth(client, study):
+    page = page_of(client, study)
+    assert [option.label for option in page.switches[0].options] == ["People", "Judge", "Judge, text scores"]
+    assert [option.label for option in page.switches[1].options] == ["Mean log-probability", "Entropy"]
+    assert page.verdict[0].startswith("Spearman’s correlation of Mean log-probability and People is 0.")
+    assert page.verdict[1].startswith("It picks the preferred answer in ")
+    assert "chance would be 50%" in page.verdict[1]
+    slugs = ["correlations", "pairs", "models", "answers", "deciles", "standings", "weakest"]
+    assert [panel.slug for panel in page.panels] == slugs
+    for panel in page.panels:
+        assert panel.slug == "weakest" or client.get(panel.figure_url).status_code == 200
+        assert records(client, panel.csv_url)
+
+
+def test_another_feature_and_other_raters_are_asked_for(client, study):
+    page = page_of(client, study, "?raters=judge:judge&feature=entropy")
+    assert page.filters == "Judge, Entropy"
+    assert page.content["feature"]["name"] == "entropy"
+    assert ComputedView.objects.count() == 1  # the first feature is stored with the snapshot, others are not
+    (stored,) = SnapshotSlice.objects.filter(kind="features", raters="judge:judge", method="")
+    assert page.content["features"] == stored.content["features"]
+    assert page.query == "?raters=judge%3Ajudge&feature=entropy"
+    by_name = {each["feature"]["name"]: each["correlation"]["pearson"] for each in page.content["features"]}
+    assert by_name["entropy"] == -by_name["mean_logprob"] == page.content["correlation"]["pearson"]
+    assert client.get("/studies/measured/features/?feature=x").status_code == 404
+
+
+def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
+    for each in list(CompletionFeature.objects.filter(name="entropy")):
+        factories.make_feature(completion=each.completion, variant="released", value=-each.value)
+        factories.make_feature(completion=each.completion, variant="released", source="b", value=each.value)
+    page = page_of(client, study, "?feature=entropy&variant=released&source=b")
+    assert [switch.label for switch in page.switches] == ["Held against", "Feature", "Variant", "Source"]
+    assert page.asked.series(page.known.features) == ("entropy", "released", "b")
+    assert [option.query for option in page.switches[2].options] == [
+        "?raters=people&feature=entropy",
+        "?raters=people&feature=entropy&variant=released",
+    ]
+    assert any("code released with the paper" in notice for notice in page.notices)
+    names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
+    assert names[2:] == ["Entropy (released)", "Entropy (released, b)"]
+
+
+def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(client, study):
+    page = page_of(client, study, "?feature=entropy")
+    assert [(row.contestant, row.value) for row in page.weakest[:2]] == [("Bob", "3.1"), ("Bob", "3")]
+    assert page.weakest[0].prompt == "p5"
+    address = page.weakest[0].address
+    assert address.startswith("/studies/measured/comparisons/")
+    assert client.get(address).status_code == 200
+    text = page.content["weakest"][0]["text"]
+    completion = CompletionFeature.objects.filter(completion=text).first().completion
+    factories.make_answer(completion=completion)
+    refresh(study)
+    page = page_of(client, study, "?feature=entropy")
+    assert page.weakest[0].address == f"/studies/measured/requirements/texts/{text}/"
+
+
+def test_until_the_study_closes_nothing_tells_of_single_answers(client, admin_client, study):
+    type(study).objects.update(closed_at=None)
+    refresh(study)
+    page = page_of(client, study)
+    assert "nothing" not in page.content
+    assert [page.content[name] for name in ("deciles", "weakest", "points")] == [[], [], []]
+    assert [each["contestant"] for each in page.content["contestants"]] == [
+        "Bob"
+    ]  # the others have 6 ratings
+    few = page_of(client, study, "?raters=judge:judge")
+    assert few.content["pairs"] is None  # six pairs
+    assert client.get("/api/v1/studies/measured/features/").json()["deciles"] == []
+    assert client.get("/api/v1/studies/measured/tables/features/").status_code == 404
+    assert page_of(admin_client, study).content["points"]
+
+
+def test_few_opinions_stay_hidden_until_the_study_closes(client):
+    made = measured_study(
+        {"Ada": [1, 2, 4], "Bob": [3, 2, 1]}, {"p": {("Ada", "Bob"): [1, 2, 3]}}, visibility="public"
+    )
+    assert "fewer than 10 opinions are given" in page_of(client, made).nothing.lower()
+
+
+@pytest.mark.parametrize(
+    ("features", "said", "sentence"),
+    [
+        ({"Ada": [1]}, {}, "Nobody has rated an answer that has features yet."),
+        (
+            {"Ada": [None, 1], "Bob": [None, None]},
+            {"p": {("Ada", "Bob"): [1, None]}},
+            "No answer has both Entropy",
+        ),
+        ({"Ada": [1], "Bob": [2]}, {"p": {("Ada", "Bob"): [1]}}, "fewer than 3 answers"),
+    ],
+)
+def test_empty_states_say_why(client, features, said, sentence):
+    made = measured_study(features, said, visibility="public", closed_at=timezone.now())
+    page_of(client, made)
+    assert sentence in words(client.get(f"/studies/{made.slug}/features/"))
+
+
+def test_answers_to_one_prompt_have_no_intervals(client):
+    features, said = {"Ada": [1], "Bob": [3], "Cleo": [2]}, {"p": {("Ada", "Bob"): [1], ("Bob", "Cleo"): [6]}}
+    made = measured_study(features, said, visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert "All answers are to one prompt, so there are no intervals." in page.notices
+    assert page.content["correlation"]["spearman_low"] is None
+
+
+def test_simulated_raters_say_so(client, study):
+    Rater.objects.filter(slug="judge").update(simulated=True)
+    refresh(study)
+    page = page_of(client, study, "?raters=judge:judge")
+    assert "Judge (simulated)" in page.verdict[0]
+    assert page.simulated
+
+
+def test_the_tab_is_there_only_where_answers_have_features(client, study):
+    page_of(client, study)
+    assert ">Features</a>" in client.get("/studies/measured/").content.decode()
+    CompletionFeature.objects.all().delete()
+    study.touch()
+    refresh_if_stale(study)
+    assert ">Features</a>" not in client.get("/studies/measured/").content.decode()
+    assert "No answer of this study has features yet." in words(client.get("/studies/measured/features/"))
+
+
+def test_tables_are_copied_while_nothing_changes(study, monkeypatch):
+    first = refresh(study).snapshot
+    factories.make_score(completion=CompletionFeature.objects.first().completion, value=3)
+    monkeypatch.setattr("leaderboard.features.content.feature_correlation", lambda *given: made.append(given))
+    made = []
+    monkeypatch.setattr(
+        "leaderboard.features.content.Worth._correlation", lambda *given: made.append(1) or {}
+    )
+    second = refresh(study).snapshot
+    tables = SnapshotSlice.objects.filter(kind="features").exclude(raters="scores:people")
+    payloads = [
+        dict(tables.filter(snapshot=each).values_list("inputs", "payload")) for each in (first, second)
+    ]
+    assert payloads[0] == payloads[1]
+    assert made  # of the new scores
+
+
+def test_the_api_has_the_same_numbers(client, study):
+    page = page_of(client, study)
+    address = f"/api/v1/studies/{study.slug}/features/"
+    found = client.get(address).json()
+    assert found["correlation"] == page.content["correlation"]
+    assert (found["parameters"]["raters"], found["feature"]["name"]) == ("people", "mean_logprob")
+    assert client.get(address, {"set": "x"}).status_code == 400
+    assert client.get(address, {"raters": "judge:x"}).status_code == 404
