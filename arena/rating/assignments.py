@@ -258,7 +258,8 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     """Reopen the rater's last finished assignment, or the named one, and take back its flag.
 
     None if there is none. The earlier answer stands until there is a new one. Raises NotAllowedError if what
-    the rater saw since would sway a new one, or if the leaderboard counts the earlier one.
+    the rater saw since would sway a new one, if the leaderboard counts the earlier one, or if it was skipped
+    and the study takes no more from this rater.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
@@ -272,11 +273,19 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
             raise NotAllowedError(PUBLISHED)
         if assignment.state == Assignment.State.SUBMITTED and is_swayed(locked, assignment):
             raise NotAllowedError(SWAYED[assignment.kind])
+        if assignment.state == Assignment.State.SKIPPED and (why := _why_no_more(locked, rater)):
+            raise NotAllowedError(why)
         assignment.state = Assignment.State.CLAIMED
         assignment.leased_until = timezone.now() + lease_time()
         assignment.save(update_fields=["state", "leased_until"])
         Flag.objects.filter(assignment=assignment).delete()
     return assignment
+
+
+def _why_no_more(study: Study, rater: Rater) -> str:
+    """Why the study takes no more answers from this rater; empty if it does."""
+    allowed = allowance(study, rater)
+    return allowed.why if allowed else ""
 
 
 PUBLISHED: Final = "Your rating already counts on the leaderboard, so you can no longer change it."

@@ -241,3 +241,20 @@ def test_limits_are_told_before_joining(columns: dict[str, Any], words: str) -> 
     page = Client().get(reverse("sign-up", args=[study.slug])).content.decode()
     assert words in page
     assert ("You get at most" in page) == bool(words)
+
+
+def test_a_limit_holds_for_skipped_pairs_that_are_brought_back(study: Study, rater: Rater) -> None:
+    limit(study, rater_limit=2)
+    for _ in range(3):
+        assignments.skip(rater, claimed(study, rater).public_id)
+    skipped = list(Assignment.objects.filter(state="skipped"))
+    answer(rater, claimed(study, rater))
+    again = assignments.undo(study, rater, skipped[0].public_id)
+    assert again
+    with pytest.raises(NotAllowedError, match="at most 2"):
+        assignments.undo(study, rater, skipped[1].public_id)
+    answer(rater, again)
+    with pytest.raises(NotAllowedError, match="at most 2"):
+        assignments.undo(study, rater, skipped[1].public_id)
+    assert given(study, rater) == (2, 2)
+    assert assignments.undo(study, rater) == again  # what was answered can still be changed
