@@ -101,9 +101,17 @@ def operator(
         if study is None or not can_operate(request.user, study):
             raise Http404
         request.study = study
-        return view(request, *args, **kwargs)
+        return _while_it_exists(view, request, *args, **kwargs)
 
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
+
+
+def _while_it_exists(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any) -> HttpResponseBase:
+    """The reply of a view that locks the study; 404 if somebody deleted it since it was looked up."""
+    try:
+        return view(*args, **kwargs)
+    except Study.DoesNotExist as error:
+        raise Http404 from error
 
 
 def staff_only(
@@ -181,7 +189,7 @@ def member(
                 return redirect("sign-up", slug=slug)
             raise Http404
         request.study, request.rater, request.membership = found.study, found.rater, found
-        return view(request, *args, **kwargs)
+        return _while_it_exists(view, request, *args, **kwargs)
 
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
 

@@ -134,10 +134,12 @@ def lock_to_rate(study: Study, rater: Rater) -> Study:
     """The study as it is now. Until the transaction ends nobody changes it, or claims for this rater.
 
     That no pair gets more than the wanted ratings is held by the lock on its row (``offer_pair``). To be
-    taken before any other lock.
+    taken before any other lock. Raises Study.DoesNotExist if it was deleted meanwhile.
     """
     if connection.vendor == "postgresql":
-        return Study.objects.raw(_LOCKED, [rater.pk, study.pk])[0]
+        for locked in Study.objects.raw(_LOCKED, [rater.pk, study.pk]):
+            return locked
+        raise Study.DoesNotExist
     return Study.objects.get(pk=study.pk)  # SQLite has one writer at a time
 
 

@@ -157,7 +157,23 @@ def delete(request: OperatorRequest) -> HttpResponse:
     """Delete the study; its name has to be typed."""
     _staff_only(request)
     study = request.study
-    context = {
+    context = _content(study)
+    if request.method != "POST":
+        return show(request, "delete.html", context)
+    if request.POST.get("typed", "").strip() != study.name:
+        problem = "Nothing was changed. What you typed is not the name of the study."
+        return show(request, "delete.html", {**context, "problem": problem}, status=422)
+    with transaction.atomic():
+        # Who is in the middle of rating or deciding ends first; of two who delete, the second finds nothing.
+        locked = Study.objects.select_for_update().get(pk=study.pk)
+        record(Kind.DELETED, request.user, _lost(_content(locked)), study=locked)
+        locked.delete()
+    messages.success(request, f"{study.name} deleted.")
+    return redirect("operate")
+
+
+def _content(study: Study) -> dict[str, int]:
+    return {
         "prompts": study.prompts.count(),
         "contestants": study.contestants.count(),
         "answers": Completion.objects.filter(prompt__study=study).count(),
@@ -166,16 +182,6 @@ def delete(request: OperatorRequest) -> HttpResponse:
         "scores": study.scores.count(),
         "checks": study.answers.count(),
     }
-    if request.method != "POST":
-        return show(request, "delete.html", context)
-    if request.POST.get("typed", "").strip() != study.name:
-        problem = "Nothing was changed. What you typed is not the name of the study."
-        return show(request, "delete.html", {**context, "problem": problem}, status=422)
-    with transaction.atomic():
-        record(Kind.DELETED, request.user, _lost(context), study=study)
-        study.delete()
-    messages.success(request, f"{study.name} deleted.")
-    return redirect("operate")
 
 
 def _lost(counts: dict[str, int]) -> str:

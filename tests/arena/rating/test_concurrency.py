@@ -8,10 +8,14 @@ from threading import Barrier
 from typing import TypeVar
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
+from arena.models import StudyEvent as Event
 from arena.people import joining
 from arena.rating import assignments, recording
 from arena.rating.opinions import NotAllowedError, Rating
@@ -192,3 +196,39 @@ def test_closing_a_study_stops_claims() -> None:
     at_once(close, lambda: assignments.claim(study, rater))
     with pytest.raises(NotAllowedError):
         assignments.claim(study, rater)
+
+
+def posted(*forms: tuple[str, dict[str, str], User | None]) -> list[int]:
+    """The statuses of forms that are sent at once, each to its address by its account, from the least on."""
+
+    def send(address: str, form: dict[str, str], user: User | None) -> Callable[[], int]:
+        client = Client()
+        if user:
+            client.force_login(user)
+        return lambda: client.post(address, form).status_code
+
+    found = at_once(*(send(*each) for each in forms))
+    assert not [each for each in found if isinstance(each, Exception)]
+    return sorted(each for each in found if isinstance(each, int))
+
+
+def test_of_two_who_delete_a_study_one_does() -> None:
+    for _ in range(3):
+        study = make.make_small_study()
+        address = reverse("operate-delete", args=[study.slug])
+        both = [make.make_user(is_staff=True) for _ in range(2)]
+        assert posted(*((address, {"typed": study.name}, user) for user in both)) == [302, 404]
+        assert Event.objects.filter(study_slug=study.slug, kind="deleted").count() == 1
+
+
+def test_raters_of_a_study_that_is_deleted_hear_that_there_is_none() -> None:
+    study = make.make_small_study(prompts=3)
+    raters = [make.make_member(study).user for _ in range(4)]
+    Membership.objects.update(guidelines_read_at=timezone.now())
+    delete = reverse("operate-delete", args=[study.slug])
+    undo = reverse("undo", args=[study.slug])
+    forms = [(undo, {}, user) for user in raters]
+    found = posted((delete, {"typed": study.name}, make.make_user(is_staff=True)), *forms)
+    assert set(found) <= {302, 404}
+    with pytest.raises(Study.DoesNotExist), transaction.atomic():
+        assignments.lock_to_rate(study, Rater.objects.all()[0])

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from arena.models import Study, StudyEvent
 from arena.models.signals import study_changed
@@ -64,3 +66,18 @@ def test_what_is_possible_follows_from_the_state(study: Study) -> None:
     assert lifecycle.possible(study) == [Kind.RESUMED, Kind.CLOSED]
     lifecycle.decide(study, Kind.CLOSED, None)
     assert lifecycle.possible(study) == [Kind.REOPENED]
+
+
+def test_a_study_that_is_deleted_while_somebody_decides_is_not_found(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(make.make_user(is_staff=True))
+    address, sent = reverse("operate-state", args=[study.slug]), {"kind": "paused"}
+
+    def too_late(*args: Any) -> bool:
+        study.delete()
+        return decide(*args)
+
+    decide = lifecycle.decide
+    monkeypatch.setattr(lifecycle, "decide", too_late)
+    assert client.post(address, sent).status_code == 404
