@@ -441,6 +441,8 @@ def _setting(
     if request.method != "POST":
         return show(request, template, {"form": form_class(instance=request.study), **context})
     with transaction.atomic():
+        # Two who save at once take turns, so that the second hears of what the first has changed.
+        request.study = Study.objects.select_for_update(no_key=True).get(pk=request.study.pk)
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
             changed, following = form.store(request.user), next_of(request) if "next" in request.POST else ""

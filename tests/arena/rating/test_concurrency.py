@@ -232,3 +232,16 @@ def test_raters_of_a_study_that_is_deleted_hear_that_there_is_none() -> None:
     assert set(found) <= {302, 404}
     with pytest.raises(Study.DoesNotExist), transaction.atomic():
         assignments.lock_to_rate(study, Rater.objects.all()[0])
+
+
+def test_of_two_who_save_the_same_page_at_once_the_second_hears_of_the_first() -> None:
+    from arena.studies.setting_up import GuidelinesForm
+
+    study = make.make_study()
+    address = reverse("operate-guidelines", args=[study.slug])
+    both = [make.make_user(is_staff=True) for _ in range(2)]
+    for number in range(4):
+        seen = GuidelinesForm(instance=Study.objects.get()).seen
+        texts = (f"{number} by {user}" for user in both)
+        forms = ({"guidelines": text, "consent": "", "seen": seen} for text in texts)
+        assert posted(*((address, form, user) for form, user in zip(forms, both, strict=True))) == [302, 422]
