@@ -1,9 +1,12 @@
 """What operators' pages share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from django.core.paginator import Page, Paginator
+from django.db import IntegrityError, transaction
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -21,6 +24,16 @@ def show(
     return render(
         request, f"operating/{template}", {"study": request.study, **(context or {})}, status=status
     )
+
+
+@contextmanager
+def refused_if_taken(form: BaseForm, field: str, why: str) -> Iterator[None]:
+    """A transaction in which ``form`` is saved; the field is wrong if somebody took its value meanwhile."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        form.add_error(field, why)
 
 
 def paged(request: HttpRequest, rows: Any, per_page: int = PER_PAGE, name: str = "page") -> "Page[Any]":

@@ -32,6 +32,7 @@ from arena.process.addresses import client_address
 log = logging.getLogger(__name__)
 
 WRONG: Final = "Name or password is wrong."
+NAME_TAKEN: Final = "This name is taken. Choose another one."
 
 SAID: Final = {
     "account/messages/password_changed.txt": "Password changed. You are signed out everywhere else.",
@@ -176,7 +177,7 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
         name = str(self.cleaned_data["username"])
         self.allowed(name)
         if User.objects.filter(username__iexact=name).exists():
-            raise ValidationError("This name is taken. Choose another one.")
+            raise ValidationError(NAME_TAKEN)
         return name
 
 

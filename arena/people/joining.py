@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods
 from arena.audit.recording import Kind, record
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study
 from arena.pages.permissions import Visitor, may_sign_up
-from arena.people.accounts import JoinForm
+from arena.people.accounts import NAME_TAKEN, JoinForm
 from arena.people.locking_out import remember_browser
 from arena.rating import limits, training
 from arena.texts.markdown import summary
@@ -273,10 +273,15 @@ def _open(
                 login(request, user, backend="django.contrib.auth.backends.ModelBackend")
         except JoiningError as error:
             return _closed_door(request, str(error), GONE)
-        response = redirect(_inside(study, _membership(user, study)))
-        if form is not None:
-            remember_browser(request, response, user.get_username())
-        return response
+        except IntegrityError:
+            if form is None:
+                raise
+            form.add_error("username", NAME_TAKEN)  # by somebody who joined at the same moment
+        else:
+            response = redirect(_inside(study, _membership(user, study)))
+            if form is not None:
+                remember_browser(request, response, user.get_username())
+            return response
     context = {
         "study": study,
         "about": summary(study.description),

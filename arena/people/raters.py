@@ -1,7 +1,7 @@
 """Raters of all studies, groups and API keys: pages for staff accounts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from django import forms
@@ -19,7 +19,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import announce
-from arena.pages.operating import paged
+from arena.pages.operating import paged, refused_if_taken
 from arena.pages.permissions import Visitor, staff_only
 from arena.people.joining import rater_of
 
@@ -30,9 +30,10 @@ def raters(request: HttpRequest) -> HttpResponse:
     """People and judges; POST makes a judge of a program elsewhere."""
     form = JudgeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
+        with refused_if_taken(form, "slug", OTHER_JUDGE):
             judge = form.save()
             record(Kind.JUDGE, request.user, f"Judge {judge.slug} of a program elsewhere added.", rater=judge)
+    if request.method == "POST" and form.is_valid():
         messages.success(request, f"{judge} created. Now create an API key for its program.")
         return redirect("operate-keys")
     asked = request.GET.get("q", "").replace("\0", "")
@@ -51,6 +52,9 @@ def _said(model: type[Opinion], counted: str = "pk") -> Coalesce:
     return Coalesce(Subquery(rows.annotate(n=Count(counted, distinct=True)).values("n")), 0)
 
 
+OTHER_JUDGE: Final = "Another judge has this short name."
+
+
 class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     """A judge for which a program elsewhere answers over the API."""
 
@@ -66,7 +70,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
         if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-            raise forms.ValidationError("Another judge has this short name.")
+            raise forms.ValidationError(OTHER_JUDGE)
         return slug
 
     def save(self, commit: bool = True) -> Any:
@@ -102,9 +106,10 @@ def groups(request: HttpRequest) -> HttpResponse:
     """The groups with their sizes; POST makes another."""
     form = GroupForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
+        with refused_if_taken(form, "slug", "Another group has this short name."):
             made = form.save()
             record(Kind.GROUP, request.user, f"Group {made.slug} created.")
+    if request.method == "POST" and form.is_valid():
         return redirect("operate-group", group=made.pk)
     found = RaterGroup.objects.annotate(size=Count("raters"))
     status = 422 if form.errors else 200

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.audit.recording import Kind, record
 from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
-from arena.pages.operating import paged, show
+from arena.pages.operating import paged, refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
-from arena.studies.setting_up import AddressForm
+from arena.studies.setting_up import OTHER_STUDY, AddressForm
 
 
 @transaction.atomic
@@ -142,8 +142,11 @@ def state(request: OperatorRequest) -> HttpResponse:
 def move(request: OperatorRequest) -> HttpResponse:
     _staff_only(request)
     form = AddressForm(request.POST, instance=request.study)
+    changed = False
     if form.is_valid():
-        changed = form.store(request.user)
+        with refused_if_taken(form, "slug", OTHER_STUDY):
+            changed = form.store(request.user)
+    if form.is_valid():
         messages.success(request, "Address changed." if changed else "Nothing was changed.")
     else:
         request.study.refresh_from_db()

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.audit.recording import Kind, record
 from arena.models import Pair, Reference, Study
-from arena.pages.operating import show
+from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies import changes, steps, tasks
 from arena.studies.steps import next_of
@@ -34,6 +34,8 @@ USUAL_GUIDELINES: Final = {
     for kind in tasks.TASKS
 }
 """By task."""
+
+OTHER_STUDY: Final = "Another study has this address."
 
 ROOM: Final = 10  # characters kept free for a number
 
@@ -61,7 +63,7 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
         if slug in TAKEN and slug != self.instance.slug:
             raise forms.ValidationError("This address is reserved. Choose another.")
         if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError("Another study has this address.")
+            raise forms.ValidationError(OTHER_STUDY)
         return slug
 
     def _made_of_name(self) -> str:
@@ -379,9 +381,10 @@ def new(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     form = NewStudyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
+        with refused_if_taken(form, "slug", OTHER_STUDY):
             study = form.save()
             record(Kind.CREATED, request.user, f"With the address {study.slug}.", study=study)
+    if request.method == "POST" and form.is_valid():
         messages.success(request, "Study created. It is a draft until you publish it.")
         return redirect("operate-guidelines", slug=study.slug)
     status = INVALID if form.errors else 200

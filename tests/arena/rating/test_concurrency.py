@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, Study
+from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Study
 from arena.models import StudyEvent as Event
 from arena.people import joining
 from arena.rating import assignments, recording
@@ -245,3 +245,19 @@ def test_of_two_who_save_the_same_page_at_once_the_second_hears_of_the_first() -
         texts = (f"{number} by {user}" for user in both)
         forms = ({"guidelines": text, "consent": "", "seen": seen} for text in texts)
         assert posted(*((address, form, user) for form, user in zip(forms, both, strict=True))) == [302, 422]
+
+
+def test_a_name_or_address_that_two_choose_at_once_is_one_persons() -> None:
+    study = make.make_small_study(sign_up_open=True)
+    staff = make.make_user(is_staff=True)
+    password = "Correct-horse-9"
+    account = {"username": "ann", "password1": password, "password2": password}
+    sign_up = reverse("sign-up", args=[study.slug])
+    assert posted(*[(sign_up, account, None)] * 3) == [302, 422, 422]
+    named = {"name": "New", "slug": "new-one"}
+    for address in ("operate-new", "operate-groups", "operate-all-raters"):
+        assert posted(*[(reverse(address), named, staff)] * 3) == [302, 422, 422], address
+    assert (Study.objects.count(), RaterGroup.objects.count()) == (2, 1)
+    moves = [reverse("operate-move", args=[slug]) for slug in Study.objects.values_list("slug", flat=True)]
+    assert posted(*((address, {"slug": "same"}, staff) for address in moves)) == [302, 302]
+    assert Study.objects.filter(slug="same").count() == 1
