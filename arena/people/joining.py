@@ -162,7 +162,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             request, "This invitation link is not valid. Please check that it is complete.", 404
         )
     reason = why_not(invitation)
-    membership = _membership(request.user, invitation.study)
+    membership = _membership(request.user, invitation.study.slug)
     if membership and (reason or not _gives_more(invitation, membership)):
         return redirect(_inside(invitation.study, membership))
     if reason:
@@ -175,8 +175,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = _membership(request.user, slug)  # asked first, also where there is no such study
     study = get_object_or_404(Study, slug=slug)
-    membership = _membership(request.user, study)
     if membership and membership.role != Role.VIEWER:
         return redirect("rate-study", slug=slug)
     if not may_sign_up(study, request.user):
@@ -187,10 +187,11 @@ def sign_up(request: HttpRequest, slug: str) -> HttpResponse:
     return _open(request, study, Role.RATER, membership, partial(join_by_sign_up, study))
 
 
-def _membership(user: Visitor, study: Study) -> Membership | None:
+def _membership(user: Visitor, slug: str) -> Membership | None:
+    """This person's membership of the study with this address."""
     if not user.is_authenticated:
         return None
-    return Membership.objects.select_related("study").filter(study=study, rater__user=user).first()
+    return Membership.objects.select_related("study").filter(study__slug=slug, rater__user=user).first()
 
 
 def _gives_more(invitation: Invitation, membership: Membership) -> bool:
@@ -278,7 +279,7 @@ def _open(
                 raise
             form.add_error("username", NAME_TAKEN)  # by somebody who joined at the same moment
         else:
-            response = redirect(_inside(study, _membership(user, study)))
+            response = redirect(_inside(study, _membership(user, study.slug)))
             if form is not None:
                 remember_browser(request, response, user.get_username())
             return response

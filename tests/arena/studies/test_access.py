@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, reverse
 
+from arena.api.auth import issue_token
 from arena.models import Flag, Invitation, Question, RaterGroup, Study
 from arena.studies import urls
 from tests import factories as make
@@ -145,3 +148,34 @@ def test_groups_that_all_studies_share_are_for_staff(
     assert (group.name in client.get(address).content.decode()) is grouped
     client.post(address, {"role": "rater", "max_uses": "1", "group": str(group.pk)})
     assert (study.invitations.get().group == group) is grouped
+
+
+@pytest.mark.parametrize("address", ["/operate/{}/", "/studies/{}/sign-up/", "/rate/{}/"])
+def test_a_study_of_others_takes_as_many_questions_as_none(study: Study, address: str) -> None:
+    """Else the time that a page takes tells that there is one."""
+    client = Client()
+    user = make.make_user()
+    make.make_rater(user=user)
+    client.force_login(user)
+
+    def asked(slug: str) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address.format(slug)).status_code == 404
+        return len(queries)
+
+    asked(study.slug)
+    assert asked(study.slug) == asked("none")
+
+
+def test_a_claim_in_a_study_of_others_takes_as_many_questions_as_in_none(study: Study) -> None:
+    client = Client()
+    headers = {"authorization": f"Bearer {issue_token(make.make_rater(user=make.make_user()))}"}
+
+    def asked(slug: str) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            reply = client.post("/api/v1/assignments/", {"study": slug}, "application/json", headers=headers)
+        assert reply.status_code == 404
+        return len(queries)
+
+    asked(study.slug)
+    assert asked(study.slug) == asked("none")
