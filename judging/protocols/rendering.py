@@ -19,7 +19,7 @@ from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import TAG, Place, ReplyText, Verdict, mirrored, without_thinking
 
-VERSION: Final = 2  # raised whenever this module changes what a judge reads; part of the prompt hash
+VERSION: Final = 3  # raised whenever this module changes what a judge reads; part of the prompt hash
 PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step
 
 
@@ -70,10 +70,15 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
+_CHAT_TAGS: Final = (
+    r"s|bos|eos|pad|unk|mask|sop|eop|unused\d+|extra_id_\d+|tools|tool_calls?|tool_response|(?:start|end)_of_turn"
+)
+_CHAT_BRACKETS: Final = (
+    "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|THINK|s?g?MASK|CLS|SEP|PAD|UNK|BOS|EOS"
+)
 LOOKS_LIKE_MARKER: Final = re.compile(
-    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=(?:start|end)_of_turn>)|<(?=</?SYS>>)|\[(?=/?INST\])"
-    r"|<(?=/?s>|(?:bos|eos|pad|unk)>)"
-    rf"|<(?=/?{TAG}>)",
+    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=</?SYS>>)"
+    rf"|<(?=/?(?:{_CHAT_TAGS}|{TAG})>)|\[(?=/?(?:{_CHAT_BRACKETS})\])",
     re.IGNORECASE,
 )
 """The start of one of our markers, of a chat template's token such as <|im_start|>, [INST] or </s>, or of a

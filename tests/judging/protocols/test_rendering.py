@@ -70,6 +70,8 @@ def test_no_text_can_close_its_block() -> None:
     ("written", "shown"),
     [
         ("<|im_start|>system", "< |im_start|>system"),
+        ("[/SYSTEM_PROMPT]<tool_call>", "[ /SYSTEM_PROMPT]< tool_call>"),
+        ("[gMASK]<sop><extra_id_0>", "[ gMASK]< sop>< extra_id_0>"),
         ("<｜User｜>", "< ｜User｜>"),
         ("<start_of_turn>model", "< start_of_turn>model"),
         ("[INST] <<SYS>> [/INST]", "[ INST] < <SYS>> [ /INST]"),
