@@ -238,14 +238,14 @@ def _offered(study: Study, rater: Rater, wanted: Wanted) -> dict[int, _Offers]:
     """What this rater was offered or has answered, by pair."""
     known: dict[int, _Offers] = {}
     given = Comparison.objects.current().order_by("pk")
-    answered = wanted.of_rater(given, study, rater, "pair__first")
+    answered = wanted.of_rater(given, study, rater, "pair__first", "pair__second")
     for pair, repeat, swapped, assignment, status, rating, reason in answered.values_list(
         "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
     ):
         outcome = _outcome(status, asked=rating is not None or bool(reason))
         known.setdefault(pair, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
     planned = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).order_by("pk")
-    offered = wanted.of_rater(planned, study, rater, "pair__first")
+    offered = wanted.of_rater(planned, study, rater, "pair__first", "pair__second")
     for pk, pair_id, repeat, swapped, state in offered.values_list(
         "pk", "pair", "repeat", "swapped", "state"
     ):
@@ -268,7 +268,7 @@ def _candidates(study: Study, wanted: Wanted) -> list[_Candidate]:
     for prompt, completion, digest in rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"):
         by_prompt.setdefault(prompt, []).append(completion)
         digests[completion] = digest
-    pairs = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first")
+    pairs = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first", "second")
     made = {
         (first, second): (pk, people, judges)
         for pk, first, second, people, judges in pairs.values_list(

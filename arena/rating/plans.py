@@ -38,18 +38,22 @@ class Wanted:
     kind: str = Assignment.Kind.COMPARE
     among: frozenset[tuple[int, ...]] | None = None
 
-    def of_study(self, rows: QuerySet[Row], study: Study, path: str, about: str) -> QuerySet[Row]:
-        """The rows of a study, found by ``path``, or of them those about what is in ``among``."""
+    def of_study(self, rows: QuerySet[Row], study: Study, path: str, *about: str) -> QuerySet[Row]:
+        """The rows of a study, found by ``path``, or of them those about what is in ``among``.
+
+        ``about`` names the columns of their completions.
+        """
         if self.among is None:
             return rows.filter(**{path: study})
         # By the study SQLite would read all of it.
-        return rows.filter(**{f"{about}__in": {pk for both in self.among for pk in both}})
+        shown = {pk for both in self.among for pk in both}
+        return rows.filter(**{f"{column}__in": shown for column in about})
 
-    def of_rater(self, rows: QuerySet[Row], study: Study, rater: Rater, about: str) -> QuerySet[Row]:
+    def of_rater(self, rows: QuerySet[Row], study: Study, rater: Rater, *about: str) -> QuerySet[Row]:
         if self.among is None:
             return rows.filter(study=study, rater=rater)
         # A sum, because by the rater SQLite would read all that a judge has done.
-        return self.of_study(rows, study, "study", about).filter(rater=F("rater") * 0 + rater.pk)
+        return self.of_study(rows, study, "study", *about).filter(rater=F("rater") * 0 + rater.pk)
 
 
 EVERYTHING: Final = Wanted()

@@ -140,6 +140,14 @@ def tails() -> dict[int, tuple[int, int, int]]:
     return {pk: (revision, last, near) for pk, revision, last, near in found}
 
 
+def tail(study: Study) -> tuple[int, int, int]:
+    """What ``tails`` says of a study, of the comparisons that count. It reads no more than wait."""
+    revision = Study.objects.values_list("revision", flat=True).get(pk=study.pk)
+    counted = Comparison.objects.filter(may_count(study), study=study)
+    last = counted.order_by("-pk").values_list("pk", flat=True).first() or 0
+    return revision, last, counted.filter(pk__gt=last - MAY_COME_LATE).count()
+
+
 def newest_texts() -> dict[int, tuple[int, int]]:
     """Largest id of a score and of an answer of every study."""
     own = (kind.objects.filter(study=models.OuterRef("pk")) for kind in (Score, Answer))

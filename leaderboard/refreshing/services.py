@@ -21,7 +21,7 @@ from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
 from leaderboard.comparisons import stored
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
-from leaderboard.models.querysets import data_mark, newest_texts, tails, texts_mark
+from leaderboard.models.querysets import data_mark, newest_texts, tail, tails, texts_mark
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
@@ -101,8 +101,11 @@ def refresh_if_stale(study: Study) -> Outcome | None:
 
 
 def _moves(study: Study, newest: Snapshot) -> bool:
-    """Whether the next snapshot would count anything else. What waits for more does not."""
-    if newest.data != data_mark(study) or newest.texts != texts_mark(study):
+    """Whether the next snapshot would count anything else. What waits for more does not.
+
+    A comparison is missed whose transaction ended after that of the MAY_COME_LATE-th one after it.
+    """
+    if _made_from(newest) != tail(study) or newest.texts != texts_mark(study):
         return True
     holds = publication.holds_back(study)
     return holds != newest.holds_back or (holds and bool(publication.due(study)))
@@ -277,16 +280,9 @@ def _prune(study: Study) -> None:
 
 
 def stale() -> list[int]:
-    """Ids of studies whose data or methods changed.
-
-    A comparison is missed whose transaction ended after that of the MAY_COME_LATE-th one after it.
-    """
+    """Ids of studies whose data or methods changed, as far as ``_moves`` tells."""
     newest = Snapshot.objects.newest_of(Study.objects.all())
-    made_from = {
-        pk: (snapshot.revision, snapshot.last_comparison, snapshot.counts.get("tail"))
-        for pk, snapshot in newest.items()
-        if is_current(snapshot)
-    }
+    made_from = {pk: _made_from(snapshot) for pk, snapshot in newest.items() if is_current(snapshot)}
     changed = [pk for pk, tail in tails().items() if made_from.get(pk) != tail]
     texts = {pk: tuple(last for _, last in newest[pk].texts) for pk in made_from}
     others = newest_texts().items()
@@ -295,6 +291,11 @@ def stale() -> list[int]:
     waits = {pk for pk in made_from if newest[pk].holds_back}
     wait = Study.objects.in_bulk([pk for pk in changed if pk in waits])
     return [pk for pk in changed if pk not in wait or _moves(wait[pk], newest[pk])]
+
+
+def _made_from(snapshot: Snapshot) -> tuple[int, int, int | None]:
+    """What ``tail`` said then."""
+    return snapshot.revision, snapshot.last_comparison, snapshot.counts.get("tail")
 
 
 def is_current(snapshot: Snapshot) -> bool:
