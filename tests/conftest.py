@@ -24,6 +24,9 @@ hypothesis_settings.register_profile("arena", deadline=None, derandomize=True, m
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 hypothesis_settings.load_profile("arena")
 
+FIRST = ("tests/judging/", "tests/services/", "tests/browser/test_every_page.py")
+"""What waits for processes and endpoints, and what takes longest: at the end nothing would fill the time."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-database", action="store_true", help="only tests that depend on the database")
@@ -34,8 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     second_database = config.getoption("--second-database")
     config.hook.pytest_deselected(items=[item for item in items if not _belongs(item, second_database)])
     items[:] = [item for item in items if _belongs(item, second_database)]
-    # First what waits for processes and endpoints: at the end nothing would be left to fill the time.
-    items.sort(key=lambda item: not item.nodeid.startswith(("tests/judging/", "tests/services/")))
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
 
 
 def pytest_collection_finish() -> None:

@@ -40,8 +40,9 @@ NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"
 # Each worker starts with its part of the tests in their order: those of a module share rows.
 WORKERS = ["-n", "2", "--dist", "worksteal"]
-# A page is waited for about half of the time.
-BROWSERS = ["-n", "3", "--dist", "worksteal"]
+# A page is waited for about half of the time. A worker holds two tests and gets the next when one has ended:
+# some take a minute, and no other could take what waits behind them.
+BROWSERS = ["-n", "3", "--dist", "load", "--maxschedchunk", "1"]
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
 """Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
