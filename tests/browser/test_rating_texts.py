@@ -1,4 +1,4 @@
-"""Twenty texts scored and checked by keyboard alone, with a reload, an undo and a lost connection."""
+"""Twelve texts scored and checked by keyboard alone, with a reload, an undo and a lost connection."""
 
 import pytest
 from django.db.models import Count
@@ -15,7 +15,7 @@ KEYS = {"y": "yes", "n": "no", "u": "unknown"}
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     study = make.make_small_study(
-        prompts=5, contestants=4, name="Twenty texts", slug="twenty", tasks=["score", "check"]
+        prompts=3, contestants=4, name="Twelve texts", slug="twelve", tasks=["score", "check"]
     )
     for prompt in study.prompts.all():
         for number in range(3):
@@ -63,7 +63,7 @@ class AtTheKeyboard:
         self.visitor.settle()
 
 
-def test_twenty_texts_by_keyboard_alone(visitor: Visitor) -> None:
+def test_twelve_texts_by_keyboard_alone(visitor: Visitor) -> None:
     page, person = visitor.page, AtTheKeyboard(visitor)
     page.on("dialog", lambda dialog: dialog.accept())  # whether to leave with answers unsent
     visitor.rate()
@@ -132,9 +132,9 @@ def test_twenty_texts_by_keyboard_alone(visitor: Visitor) -> None:
     page.wait_for_selector("#answer")
     assert person.kind == "check"
 
-    person.answer_until(20)
+    person.answer_until(12)
     visitor.expect("You are done, thank you")
-    visitor.expect("You scored 20 answers and checked 20 answers of Twenty texts.")
+    visitor.expect("You scored 12 answers and checked 12 answers of Twelve texts.")
 
     scores = Score.objects.current().filter(rater=visitor.rater)
     assert dict(scores.values_list("assignment__public_id", "value")) == person.scores
@@ -144,10 +144,10 @@ def test_twenty_texts_by_keyboard_alone(visitor: Visitor) -> None:
         assert answer.value is not None
         said.setdefault(answer.assignment.public_id, []).append(answer.value)
     assert said == person.checks
-    assert len(said) == len(person.scores) == 20
+    assert len(said) == len(person.scores) == 12
     assert Answer.objects.filter(is_current=False).count() == 1
     states = Assignment.objects.order_by().values_list("state").annotate(n=Count("pk"))
-    assert dict(states) == {"submitted": 40}
+    assert dict(states) == {"submitted": 24}
     assert not scores.filter(seconds=None).exists()
 
 

@@ -219,7 +219,7 @@ calls = [[json.dumps(call.messages), call.state] for call in JudgeCall.objects.a
 print(json.dumps({"answers": Answer.objects.count(), "calls": calls}))
 """
 CHECKS = 80  # 20 answers, each with 4 requirements
-KILLS = 3
+KILLS = 2
 
 
 def test_conversations_go_on_after_killed_workers_and_ask_nothing_twice(tmp_path: Path) -> None:
