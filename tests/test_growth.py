@@ -102,7 +102,7 @@ def test_nothing_reads_more_where_a_study_holds_more(
 ) -> None:
     monkeypatch.setattr(offering, "FRESH", 0.0)
     monkeypatch.setattr(offering, "OLDEST", 3600.0)
-    monkeypatch.setattr(offering, "LOOK_BACK", 4)
+    monkeypatch.setattr(offering, "MAY_COME_LATE", 4)
     monkeypatch.setattr(unconfigured, "OLDEST", 3600.0)
     monkeypatch.setattr(unconfigured, "PLANNED", 1)  # so that the statement is the same each time
     monkeypatch.setattr(settings, "JUDGE_QUEUE_AHEAD", 4)

@@ -23,7 +23,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.models.compiled import Compiled, Given, given
-from arena.models.querysets import AssignmentQuerySet, left_out_raters
+from arena.models.querysets import MAY_COME_LATE, AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
 
@@ -33,7 +33,6 @@ from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntAr
 
 MOST_PAIRS = 400_000  # possible pairs kept of one study; a larger one keeps those of its least rated prompts
 MOST_KEPT = 2_000_000  # possible pairs kept of all studies together
-LOOK_BACK = 64  # known comparisons that are read again: a smaller id can be committed later
 MOST_NEW = 20_000  # new comparisons above which everything is read again
 FRESH = 1.0  # seconds for which a claim does not read again what others did
 OLDEST = 60.0  # seconds after which everything is read again, or 50 times as long as that takes
@@ -80,9 +79,9 @@ class PairPool:
             # Claims before ratings: one that is answered in between is counted in both, and its pair is not
             # offered once too often.
             self._read_claims()
-            new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - LOOK_BACK).order_by("pk")
+            new = Comparison.objects.filter(study=self._study, pk__gt=self._newest - MAY_COME_LATE)
             columns = ("pair", "pair__first", "pair__second", "pair__people_ratings")
-            rows = list(new.values_list("pk", *columns)[:MOST_NEW])
+            rows = list(new.order_by("pk").values_list("pk", *columns)[:MOST_NEW])
             if len(rows) == MOST_NEW:
                 return False
             self._note(row[1:] for row in rows)
@@ -115,8 +114,10 @@ class PairPool:
     def sharing_texts(self, pairs: Collection[int]) -> BoolArray:
         """Which possible pairs share a text with these: whoever was told its author is not blind."""
         places, possible = self.places(pairs), self.possible
-        known = zip(possible.first[places].tolist(), possible.second[places].tolist(), strict=True)
-        return with_texts_of(possible, [*known, *_texts_of(self._elsewhere.intersection(pairs))])
+        elsewhere = chain.from_iterable(_texts_of(self._elsewhere.intersection(pairs)))
+        return possible.showing(
+            [*possible.first[places].tolist(), *possible.second[places].tolist(), *elsewhere]
+        )
 
     def lease(self, place: int, pair: Pair) -> None:
         """Note that somebody holds a pair."""
@@ -492,13 +493,6 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
 
 def _texts_of(pairs: Iterable[int]) -> "QuerySet[Pair, PairKey]":
     return Pair.objects.filter(pk__in=pairs).order_by().values_list("first", "second")
-
-
-def with_texts_of(possible: Possible, pairs: list[PairKey]) -> BoolArray:
-    """Which possible pairs share a text with these: whoever was told its author is not blind."""
-    texts = np.unique(np.asarray(pairs, dtype=np.int64))
-    shared: BoolArray = np.isin(possible.first, texts) | np.isin(possible.second, texts)
-    return shared
 
 
 def _hidden(study: Study, rater: Rater, history: History, draw: _Draw) -> _Chosen | None:

@@ -75,6 +75,11 @@ class Possible:
         found[known[there]] = at[there]
         return found
 
+    def showing(self, texts: Sequence[int]) -> BoolArray:
+        """Which pairs show one of these completions."""
+        shown: BoolArray = np.isin(self.first, texts) | np.isin(self.second, texts)
+        return shown
+
     @cached_property
     def _in_category(self) -> IntArray:
         return np.bincount(self.category)

@@ -112,7 +112,7 @@ class SnapshotSlice(Immutable):
     inputs = models.CharField(
         max_length=64,
         blank=True,
-        help_text="SHA-256 of what costly tables were computed from.",
+        help_text="SHA-256 of what the table was computed from; empty if it is not copied.",
     )
 
     objects = SliceQuerySet.as_manager()

@@ -84,8 +84,8 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         """Payloads of tables since the newest snapshot with all tables, by digest of their inputs."""
         own = self.filter(snapshot__study=study)
         last = own.filter(snapshot__is_opening=False).aggregate(last=models.Max("snapshot"))["last"]
-        costly = own.filter(snapshot__gte=last or 0).exclude(inputs="")
-        return dict(costly.values_list("inputs", "payload"))
+        copied = own.filter(snapshot__gte=last or 0).exclude(inputs="")
+        return dict(copied.values_list("inputs", "payload"))
 
 
 class RefreshQuerySet(models.QuerySet["Refresh"]):

@@ -6,7 +6,6 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Rater, Study
 from arena.rating import assignments, possible_pairs, recording
-from arena.rating.offering import with_texts_of
 from arena.rating.opinions import Rating
 from arena.rating.progress import progress
 from tests import factories as make
@@ -32,10 +31,10 @@ def rate_all(study: Study) -> list[Assignment]:
 def test_pairs_that_share_a_text() -> None:
     texts = [possible_pairs.Text(pk=pk, prompt=1, category="", contestant=pk) for pk in (1, 2, 3, 4)]
     possible = possible_pairs.possible_pairs(texts)
-    shared = with_texts_of(possible, [(1, 2)])
+    shared = possible.showing([1, 2])
     left = np.flatnonzero(~shared)
     assert [(int(possible.first[place]), int(possible.second[place])) for place in left] == [(3, 4)]
-    assert not with_texts_of(possible, []).any()
+    assert not possible.showing([]).any()
 
 
 @pytest.mark.parametrize("choice", ["balanced", "adaptive"])
