@@ -5,7 +5,7 @@ from django.contrib import admin
 
 from arena.admin import ReadOnlyAdmin
 from judging.judges.services import JudgeError, check_url
-from judging.models import Author, Endpoint, Judge, JudgeCall, JudgeRun, Price, ProposalCall
+from judging.models import Author, Endpoint, Judge, JudgeCall, JudgeRun, Price, ProposalCall, Purse
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -63,6 +63,13 @@ class EndpointAdmin(ReadOnlyAdmin):
 class AuthorAdmin(ReadOnlyAdmin):
     list_display = ["contestant", "endpoint", "temperature", "max_tokens"]
     list_select_related = ["contestant", "endpoint"]
+
+
+@admin.register(Purse)
+class PurseAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "scope", "run", "study", "day", "budget", "spent", "reserved", "currency"]
+    list_select_related = ["run", "study"]
+    list_filter = ["scope"]
 
 
 @admin.register(JudgeRun)

@@ -5,6 +5,7 @@ from judging.judges import views as judges_views
 from judging.panels import views as panels_views
 from judging.proposing import views as proposing_views
 from judging.runs import views
+from judging.spending.views import budgets
 
 urlpatterns = [
     path("", views.overview, name="judging"),
@@ -15,6 +16,7 @@ urlpatterns = [
     path("judges/protocol/", judges_views.about_protocol, name="judge_protocol"),
     path("rights/", rights.rights, name="judge_rights"),
     path("rights/<int:account>/", rights.change_right, name="judge_right"),
+    path("budgets/", budgets, name="judge_budgets"),
     path("panels/new/", panels_views.panel_form, name="panel_new"),
     path("panels/<slug:slug>/edit/", panels_views.panel_form, name="panel_edit"),
     path("proposals/<slug:slug>/", proposing_views.proposals, name="judge_proposals"),

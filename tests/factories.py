@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.core.files.base import ContentFile
+from django.db import transaction
 
 from arena.data.uploads import jobs
 from arena.data.uploads import jobs as uploads_jobs
@@ -225,6 +226,24 @@ def judge_with(**fields: Any) -> Any:
     given = defaults | {name: fields.pop(name) for name in OF_ENDPOINT if name in fields}
     endpoint = None if fields.get("provider") == "simulated" else Endpoint(**given)
     return Judge(endpoint=endpoint, **fields)
+
+
+AMOUNTS = ("budget", "spent", "reserved", "currency")
+
+
+def make_run(**overrides: Any) -> Any:
+    """A running run with its purse, of whose amounts some can be given."""
+    from judging.models import JudgeRun
+    from judging.spending.purses import open_purse
+
+    amounts = {name: overrides.pop(name) for name in AMOUNTS if name in overrides}
+    with transaction.atomic():
+        run = JudgeRun.objects.create(**{"state": "running", **overrides})
+        purse = open_purse(run)
+    for name, value in amounts.items():
+        setattr(purse, name, value)
+    purse.save()
+    return run
 
 
 def make_price(**overrides: Any) -> Any:

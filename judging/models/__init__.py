@@ -2,6 +2,7 @@ from judging.models.calls import JudgeCall
 from judging.models.endpoints import Author, Endpoint, Price
 from judging.models.judges import Judge, Panel
 from judging.models.proposals import ProposalCall
+from judging.models.purses import PaidCall, Purse
 from judging.models.runs import JudgeRun, RunAssignment
 
 __all__ = [
@@ -10,8 +11,10 @@ __all__ = [
     "Judge",
     "JudgeCall",
     "JudgeRun",
+    "PaidCall",
     "Panel",
     "Price",
     "ProposalCall",
+    "Purse",
     "RunAssignment",
 ]

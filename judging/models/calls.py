@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison
 from arena.models.querysets import word
+from judging.models.purses import PaidCall, Payer
 from judging.models.runs import JudgeRun, RunAssignment
 
 RECENTLY = timedelta(minutes=3)  # the time over which a run's rate is measured
@@ -161,6 +162,7 @@ def _progress(
         if row["state"] == "replied" and row["model_returned"]:
             by_model[row["model_returned"]] += row["n"]
     ended = sum(row["recent"] for row in counted if row["status"] or row["given_up"])
+    purse = run.purse
     return Progress(
         assigned=assigned + run.identical,
         scored=total(status="scored"),
@@ -178,10 +180,10 @@ def _progress(
         completion_tokens=total("completion"),
         reasoning_tokens=total("reasoning"),
         models=dict(sorted(by_model.items())),
-        cost=run.spent if run.currency else None,
-        reserved=run.reserved,
-        budget=run.budget,
-        currency=run.currency,
+        cost=purse.spent if purse.currency else None,
+        reserved=purse.reserved,
+        budget=purse.budget,
+        currency=purse.currency,
         per_minute=_rate(run, ended, now),
     )
 
@@ -193,7 +195,7 @@ def _rate(run: JudgeRun, ended: int, now: datetime) -> float | None:
     return 60 * ended / max(seconds, 1.0)
 
 
-class JudgeCall(models.Model):
+class JudgeCall(PaidCall):
     """One question to a model. A reply is committed here before anything else happens to it."""
 
     class State(models.TextChoices):
@@ -237,31 +239,10 @@ class JudgeCall(models.Model):
     refusal = models.TextField(blank=True, help_text="Text of a separate refusal field.")
     finish_reason = models.CharField(max_length=50, blank=True)
     model_returned = models.CharField(max_length=200, blank=True)
-    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
-    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
-    reasoning_tokens = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Those of the completion that were spent thinking."
-    )
     logprobs = models.JSONField(
         null=True, blank=True, help_text="Log-probabilities of the tokens that could stand for the verdict."
     )
     expected = models.FloatField(null=True, blank=True, help_text="Expected rating over the answer tokens.")
-    reserved = models.DecimalField(
-        max_digits=20, decimal_places=8, default=0, help_text="The most that it can cost while in flight."
-    )
-    cost = models.DecimalField(
-        max_digits=20, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
-    )
-    prompt_price = models.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        null=True,
-        blank=True,
-        help_text="Of a million tokens, when it was asked.",
-    )
-    completion_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-
-    error_kind = models.CharField(max_length=50, blank=True)
     error = models.CharField(max_length=600, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
     in_outage = models.BooleanField(
@@ -357,3 +338,7 @@ class JudgeCall(models.Model):
     @property
     def has_replied(self) -> bool:
         return self.state == self.State.REPLIED
+
+    @property
+    def payer(self) -> Payer:
+        return "run", self.run_id

@@ -5,9 +5,10 @@ from django.utils import timezone
 
 from arena.models import Prompt
 from judging.models.judges import Judge
+from judging.models.purses import PaidCall, Payer
 
 
-class ProposalCall(models.Model):
+class ProposalCall(PaidCall):
     """A request to a judge's model for the requirements of a prompt, with its reply."""
 
     class State(models.TextChoices):
@@ -36,11 +37,6 @@ class ProposalCall(models.Model):
     raw_reply = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=50, blank=True)
     model = models.CharField(max_length=200, help_text="The model that was asked.")
-    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
-    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
-    cost = models.DecimalField(
-        max_digits=20, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
-    )
     currency = models.CharField(max_length=3, blank=True)
     error = models.CharField(max_length=600, blank=True)
     proposed = models.PositiveSmallIntegerField(default=0, help_text="Requirements that are new.")
@@ -73,3 +69,7 @@ class ProposalCall(models.Model):
 
     def __str__(self) -> str:
         return f"proposals for {self.prompt}"
+
+    @property
+    def payer(self) -> Payer:
+        return "study", self.prompt.study_id

@@ -52,20 +52,6 @@ class JudgeRun(models.Model):
     identical = models.PositiveIntegerField(
         default=0, help_text="Pairs of identical answers, recorded without asking."
     )
-    budget = models.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        null=True,
-        blank=True,
-        help_text="The run pauses before it spends more.",
-    )
-    spent = models.DecimalField(max_digits=20, decimal_places=8, default=0)
-    reserved = models.DecimalField(
-        max_digits=20, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
-    )
-    currency = models.CharField(
-        max_length=3, blank=True, help_text="Of budget and cost. Empty while no price is known."
-    )
     remote = models.BooleanField(
         default=False,
         help_text="Judge workers on other machines ask over the API, not this arena.",
@@ -78,6 +64,9 @@ class JudgeRun(models.Model):
     )
     error = models.CharField(
         max_length=500, blank=True, help_text="Why it paused, ended early or brought no rating."
+    )
+    goes_on_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it resumes by itself, paused by the budget of a day."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -23,19 +23,21 @@ from arena.studies.questions import Wording
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, RetryPolicy, attempt, refusal
 from judging.endpoints.costs import Load, Range, Total
-from judging.judges.asked import asked_by
+from judging.judges.asked import AskedModel, asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
 from judging.proposing import wording
 from judging.runs import limiting, queue
-from judging.runs.spending import prices_of
 from judging.runs.work import boundary_secret
+from judging.spending.budgets import why_no_more
+from judging.spending.purses import prices_of, reserve, settle
 
 State = ProposalCall.State
 
 USUAL_REPLY: Final = 400  # tokens of a list of requirements
 MOST_AT_ONCE: Final = 200  # prompts that can be asked about with one confirmation
+FOR_OTHERS: Final = timedelta(seconds=10)  # until calls in flight may have left a budget more room
 IN_A_ROW: Final = timedelta(seconds=20)  # that a task goes on before others get its thread
 
 
@@ -98,12 +100,36 @@ def sweep(now: datetime | None = None) -> int:
     """Abandon what a dead process asked, and see that the rest is asked; how many wait."""
     now = now or timezone.now()
     overdue = ProposalCall.objects.filter(state=State.IN_FLIGHT, deadline__lte=now)
-    lost = "The arena stopped before the reply came. It may have been charged. Ask again."
-    overdue.update(state=State.ABANDONED, finished_at=now, error=lost)
+    for pk in overdue.order_by("pk").values_list("pk", flat=True):
+        _abandon(pk, now)
     due = ProposalCall.objects.filter(state=State.WAITING, due_at__lte=now).count()
     if due:
         queue.nudge_proposals()
     return due
+
+
+@transaction.atomic
+def _abandon(pk: int, now: datetime) -> None:
+    call = _held(pk).filter(state=State.IN_FLIGHT, deadline__lte=now).first()
+    if call:
+        call.state, call.finished_at = State.ABANDONED, now
+        call.error = "The arena stopped before the reply came. It may have been charged. Ask again."
+        _settle(call)
+        call.save()
+
+
+def _held(pk: int) -> QuerySet[ProposalCall]:
+    """A request, locked from now on."""
+    rows = ProposalCall.objects.filter(pk=pk).select_related("prompt")
+    return rows.select_for_update(of=("self",))
+
+
+def _settle(call: ProposalCall) -> None:
+    """Count what an attempt has cost; its state says how it ended."""
+    before = call.cost
+    settle([call])
+    if before is not None:
+        call.cost = before + (call.cost or 0)
 
 
 def work_off() -> int:
@@ -128,7 +154,7 @@ def _ask(row: ProposalCall) -> bool:
         later = timezone.now() + timedelta(seconds=wait)
         ProposalCall.objects.filter(pk=row.pk, state=State.WAITING).update(due_at=later)
         return False
-    if not _claim(row, messages, model.lease):
+    if not _claim(row, messages, model):
         limiting.cancel_one(call)
         return False
     about = f"requirements of prompt {row.prompt_id}"
@@ -141,23 +167,36 @@ def _ask(row: ProposalCall) -> bool:
     return True
 
 
-def _claim(row: ProposalCall, messages: list[dict[str, str]], lease: timedelta) -> bool:
-    """Whether this process is the one to ask."""
-    mine = ProposalCall.objects.filter(pk=row.pk, state=State.WAITING, attempt=row.attempt)
-    row.attempt += 1
-    deadline = timezone.now() + lease
-    changes = {"state": State.IN_FLIGHT, "attempt": row.attempt, "messages": messages, "deadline": deadline}
-    return bool(mine.update(**changes, model=row.judge.model))
+@transaction.atomic
+def _claim(row: ProposalCall, messages: list[dict[str, str]], model: AskedModel) -> bool:
+    """Whether this process is the one to ask, and budgets allow it."""
+    call = _held(row.pk).filter(state=State.WAITING, attempt=row.attempt).first()
+    if call is None:
+        return False
+    call.messages, call.model = messages, model.model
+    [price] = prices_of([model])
+    granted = reserve([(call, model)])[call.payer]
+    if granted.count:
+        row.attempt = call.attempt = call.attempt + 1
+        call.state, call.deadline = State.IN_FLIGHT, timezone.now() + model.lease
+        call.currency = price.currency if price else ""
+    elif why := why_no_more(granted):
+        call.state, call.error, call.finished_at = State.FAILED, f"Not asked. {why}"[:600], timezone.now()
+    else:
+        call.due_at = timezone.now() + FOR_OTHERS
+    call.save()
+    return bool(granted.count)
 
 
 @transaction.atomic
 def _commit(row: ProposalCall, reply: Reply) -> None:
     """Keep the reply with what it proposes."""
     # One that comes after its deadline is kept, too.
-    held = ProposalCall.objects.select_for_update().filter(pk=row.pk, attempt=row.attempt)
+    held = _held(row.pk).filter(attempt=row.attempt)
     call = held.filter(state__in=[State.IN_FLIGHT, State.ABANDONED]).first()
     if call is None:
         return
+    is_late = call.state == State.ABANDONED  # and counted as if it had cost the most it could
     found = [Wording(*each) for each in wording.read(reply.text)]
     Study.objects.select_for_update(no_key=True).get(pk=row.prompt.study_id)
     call.proposed = questions.propose(row.prompt, found, row.judge.model)
@@ -165,10 +204,9 @@ def _commit(row: ProposalCall, reply: Reply) -> None:
     call.raw_reply, call.finish_reason = reply.text or reply.refusal, reply.finish_reason
     call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
     call.error = "" if found else _why_none(reply)
-    [prices] = prices_of([asked_by(row.judge)])
-    if prices and reply.prompt_tokens is not None and reply.completion_tokens is not None:
-        tokens = costs.reply_tokens(reply.completion_tokens, reply.reasoning_tokens)
-        call.cost, call.currency = prices.of(reply.prompt_tokens, tokens), prices.currency
+    call.reasoning_tokens = reply.reasoning_tokens
+    if not is_late:
+        _settle(call)
     call.save()
 
 
@@ -178,6 +216,7 @@ def _why_none(reply: Reply) -> str:
     return "The reply holds no list of requirements."
 
 
+@transaction.atomic
 def _put_back(row: ProposalCall, error: NoReplyError) -> None:
     """Ask again later, or give up; about everything, if no request of the judge can succeed."""
     policy = RetryPolicy(
@@ -185,10 +224,16 @@ def _put_back(row: ProposalCall, error: NoReplyError) -> None:
     )
     now = timezone.now()
     again = policy.next_try(error, row.attempt, now, random.Random())  # noqa: S311 - no secret
-    changes = {"state": State.WAITING, "due_at": again} if again else {"state": State.FAILED}
     said = refusal(error) or f"{error.kind.replace('http_', 'HTTP ').replace('_', ' ')}: {error}"
-    held = ProposalCall.objects.filter(pk=row.pk, state=State.IN_FLIGHT, attempt=row.attempt)
-    held.update(**changes, error=said[:600], finished_at=None if again else now)
+    call = _held(row.pk).filter(state=State.IN_FLIGHT, attempt=row.attempt).first()
+    if call:
+        call.state, call.error_kind, call.error = State.FAILED, error.kind, said[:600]
+        _settle(call)
+        if again:
+            call.state, call.due_at = State.WAITING, again
+        else:
+            call.finished_at = now
+        call.save()
     if refusal(error):
         waiting = ProposalCall.objects.filter(judge=row.judge, state=State.WAITING)
         waiting.update(state=State.FAILED, error=f"Not asked. {said}"[:600], finished_at=now)

@@ -24,13 +24,14 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
 from judging.remote import unconfigured
-from judging.runs import committing, queue, spending
+from judging.runs import committing, queue
 from judging.runs import work as runs_work
 from judging.runs.claiming import SUBMITTING, claim_remotely
 from judging.runs.committing import Outcome, Results, end_abandoned
 from judging.runs.lifecycle import finish_if_done, pause_if_unreadable
 from judging.runs.recovery import abandon
 from judging.runs.work import Work, wanted, with_calls
+from judging.spending import purses
 
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
@@ -308,7 +309,7 @@ def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
     call.state = JudgeCall.State.REPLIED
     for name, value in columns.items():
         setattr(call, name, value)
-    spending.settle([call])
+    purses.settle([call])
     return {"cost": call.cost, "reserved": call.reserved}
 
 

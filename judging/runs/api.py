@@ -16,8 +16,9 @@ from judging.endpoints.costs import Range
 from judging.judges.rights import NotAllowedError
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.runs import lifecycle, spending
+from judging.runs import lifecycle
 from judging.runs.estimating import Estimate, estimate
+from judging.spending import budgets
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=6, gt=0, allow_inf_nan=False)]
 
@@ -213,7 +214,7 @@ def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
 
 
 def _run(run_id: int) -> JudgeRun:
-    run = JudgeRun.objects.whole().filter(pk=run_id).first()
+    run = JudgeRun.objects.whole().select_related("purse").filter(pk=run_id).first()
     if run is None:
         raise _MissingError(f"No judge run has the number {run_id}.", "run_id")
     return run
@@ -259,7 +260,7 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
         study, judge = _named(given)
         found = estimate(study, judge, given.wanted(judge), remote=given.remote)
         if given.budget is not None:
-            spending.check_budget(judge, given.budget)
+            budgets.check_budget(judge, given.budget)
     except _MissingError as error:
         return error.reply
     except JudgeError as error:
@@ -283,7 +284,7 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
     """A paused run stays paused until you resume it. 409 if the budget cannot be kept; the message says "
     "why."""
-    change = partial(spending.change_budget, budget=given.budget, by=_account(request))
+    change = partial(budgets.change_budget, budget=given.budget, by=_account(request))
     return _changed(request, run_id, change, "")
 
 

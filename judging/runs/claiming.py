@@ -19,11 +19,14 @@ from arena.models import Assignment
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocols.parsing import no_text
 from judging.protocols.replies import ReplyText
-from judging.runs import limiting, spending
+from judging.runs import limiting
 from judging.runs import work as runs_work
 from judging.runs.asking import CallBuilder, PreparedCall
+from judging.runs.lifecycle import pause_run
 from judging.runs.places import Places
 from judging.runs.work import Asker, Work, read_work, text_of
+from judging.spending import budgets
+from judging.spending.purses import reserve
 
 
 @dataclass
@@ -252,7 +255,7 @@ class _Batch:
 
     @transaction.atomic
     def commit(self, plans: Sequence[ClaimPlan]) -> dict[int, Claimed]:
-        """Write plans. Locks assignments, then calls, then runs, as everywhere."""
+        """Write plans. Locks assignments, then calls, then purses, as everywhere."""
         plans = self._still_there(plans)
         self._make_calls(plans)
         made = [call for plan in plans for call, _ in plan.calls]
@@ -291,12 +294,15 @@ class _Batch:
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
-        let_in = [self._let_in(wanted) for _, wanted in sorted(by_run.items())]
-        for wanted in filter(None, let_in):
+        let_in = list(filter(None, (self._let_in(wanted) for _, wanted in sorted(by_run.items()))))
+        granted = reserve([(call, asked.model) for wanted in let_in for _, call, asked in wanted])
+        for wanted in let_in:
             run = wanted[0][0].work.run
-            calls, models = [call for _, call, _ in wanted], [asked.model for *_, asked in wanted]
-            for plan, call, asked in wanted[: spending.reserve(run, calls, models)]:
+            given = granted["run", run.pk]
+            for plan, call, asked in wanted[: given.count]:
                 plan.calls.append((call, asked))
+            if why := budgets.why_no_more(given):
+                pause_run(run, why, goes_on_at=budgets.goes_on_at(given))
         self._give_back(plans)
 
     def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:

@@ -19,9 +19,10 @@ from judging.endpoints.limits import Outage
 from judging.endpoints.logprobs import expected_rating, verdict_logprobs
 from judging.models import JudgeCall, RunAssignment
 from judging.protocols.conversation import Question
-from judging.runs import queue, spending
+from judging.runs import queue
 from judging.runs.claiming import SUBMITTING
 from judging.runs.lifecycle import QUEUE_PATIENCE, pause_run
+from judging.spending.purses import settle
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
     """Commit results; for each, in order, the calls that have ended, as stored. Harmless when repeated.
 
     The late reply of an abandoned call is only kept for the record: the assignment may be asked anew already.
-    Locks assignments, then calls, then runs, as everywhere.
+    Locks assignments, then calls, then purses, as everywhere.
     """
     now = timezone.now()
     outcomes = [outcome for results in batch for outcome in results.outcomes]
@@ -87,7 +88,7 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
         for outcome in results.outcomes
         if outcome.call.pk in live
     }
-    spending.settle(call for call, _ in written.values())
+    settle(call for call, _ in written.values())
     for pk, (call, columns) in sorted(written.items()):
         JudgeCall.objects.filter(pk=pk).update(**columns, cost=call.cost, reserved=call.reserved)
     _keep_late([outcome for outcome in outcomes if outcome.call.pk not in live], now)
@@ -208,7 +209,7 @@ def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
     """Mark locked calls as abandoned; the most they can have cost counts as spent."""
     for call in calls:
         call.state, call.finished_at = JudgeCall.State.ABANDONED, now
-    spending.settle(calls)
+    settle(calls)
     for call in calls:
         call.save(update_fields=["state", "finished_at", "cost", "reserved"])
     wake({call.request_hash for call in calls}, now)

@@ -27,8 +27,8 @@ from judging.protocols.protocol import About
 from judging.protocols.rehearsal import Rehearsed, rehearse
 from judging.runs.asking import CallBuilder
 from judging.runs.lifecycle import check_usable
-from judging.runs.spending import prices_of
 from judging.runs.work import Work, requirements, text_of
+from judging.spending.purses import prices_of
 
 RECENT: Final = 200  # most replies that are looked at, the latest
 RECENT_RUNS: Final = 20

@@ -25,7 +25,8 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
-from judging.runs.spending import check_budget
+from judging.spending.budgets import check_start
+from judging.spending.purses import open_purse
 
 
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
@@ -137,7 +138,7 @@ def start_run(
     check_usable(judge, study, remote=remote)
     if limit is not None and limit < 1:
         raise JudgeError("The limit must be at least 1.")
-    currency = check_budget(judge, budget) if budget is not None else ""
+    currency = check_start(judge, study, budget)
     run = JudgeRun(
         study=study,
         judge=judge,
@@ -145,8 +146,6 @@ def start_run(
         limit=limit,
         both_orders=both_orders and judge.compares,
         controls=controls and judge.compares,
-        budget=budget,
-        currency=currency,
         remote=remote,
         created_by=created_by,
     )
@@ -155,6 +154,7 @@ def start_run(
     try:
         with transaction.atomic():
             run.save()
+            open_purse(run, budget, currency)
             allowed = costs.in_words(budget, currency) if budget is not None else "none"
             note = f"Run {run.pk} of {judge.slug} started. Budget: {allowed}."
             record(Kind.RUN, created_by, note, study=study)
@@ -379,10 +379,13 @@ LONGEST_ERROR: Final = JudgeRun._meta.get_field("error").max_length
 
 
 @transaction.atomic
-def pause_run(run: JudgeRun, why: str = "", by: Visitor | None = None) -> bool:
-    """Ask nothing more for now; False if the run is not queued or running."""
+def pause_run(
+    run: JudgeRun, why: str = "", by: Visitor | None = None, goes_on_at: datetime | None = None
+) -> bool:
+    """Ask nothing more for now, or until a time; False if the run is not queued or running."""
     going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
-    paused = bool(going_on.update(state=JudgeRun.State.PAUSED, error=why[:LONGEST_ERROR]))
+    changes = {"state": JudgeRun.State.PAUSED, "error": why[:LONGEST_ERROR], "goes_on_at": goes_on_at}
+    paused = bool(going_on.update(**changes))
     if paused:
         _record(run, by, "paused", why)
     return paused
@@ -399,11 +402,11 @@ def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
     check_usable(run.judge, run.study, remote=run.remote)
     with transaction.atomic():
         paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
-        if paused.filter(started_at=None).update(state=JudgeRun.State.QUEUED, error=""):
+        if paused.filter(started_at=None).update(state=JudgeRun.State.QUEUED, error="", goes_on_at=None):
             _record(run, by, "resumed")
             transaction.on_commit(lambda: queue.nudge_plan(run.pk))
             return True
-        if not paused.update(state=JudgeRun.State.RUNNING, error=""):
+        if not paused.update(state=JudgeRun.State.RUNNING, error="", goes_on_at=None):
             return False
         _record(run, by, "resumed")
         # Messages that came during the pause were not acted upon.

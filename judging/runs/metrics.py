@@ -11,7 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.monitoring.recorded import age, queue_metrics
-from judging.models import JudgeCall, JudgeRun, ProposalCall, RunAssignment
+from judging.models import JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment
 
 
 def metrics() -> Iterator[Metric]:
@@ -56,7 +56,7 @@ def _money() -> Iterator[Metric]:
     reserved = GaugeMetricFamily(
         "arena_money_reserved", "The most that calls in flight can still cost.", labels=["currency"]
     )
-    runs = JudgeRun.objects.exclude(currency="").order_by().values("currency")
+    runs = Purse.objects.filter(scope=Purse.Scope.RUN).exclude(currency="").order_by().values("currency")
     proposals = ProposalCall.objects.exclude(cost=None).order_by().values_list("currency")
     in_all = defaultdict(Decimal, proposals.annotate(cost=Sum("cost")))
     for row in runs.annotate(spent=Sum("spent"), reserved=Sum("reserved")):

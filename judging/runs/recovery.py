@@ -11,11 +11,12 @@ from arena.models.querysets import AssignmentQuerySet
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
-from judging.runs import queue, spending
+from judging.runs import queue
 from judging.runs.calls import this_worker
 from judging.runs.claiming import put_back
 from judging.runs.committing import end_abandoned, lock_assignments, release
-from judging.runs.lifecycle import QUEUE_PATIENCE, check_wording, feed, pause_run
+from judging.runs.lifecycle import LONGEST_ERROR, QUEUE_PATIENCE, check_wording, feed, pause_run, resume_run
+from judging.spending.purses import settle_deleted
 
 RECEIVED_WITHIN = timedelta(seconds=10)  # idle workers have begun with a message by then
 
@@ -25,7 +26,8 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
     now = now or timezone.now()
     abandoned = abandon(JudgeCall.objects.overdue(now), now)
     _reopen_idle(Assignment.objects.lapsed(now))
-    spending.settle_deleted()
+    settle_deleted()
+    _go_on(now)
     unsubmitted = list(JudgeCall.objects.unsubmitted(now).values_list("assignment", flat=True)[:500])
     queue.nudge_assignments(unsubmitted)
     queued = list(JudgeRun.objects.filter(state=JudgeRun.State.QUEUED).values_list("pk", flat=True))
@@ -37,6 +39,15 @@ def sweep(now: datetime | None = None) -> dict[str, int]:
             _forget_lost_messages(going.pk, now)
             fed += feed(going.pk, now)
     return {"abandoned": abandoned, "submitting": len(unsubmitted), "planning": len(queued), "fed": fed}
+
+
+def _go_on(now: datetime) -> None:
+    """Resume the runs that the budget of an earlier day has paused."""
+    for run in JudgeRun.objects.whole().filter(state=JudgeRun.State.PAUSED, goes_on_at__lte=now):
+        try:
+            resume_run(run)
+        except JudgeError as error:  # it cannot be asked any more, so somebody has to
+            JudgeRun.objects.filter(pk=run.pk).update(goes_on_at=None, error=str(error)[:LONGEST_ERROR])
 
 
 def _keeps_its_wording(run: JudgeRun) -> bool:

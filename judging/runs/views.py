@@ -21,16 +21,17 @@ from judging.endpoints.costs import in_words
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
-from judging.models import Judge, JudgeCall, JudgeRun, Panel
+from judging.models import Judge, JudgeCall, JudgeRun, Panel, Purse
 from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import QUESTIONS, ConfiguredProtocol
 from judging.protocols.replies import Place
-from judging.runs import lifecycle, limiting, spending, summary
+from judging.runs import lifecycle, limiting, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
 from judging.runs.limiting import outage_of
 from judging.runs.trial import try_out
 from judging.runs.work import text_of
+from judging.spending import budgets
 
 
 class RunForm(forms.Form):
@@ -55,7 +56,8 @@ class RunForm(forms.Form):
         help_text="Both orders take twice the calls and show how much the order sways the judge.",
     )
     budget = AmountField(
-        help_text="The run pauses before it spends more. In the currency of the prices. Optional."
+        help_text="The run pauses before it spends more. In the currency of the prices. Optional. Studies "
+        "and days can have budgets, too: see Judging, Budgets."
     )
     controls = forms.BooleanField(
         label="Ask about identical answers too",
@@ -116,7 +118,7 @@ ENDED: Final = {
 @require_safe
 @staff_only
 def overview(request: HttpRequest) -> HttpResponse:
-    runs = list(JudgeRun.objects.whole().order_by("-pk")[:LAST_RUNS])
+    runs = list(JudgeRun.objects.whole().select_related("purse").order_by("-pk")[:LAST_RUNS])
     progress = JudgeCall.objects.progress_of(runs)
     return render(
         request,
@@ -133,7 +135,8 @@ def _judges() -> list[dict[str, object]]:
     """Each judge with its last run, what all of its runs cost, and whether its key is missing."""
     latest = JudgeRun.objects.order_by().values("judge").annotate(last=Max("pk")).values("last")
     last = {run.judge_id: run for run in JudgeRun.objects.select_related("study").filter(pk__in=latest)}
-    paid = JudgeRun.objects.exclude(currency="").values_list("judge", "currency").annotate(sum=Sum("spent"))
+    runs = Purse.objects.filter(scope=Purse.Scope.RUN).exclude(currency="")
+    paid = runs.values_list("run__judge", "currency").annotate(sum=Sum("spent"))
     costs: dict[int, list[str]] = defaultdict(list)
     for judge, currency, spent in paid.order_by("currency"):
         costs[judge].append(in_words(spent, currency))
@@ -211,8 +214,7 @@ def preview_run(request: HttpRequest) -> HttpResponse:
 def _estimated(chosen: dict[str, Any], by: Visitor) -> dict[str, Any]:
     """Raises JudgeError."""
     study, judge, budget = chosen["study"], chosen["judge"], chosen["budget"]
-    if budget is not None:
-        spending.check_budget(judge, budget)
+    budgets.check_start(judge, study, budget)
     asked = JudgeRunIn(**{**chosen, "study": study.slug, "judge": judge.slug})
     found = estimate(study, judge, asked.wanted(judge), remote=chosen["remote"])
     if not found.assignments and not found.identical:
@@ -235,7 +237,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _watched(run) | {
         "calls": _last_calls(run),
         "may_start": run.judge.is_simulated or may_ask_models(request.user),
-        "budget_form": ChangeBudgetForm(initial={"budget": run.budget}),
+        "budget_form": ChangeBudgetForm(initial={"budget": run.purse.budget}),
         "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
@@ -308,7 +310,7 @@ def _watched(run: JudgeRun) -> dict[str, Any]:
 
 
 def _run(run_id: int) -> JudgeRun:
-    return get_object_or_404(JudgeRun.objects.whole(), pk=run_id)
+    return get_object_or_404(JudgeRun.objects.whole().select_related("purse"), pk=run_id)
 
 
 @require_safe
@@ -381,7 +383,7 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.error(request, f"Budget: {form.errors['budget'][0]}")
         return redirect("judge_run", run.pk)
     budget = form.cleaned_data["budget"]
-    change = partial(spending.change_budget, budget=budget, by=request.user)
+    change = partial(budgets.change_budget, budget=budget, by=request.user)
     return _change(request, run, change, "Budget changed.")
 
 

@@ -225,4 +225,4 @@ def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def runs_now() -> Any:
     """The progress of the judges' runs, on which costs depend."""
-    return digests(JudgeRun.objects.filter(study=OuterRef("pk")), "pk", "state", "spent")
+    return digests(JudgeRun.objects.filter(study=OuterRef("pk")), "pk", "state", "purse__spent")

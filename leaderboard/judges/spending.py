@@ -95,8 +95,8 @@ def _by_prompt(study: Study, judges: list[int]) -> Iterator[dict[str, Any]]:
 
 def _currency(study: Study, judges: list[int]) -> str | None:
     """The currency of the runs; several are joined by commas."""
-    runs = study.judge_runs.filter(judge__in=judges).exclude(currency="").order_by()
-    return ", ".join(sorted(set(runs.values_list("currency", flat=True)))) or None
+    runs = study.judge_runs.filter(judge__in=judges).exclude(purse__currency="").order_by()
+    return ", ".join(sorted(set(runs.values_list("purse__currency", flat=True)))) or None
 
 
 def spending_of(study: Study, content: Mapping[str, Any], level: float) -> dict[str, dict[str, Any] | None]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Membership, Pair, Prompt, Rater, Study
 from judging.models import Endpoint, Judge, JudgeCall, JudgeRun, RunAssignment
 from tests.benchmarks.generated_study import Maker
-from tests.factories import make_judge
+from tests.factories import make_judge, make_run
 
 APART: Final = 100_000
 """By how much the ids of a copy are larger than those of the copy before; more than a block has rows."""
@@ -138,7 +138,7 @@ class GrowingStudy:
         return run
 
     def _run(self, judge, **columns) -> JudgeRun:
-        return JudgeRun.objects.create(study=self.study, judge=judge, started_at=timezone.now(), **columns)
+        return make_run(study=self.study, judge=judge, started_at=timezone.now(), **columns)
 
     def _copy(self, cursor, model, number, only="TRUE") -> None:
         fields = model._meta.concrete_fields

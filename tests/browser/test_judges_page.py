@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from judging.models import JudgeCall, JudgeRun
+from judging.models import JudgeCall
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.browser.watching import check_accessible, drawn
@@ -26,7 +26,7 @@ def made(lasting_rows):
     rate(study, make_judge_rater("leaning", simulated=True), 200, seed=2)
     rate(study, make_judge_rater("a-judge-with-a-rather-long-name"), -60, 300, orders=(False,), seed=4)
     rate(study, factories.make_rater(name="Ada"), 0, 100, orders=(False,), seed=3)
-    run = JudgeRun.objects.create(study=study, judge=judge, currency="USD", state="finished")
+    run = factories.make_run(study=study, judge=judge, currency="USD", state="finished")
     for number, row in enumerate(study.comparisons.filter(rater=judge.rater, swapped=False, repeat=0)[:30]):
         asked = factories.make_assignment(pair=row.pair, rater=judge.rater)
         JudgeCall.objects.create(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from arena.models import Flag, Invitation, Membership, Pair, Question, Role, Study
 from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
-from judging.models import JudgeRun, ProposalCall
+from judging.models import ProposalCall
 from leaderboard.refreshing import services as snapshots
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields
@@ -102,7 +102,7 @@ def _closed() -> Study:
         ProposalCall.objects.create(
             prompt=prompt, judge=hostile, batch=uuid4(), model=HOSTILE[:200], state="replied", raw_reply=TEXT
         )
-    JudgeRun.objects.create(study=made.study, judge=hostile, state="finished")
+    make.make_run(study=made.study, judge=hostile, state="finished")
     made.study.prompts.update(subset=HOSTILE[:60])
     Pair.objects.filter(prompt__study=made.study).update(gold="first", gold_source="by hand")
     with few_rounds(20):

@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token, rater_token
 from arena.models import ApiToken, Assignment, Flag, Invitation, Membership, Pair, Rater, Role
-from judging.models import JudgeRun
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services as refreshing
 from leaderboard.releases import services as releases
@@ -83,7 +82,7 @@ class Known:
             "member": Membership.objects.get(study=study, role=Role.RATER).pk,
             "link": Invitation.objects.create(study=study, note=self.mark).pk,
             "job": make.make_import_job((f"{self.mark}.jsonl", "{"), study=study).pk,
-            "run_id": JudgeRun.objects.create(study=study, judge=judge, state="paused").pk,
+            "run_id": make.make_run(study=study, judge=judge, state="paused").pk,
             "snapshot_id": Snapshot.objects.filter(study=study).latest("pk").pk,
             **{"group": 1, "account": 1, "key": "a-b", "token": "none", "provider_id": "oidc", "uidb36": "1"},
         }

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from arena.models import Comparison, ImportJob
 from arena.monitoring import recorded
-from judging.models import JudgeRun, ProposalCall
+from judging.models import ProposalCall
 from leaderboard.models import Refresh
 from leaderboard.refreshing import services
 from tests.arena.process.processes import ROOT
-from tests.factories import make_comparison, make_judge, make_prompt, make_study
+from tests.factories import make_comparison, make_judge, make_prompt, make_run, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -55,10 +55,8 @@ def test_they_are_what_the_rows_say(client: Any) -> None:
     comparison = make_comparison()
     study = comparison.study
     services.refresh_if_stale(study)
-    run = JudgeRun(
-        study=study, judge=make_judge(), currency="USD", spent=Decimal("1.25"), reserved=Decimal(2)
-    )
-    run.save()
+    amounts = {"currency": "USD", "spent": Decimal("1.25"), "reserved": Decimal(2)}
+    run = make_run(study=study, judge=make_judge(), state="queued", **amounts)
     since = timezone.now() - timedelta(minutes=10)
     asked = {"judge": run.judge, "batch": uuid4(), "due_at": since}
     ProposalCall.objects.create(prompt=comparison.pair.prompt, **asked)

@@ -19,8 +19,9 @@ from arena.api.auth import issue_token
 from judging.judges.rights import NotAllowedError, may_ask_models, set_right
 from judging.models import Judge, JudgeRun, Price, ProposalCall
 from judging.proposing import services as proposing
-from judging.runs import lifecycle, spending
+from judging.runs import lifecycle
 from judging.runs.trial import try_out
+from judging.spending import budgets
 from tests.factories import make_judge, make_rater, make_small_study, make_user
 from tests.judging.judges.test_pages import FORM
 
@@ -45,23 +46,23 @@ def careful(client: Client, without: User) -> Client:
 def test_services_have_no_model_asked_for_an_account_without_the_right(without: User, run: JudgeRun) -> None:
     study, judge = make_small_study(prompts=1), make_judge(slug="other")
     Price.objects.create(model=run.judge.model, prompt=1, completion=1)
-    spending.change_budget(run, Decimal(2))
+    budgets.change_budget(run, Decimal(2))
     lifecycle.pause_run(run)
     for refused in (
         lambda: lifecycle.start_run(study, judge, created_by=without),
         lambda: lifecycle.start_run(study, judge, remote=True, created_by=without),
         lambda: lifecycle.resume_run(run, without),
-        lambda: spending.change_budget(run, Decimal(3), without),
-        lambda: spending.change_budget(run, None, without),
+        lambda: budgets.change_budget(run, Decimal(3), without),
+        lambda: budgets.change_budget(run, None, without),
         lambda: proposing.start(judge, list(study.prompts.all()), uuid4(), without),
         lambda: try_out(judge, None, without),
     ):
         with pytest.raises(NotAllowedError, match=REFUSED):
             refused()
     run.refresh_from_db()
-    assert (run.state, run.budget) == ("paused", 2)
+    assert (run.state, run.purse.budget) == ("paused", 2)
     assert (JudgeRun.objects.count(), ProposalCall.objects.count()) == (1, 0)
-    assert spending.change_budget(run, Decimal(1), without).budget == 1
+    assert budgets.change_budget(run, Decimal(1), without).budget == 1
 
 
 def test_a_simulated_judge_needs_no_right(without: User, messages: deque[Any]) -> None:

@@ -7,7 +7,7 @@ from arena.models import Comparison, Pair, Rater
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun, Panel
 from judging.panels import services
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_judge, make_run, make_small_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -128,7 +128,7 @@ def test_panels_wait_for_members(
     nobody_listens.clear()
     for judge in judges[:2]:
         says(judge, pair, 6)
-    run = JudgeRun.objects.create(study=pair.prompt.study, judge=judges[0], state="running")
+    run = make_run(study=pair.prompt.study, judge=judges[0], state="running")
     assert services.sweep_panels() == 0
     JudgeRun.objects.filter(pk=run.pk).update(state="finished")
     assert services.sweep_panels() == 1

@@ -15,7 +15,7 @@ from django.test import Client
 from arena.api.auth import operator_token, rater_token
 from judging.management.commands import judge as judge_command
 from judging.models import JudgeCall, JudgeRun
-from tests.factories import make_judge, make_price, make_small_study
+from tests.factories import make_judge, make_price, make_run, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
 URL = "/api/v1/judge-runs/"
@@ -146,8 +146,8 @@ def test_a_run_stops_at_its_budget_and_goes_on_there(arena: Any, model: ChatServ
     text = command(study.slug, "--judge", judge.slug, "--budget", "0.05")
     run = JudgeRun.objects.get()
     assert run.state == "paused"
-    assert 0 < run.spent <= Decimal("0.05")
-    assert run.reserved == 0
+    assert 0 < run.purse.spent <= Decimal("0.05")
+    assert run.purse.reserved == 0
     made = JudgeCall.objects.filter(state="replied").count()
     assert len(model.requests) == made < 8
     assert "The budget of 0.05 USD has no room for another call" in text
@@ -155,9 +155,9 @@ def test_a_run_stops_at_its_budget_and_goes_on_there(arena: Any, model: ChatServ
     assert "Not asked" in text
     text = command("--resume", run.pk, "--budget", "1")
     run.refresh_from_db()
-    assert (run.state, run.budget, run.error) == ("finished", 1, "")
+    assert (run.state, run.purse.budget, run.error) == ("finished", 1, "")
     assert len(model.requests) == 2 + 6
-    assert run.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
+    assert run.purse.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
     assert "6/6 done: 6 rated" in text
     assert "cost 0.0816 of 1.00 USD" in text
 
@@ -172,7 +172,7 @@ def test_a_budget_that_ends_between_steps_costs_none_twice(
     command(study.slug, "--judge", judge.slug, "--budget", "0.03")
     run = JudgeRun.objects.get()
     [first] = JudgeCall.objects.all()
-    assert (run.state, run.spent, first.state) == ("paused", first.cost, "replied")
+    assert (run.state, run.purse.spent, first.state) == ("paused", first.cost, "replied")
     command("--resume", run.pk, "--budget", "0.06")
     run.refresh_from_db()
     assert (run.state, len(model.requests)) == ("finished", 2)
@@ -181,7 +181,7 @@ def test_a_budget_that_ends_between_steps_costs_none_twice(
 
 def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> None:
     study, judge = make_small_study(), make_judge()
-    run = JudgeRun.objects.create(study=study, judge=judge, state="running")
+    run = make_run(study=study, judge=judge, state="running")
     assert f"Run {run.pk} is paused." in command("--pause", run.pk)
     assert f"Run {run.pk} is cancelled." in command("--cancel", run.pk)
     for what, sentence in (

@@ -65,7 +65,7 @@ def test_ratings_and_reasons_are_stored_once_and_paid_for(
         2 * ["rate", "Accuracy: rate", "Tone: rate", "Wit: rate"]
     )
     assert JudgeCall.objects.filter(state="failed").get().key == "Tone: rate"
-    assert run.spent == 8 * Decimal(10 * 2 + 5 * 8) / 1_000_000
+    assert run.purse.spent == 8 * Decimal(10 * 2 + 5 * 8) / 1_000_000
     assert run.state == "finished"
 
 

@@ -15,7 +15,7 @@ from judging.models import Judge, JudgeCall, JudgeRun
 from judging.protocols import conversation
 from judging.runs.estimating import QUESTIONS, USUAL_REPLY, estimate
 from judging.runs.lifecycle import start_run
-from tests.factories import make_assignment, make_call, make_judge, make_price, make_small_study
+from tests.factories import make_assignment, make_call, make_judge, make_price, make_run, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def likert(**overrides: Any) -> Judge:
 
 def replied(judge: Judge, study: Study, **overrides: Any) -> JudgeCall:
     """A reply that the judge has given in an earlier run."""
-    run = JudgeRun.objects.create(study=study, judge=judge, state="finished")
+    run = make_run(study=study, judge=judge, state="finished")
     defaults = {
         "assignment": make_assignment(study=study, rater=judge.rater),
         "model": judge.model,
@@ -175,9 +175,9 @@ def test_a_run_ends_within_its_estimate(arena: Any, model: ChatServer, drain: Ca
     run.refresh_from_db()
     assert run.state == "finished"
     assert len(model.requests) == found.calls.low == found.calls.high
-    assert 0 < run.spent <= found.cost.high
+    assert 0 < run.purse.spent <= found.cost.high
     spent = [call.cost for call in run.calls.all()]
-    assert run.spent == sum(cost for cost in spent if cost is not None)
+    assert run.purse.spent == sum(cost for cost in spent if cost is not None)
     # Another judge of the same model and protocol would ask the same, and have its answers at once.
     twin = likert(base_url=model.url, protocol="metrics", samples=1)
     again = estimate(study, twin, Wanted())

@@ -64,9 +64,10 @@ def test_identical_pairs_count_whether_they_were_asked_or_not(run: JudgeRun) -> 
 
 def test_cost_is_known_where_a_price_is(run: JudgeRun) -> None:
     assert JudgeCall.objects.progress(run).cost is None
-    run.currency, run.spent, run.reserved, run.budget = "EUR", Decimal("1.5"), Decimal("0.25"), Decimal(2)
+    purse = run.purse
+    purse.currency, purse.spent, purse.reserved, purse.budget = "EUR", Decimal(3), Decimal(1), Decimal(5)
     progress = JudgeCall.objects.progress(run)
-    assert (progress.cost, progress.reserved, progress.budget) == (run.spent, run.reserved, run.budget)
+    assert (progress.cost, progress.reserved, progress.budget) == (3, 1, 5)
     assert progress.currency == "EUR"
 
 
@@ -108,6 +109,7 @@ def test_no_call_is_read_for_its_progress(run: JudgeRun) -> None:
     assert "judge_call_progress" in plan
     if connection.vendor == "sqlite":
         assert "COVERING INDEX" in plan
+    run = JudgeRun.objects.select_related("purse").get(pk=run.pk)
     with CaptureQueriesContext(connection) as queries:
         JudgeCall.objects.progress(run)
     assert len(queries) == 3

@@ -12,7 +12,7 @@ from django.utils.html import strip_tags
 
 from arena.models import Assignment
 from judging.endpoints.limits import Outage
-from judging.models import Judge, JudgeCall, JudgeRun, Price
+from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse
 from judging.runs import views
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
 from tests import factories as make
@@ -89,7 +89,7 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     Price.objects.create(model="loopback", prompt=1, completion=2, currency="EUR")
     assert "Budget changed." in posted(staff, url, budget="5")
     run.refresh_from_db()
-    assert (run.budget, run.currency) == (Decimal(5), "EUR")
+    assert (run.purse.budget, run.purse.currency) == (Decimal(5), "EUR")
     assert 'name="budget" value="5"' in text(staff, f"/judging/runs/{run.pk}/")
     assert "of 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
     assert "Budget: Enter a number." in posted(staff, url, budget="much")
@@ -113,7 +113,12 @@ def test_the_form_starts_runs_of_every_kind_with_a_budget(staff: Client, message
     chosen = {"study": study.slug, "judge": judge.pk, "kind": "extend", "budget": "2.5", "controls": "on"}
     staff.post("/judging/runs/new/", chosen)
     run = JudgeRun.objects.get()
-    assert (run.kind, run.budget, run.controls, run.both_orders) == ("extend", Decimal("2.5"), True, True)
+    assert (run.kind, run.purse.budget, run.controls, run.both_orders) == (
+        "extend",
+        Decimal("2.5"),
+        True,
+        True,
+    )
     cancel_run(run)
     staff.post("/judging/runs/new/", {**chosen, "both_orders": "off"})
     assert not JudgeRun.objects.latest("pk").both_orders
@@ -163,7 +168,7 @@ def test_a_finished_run_leads_to_its_leaderboard_and_one_without_ratings_to_anot
 
 
 def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Client, run: JudgeRun) -> None:
-    JudgeRun.objects.update(currency="USD")
+    Purse.objects.update(currency="USD")
     asked = make_call(run, 0, cost=Decimal("0.0125"), expected=3.25)
     make_call(run, 1, key="analyse.first", cached_from=asked)
     page = text(staff, f"/judging/runs/{run.pk}/")
@@ -176,7 +181,7 @@ def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Clie
 
 def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Client, run: JudgeRun) -> None:
     make_call(run, 0)
-    JudgeRun.objects.update(currency="EUR", spent=Decimal("1.25"))
+    Purse.objects.update(currency="EUR", spent=Decimal("1.25"))
     page = text(staff, "/judging/")
     assert "1 of 2" in page
     assert "1.25 EUR" in page

@@ -13,7 +13,12 @@ from judging.endpoints.costs import most_prompt_tokens
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.runs import spending
+from judging.runs.lifecycle import pause_run
+from judging.spending import budgets
+from judging.spending.purses import prices_of, settle_deleted
+from judging.spending.purses import reserve as reserve_from_purses
+from judging.spending.purses import settle as settle_in_purses
+from tests import factories
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 
 pytestmark = pytest.mark.both_databases
@@ -29,7 +34,8 @@ def make_run(**overrides: Any) -> JudgeRun:
     """A running run of a judge whose replies have at most 100 tokens."""
     judge = overrides.pop("judge", None) or make_judge(max_tokens=100)
     study = overrides.pop("study", None) or make_small_study(prompts=1, contestants=2)
-    return JudgeRun.objects.create(**{"study": study, "judge": judge, "state": "running", **overrides})
+    run: JudgeRun = factories.make_run(**{"study": study, "judge": judge, **overrides})
+    return run
 
 
 def make_call(run: JudgeRun, assignment: Any = None, **overrides: Any) -> JudgeCall:
@@ -48,9 +54,13 @@ def make_call(run: JudgeRun, assignment: Any = None, **overrides: Any) -> JudgeC
 
 
 def reserve(run: JudgeRun, *calls: JudgeCall, asked: AskedModel | None = None) -> int:
-    endpoint = asked or asked_by(run.judge)
+    """How many of the calls may be made; as claiming does, pauses a run that can make none."""
+    model = asked or asked_by(run.judge)
     with transaction.atomic():
-        return spending.reserve(run, calls, [endpoint] * len(calls))
+        granted = reserve_from_purses([(call, model) for call in calls])["run", run.pk]
+        if why := budgets.why_no_more(granted):
+            pause_run(run, why, goes_on_at=budgets.goes_on_at(granted))
+    return granted.count
 
 
 def settle(*calls: JudgeCall, **changes: Any) -> None:
@@ -58,13 +68,13 @@ def settle(*calls: JudgeCall, **changes: Any) -> None:
         for call in calls:
             for name, value in changes.items():
                 setattr(call, name, value)
-        spending.settle(calls)
+        settle_in_purses(calls)
 
 
 def money(run: JudgeRun) -> tuple[Decimal, Decimal]:
     """What a run has spent and reserved."""
     run.refresh_from_db()
-    return run.spent, run.reserved
+    return run.purse.spent, run.purse.reserved
 
 
 @pytest.mark.django_db
@@ -75,7 +85,7 @@ def test_a_call_reserves_the_most_it_can_cost_and_then_costs_what_it_did() -> No
     assert reserve(run, call) == 1
     assert call.reserved == BOUND
     assert money(run) == (0, BOUND)
-    assert run.currency == "USD"
+    assert run.purse.currency == "USD"
     settle(call, state="replied", prompt_tokens=100, completion_tokens=10)
     assert (call.cost, call.reserved) == (Decimal("0.00028"), 0)
     assert money(run) == (Decimal("0.00028"), 0)
@@ -111,7 +121,7 @@ def test_what_nobody_knows_counts_as_the_most_it_can_have_been(ended: dict[str, 
 
 
 @pytest.mark.django_db
-def test_thinking_costs_like_a_reply_and_a_cached_reply_nothing() -> None:
+def test_thinking_costs_like_a_reply() -> None:
     make_price()
     run = make_run()
     among, apart = make_call(run), make_call(run)
@@ -119,11 +129,6 @@ def test_thinking_costs_like_a_reply_and_a_cached_reply_nothing() -> None:
     settle(among, state="replied", prompt_tokens=100, completion_tokens=50, reasoning_tokens=40)
     settle(apart, state="replied", prompt_tokens=100, completion_tokens=10, reasoning_tokens=40)
     assert among.cost == apart.cost == Decimal("0.0006")
-    spent = money(run)
-    cached = make_call(run, state="replied", prompt_tokens=100, completion_tokens=10, cached_from_id=1)
-    settle(cached)
-    assert cached.cost == 0
-    assert money(run) == spent
 
 
 @pytest.mark.django_db
@@ -154,7 +159,7 @@ def test_a_run_whose_next_call_cannot_fit_is_paused_and_says_why() -> None:
         "The budget of 0.0015 USD has no room for another call: 0.0008 USD are spent, and the next call can "
         "cost up to 0.001376 USD. Raise the budget and resume the run."
     )
-    spending.change_budget(run, Decimal("0.01"))
+    budgets.change_budget(run, Decimal("0.01"))
     JudgeRun.objects.filter(pk=run.pk).update(state="running")
     assert reserve(run, second) == 1
 
@@ -186,7 +191,7 @@ def test_a_run_without_budget_counts_what_it_spends_where_a_price_is_known() -> 
     unpriced = make_call(run)
     assert reserve(run, unpriced) == 1
     settle(unpriced, state="replied", prompt_tokens=100, completion_tokens=10)
-    assert (unpriced.cost, run.currency) == (None, "")
+    assert (unpriced.cost, run.purse.currency) == (None, "")
     make_price()
     priced = make_call(run)
     assert reserve(run, priced) == 1
@@ -214,7 +219,7 @@ def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
     here = asked_by(make_judge())
     elsewhere = asked_by(make_judge(base_url="http://127.0.0.1:10/v1"))
     unknown = asked_by(make_judge(model="other"))
-    prices = spending.prices_of([here, elsewhere, unknown])
+    prices = prices_of([here, elsewhere, unknown])
     assert [price and price.completion for price in prices] == [3, 1, None]
 
 
@@ -235,9 +240,9 @@ def test_the_price_at_the_endpoint_comes_before_the_price_anywhere() -> None:
 def test_what_a_budget_needs(judge: dict[str, Any], price: dict[str, Any], sentence: str) -> None:
     make_price(**price)
     with pytest.raises(JudgeError, match=sentence):
-        spending.check_budget(make_judge(**judge), Decimal(1))
+        budgets.check_budget(make_judge(**judge), Decimal(1))
     with pytest.raises(JudgeError, match="more than 0"):
-        spending.check_budget(make_judge(**judge), Decimal(0))
+        budgets.check_budget(make_judge(**judge), Decimal(0))
 
 
 @pytest.mark.both_databases(False)
@@ -245,7 +250,7 @@ def test_what_a_budget_needs(judge: dict[str, Any], price: dict[str, Any], sente
 def test_the_limit_of_newer_endpoints_stands_among_the_options() -> None:
     make_price()
     judge = make_judge(max_tokens=None, options={"max_completion_tokens": 100})
-    assert spending.check_budget(judge, Decimal(1)) == "USD"
+    assert budgets.check_budget(judge, Decimal(1)) == "USD"
     run = make_run(judge=judge, budget=Decimal(1))
     reserve(run, call := make_call(run))
     sent_besides = len('{"max_completion_tokens": 100}')
@@ -272,12 +277,12 @@ def test_a_budget_cannot_be_less_than_what_is_spent_and_in_flight() -> None:
     run = make_run(budget=Decimal(1))
     reserve(run, make_call(run))
     with pytest.raises(JudgeError, match=r"can cost up to 0\.001376 USD more"):
-        spending.change_budget(run, Decimal("0.001"))
-    assert spending.change_budget(run, None).budget is None
-    assert spending.change_budget(run, Decimal("0.002")).budget == Decimal("0.002")
+        budgets.change_budget(run, Decimal("0.001"))
+    assert budgets.change_budget(run, None).budget is None
+    assert budgets.change_budget(run, Decimal("0.002")).budget == Decimal("0.002")
     JudgeRun.objects.update(state="finished")
     with pytest.raises(JudgeError, match="has ended"):
-        spending.change_budget(run, Decimal(2))
+        budgets.change_budget(run, Decimal(2))
 
 
 @pytest.mark.django_db
@@ -288,7 +293,7 @@ def test_no_budget_for_a_run_that_has_made_calls_of_unknown_price() -> None:
     call.save()
     make_price()
     with pytest.raises(JudgeError, match="calls of unknown cost"):
-        spending.change_budget(run, Decimal(1))
+        budgets.change_budget(run, Decimal(1))
 
 
 @pytest.mark.django_db
@@ -306,7 +311,7 @@ def test_no_budget_for_a_run_with_calls_without_a_longest_reply(ended: dict[str,
     judge.max_tokens = 100
     judge.save()
     with pytest.raises(JudgeError, match="calls of unknown cost"):
-        spending.change_budget(run, Decimal(1))
+        budgets.change_budget(run, Decimal(1))
 
 
 @pytest.mark.django_db
@@ -318,10 +323,10 @@ def test_what_was_reserved_for_deleted_calls_counts_as_spent() -> None:
     deleted.save()
     kept.save()
     deleted.assignment.delete()
-    spending.settle_deleted()
+    settle_deleted()
     assert money(run) == (0, 2 * BOUND)  # one of them is in flight, and releases its own
     settle(kept, state="replied", prompt_tokens=100, completion_tokens=10, finished_at=timezone.now())
     kept.save()
     for _ in range(2):
-        spending.settle_deleted()
+        settle_deleted()
     assert money(run) == (BOUND + Decimal("0.00028"), 0)

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from judging.endpoints import costs
 from judging.judges.asked import AskedModel, asked_by
-from judging.models import JudgeCall, JudgeRun, Price
-from judging.runs import spending
+from judging.models import JudgeCall, JudgeRun, Price, Purse
+from judging.runs.lifecycle import pause_run
+from judging.spending import budgets, purses
+from tests import factories
 from tests.arena.rating.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
 
@@ -59,9 +61,10 @@ class Worker:
             for number, length in enumerate(lengths)
         ]
         with transaction.atomic():
-            made = JudgeCall.objects.bulk_create(
-                calls[: spending.reserve(self.run, calls, [self.asked] * len(calls))]
-            )
+            granted = purses.reserve([(call, self.asked) for call in calls])["run", self.run.pk]
+            made = JudgeCall.objects.bulk_create(calls[: granted.count])
+            if why := budgets.why_no_more(granted):
+                pause_run(self.run, why)
         self.in_flight += made
         return len(made)
 
@@ -73,15 +76,15 @@ class Worker:
             if state == "replied" and told:
                 call.prompt_tokens = int(costs.most_prompt_tokens(call.messages) * share)
                 call.completion_tokens = int(LIMIT * share)
-            spending.settle([call])
+            purses.settle([call])
             call.save()
 
 
 def money(run: JudgeRun) -> tuple[Decimal, Decimal, Decimal]:
     """What a run may spend, has spent and has reserved."""
-    run.refresh_from_db()
-    assert run.budget is not None
-    return run.budget, run.spent, run.reserved
+    purse = Purse.objects.get(run=run)
+    assert purse.budget is not None
+    return purse.budget, purse.spent, purse.reserved
 
 
 def assert_adds_up(run: JudgeRun) -> None:
@@ -95,7 +98,7 @@ def assert_adds_up(run: JudgeRun) -> None:
 def make_run(budget: Decimal) -> tuple[JudgeRun, Any]:
     """A running run, and an assignment that all its calls are about."""
     study, judge = make_study(), make_judge(max_tokens=LIMIT)
-    run = JudgeRun.objects.create(study=study, judge=judge, state="running", budget=budget)
+    run = factories.make_run(study=study, judge=judge, budget=budget)
     return run, make_assignment(study=study, rater=judge.rater)
 
 
@@ -123,7 +126,7 @@ def test_no_order_of_events_passes_the_budget(budget: int, happens: list[tuple[A
             run.refresh_from_db()
             assert made or worker.in_flight or run.state == "paused"
         elif name == "raise":
-            spending.change_budget(run, money(run)[0] + details[0] * CENT)
+            budgets.change_budget(run, money(run)[0] + details[0] * CENT)
             JudgeRun.objects.filter(pk=run.pk).update(state="running")
         elif name == "price":
             Price.objects.update(prompt=details[0], completion=details[1])
@@ -153,8 +156,8 @@ def test_sixteen_workers_at_once_never_pass_a_budget_together() -> None:
         while True:
             claimed = worker.claim([rng.randrange(500) for _ in range(rng.randint(1, 4))], f"{number}.")
             made += claimed
-            now = JudgeRun.objects.get(pk=run.pk)
-            seen.append(now.spent + now.reserved)
+            now = JudgeRun.objects.select_related("purse").get(pk=run.pk)
+            seen.append(now.purse.spent + now.purse.reserved)
             while worker.in_flight:
                 ends = rng.choice(ENDS)
                 worker.end(0, ends[0], ends[1], rng.random(), ends[2])
@@ -170,4 +173,4 @@ def test_sixteen_workers_at_once_never_pass_a_budget_together() -> None:
     assert_adds_up(run)
     # It stopped no earlier than where the next call would not have fitted.
     longest = costs.most_prompt_tokens([{"content": "é" * 500}])
-    assert 20 * CENT - run.spent <= costs.Prices(Decimal(2), Decimal(8)).of(longest, LIMIT)
+    assert 20 * CENT - money(run)[1] <= costs.Prices(Decimal(2), Decimal(8)).of(longest, LIMIT)

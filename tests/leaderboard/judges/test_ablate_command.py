@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arena.models import Comparison, Contestant, Pair, Rater
-from judging.models import JudgeCall, JudgeRun
+from judging.models import JudgeCall
 from judging.panels.services import create_panel
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
@@ -187,7 +187,7 @@ class TestPanels:
         rate(made, one.rater, seed=1)
         panel = create_panel("both", "Both", "majority", [one, other])
         rate(made, panel.rater, seed=2, points=3)
-        run = JudgeRun.objects.create(study=made, judge=other, state="finished")
+        run = factories.make_run(study=made, judge=other, state="finished")
         pair = Pair.objects.filter(prompt__study=made).order_by("pk")[0]
         for key, state in (("a", "replied"), ("b", "replied"), ("c", "failed")):
             JudgeCall.objects.create(

@@ -33,7 +33,7 @@ def judged(client: Client) -> Study:
         rate(pair, other, 9 - rating)
     silent = Comparison.objects.filter(rater=asked.rater).order_by("pk").first()
     Comparison.objects.filter(pk=silent.pk).update(status="unscored", rating=None, reason="refused")
-    JudgeRun.objects.create(study=study, judge=asked, state="running")
+    make.make_run(study=study, judge=asked, state="running")
     return study
 
 

@@ -3,7 +3,7 @@ from copy import deepcopy
 import pytest
 from django.urls import reverse
 
-from judging.models import JudgeCall, JudgeRun
+from judging.models import JudgeCall
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
@@ -93,7 +93,7 @@ class TestCosts:
     def asked(self, shared):
         """Two priced calls and one cached reply about one pair, one call about another without a price."""
         study, judge = deepcopy(shared)
-        run = JudgeRun.objects.create(study=study, judge=judge, currency="EUR", state="finished")
+        run = factories.make_run(study=study, judge=judge, currency="EUR", state="finished")
         pairs = [row.pair for row in study.comparisons.filter(rater=judge.rater, swapped=False)[:4:3]]
         first, second = (factories.make_assignment(pair=pair, rater=judge.rater) for pair in pairs)
         assert pairs[0].prompt_id != pairs[1].prompt_id

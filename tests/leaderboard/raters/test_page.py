@@ -3,7 +3,6 @@ import re
 
 import pytest
 
-from judging.models import JudgeRun
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
@@ -215,12 +214,12 @@ def test_a_judge_that_is_edited_is_sent_anew_before_the_next_snapshot(client, ma
 def test_a_judge_counts_its_runs_over_this_study_and_no_other(client, made):
     judge = factories.make_judge(slug="asked", name="Asked", model="heron-70b")
     for study in (made.study, made.study, factories.make_study()):
-        JudgeRun.objects.create(study=study, judge=judge, state="finished")
+        factories.make_run(study=study, judge=judge, state="finished")
     made.rate("alpha", "beta", 6, rater=judge.rater)
     services.refresh(made.study)
     page = words(client.get("/studies/small/raters/judge:asked/"))
     assert "2 in this study; first" in page
-    JudgeRun.objects.create(study=made.study, judge=judge, state="finished")
+    factories.make_run(study=made.study, judge=judge, state="finished")
     assert "2 in this study; first" in words(client.get("/studies/small/raters/judge:asked/")), (
         "a page belongs to its snapshot"
     )

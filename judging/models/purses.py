@@ -1,0 +1,94 @@
+from django.db import models
+from django.db.models import Q
+
+from arena.models import Study
+
+
+class Purse(models.Model):
+    """What paid calls may cost: those of a run, of a study, or of the whole arena on a day.
+
+    It lies within another: a run's in its study's, a study's in the day's, where operators set these budgets.
+    A call reserves from its own purse and all around it. Only judging.spending changes amounts.
+    """
+
+    class Scope(models.TextChoices):
+        RUN = "run", "Run"
+        STUDY = "study", "Study"
+        DAY = "day", "Day"
+
+    scope = models.CharField(max_length=5, choices=Scope)
+    run = models.OneToOneField(
+        "judging.JudgeRun", models.CASCADE, null=True, blank=True, related_name="purse"
+    )
+    study = models.OneToOneField(Study, models.CASCADE, null=True, blank=True, related_name="purse")
+    day = models.DateField(
+        null=True, blank=True, help_text="Whose costs it counts. The next day begins at 0."
+    )
+    within = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="inner")
+    budget = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="No call is made that could pass it.",
+    )
+    spent = models.DecimalField(max_digits=20, decimal_places=8, default=0)
+    reserved = models.DecimalField(
+        max_digits=20, decimal_places=8, default=0, help_text="The most that calls in flight can still cost."
+    )
+    currency = models.CharField(
+        max_length=3, blank=True, help_text="Of budget and cost. Empty while no price is known."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(scope="run", run__isnull=False, study=None, day=None)
+                | Q(scope="study", run=None, study__isnull=False, day=None, budget__isnull=False)
+                | Q(scope="day", run=None, study=None, day__isnull=False, budget__isnull=False),
+                name="purse_has_its_scope",
+            ),
+            models.UniqueConstraint(fields=["scope"], condition=Q(scope="day"), name="purse_one_of_the_day"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.run or self.study or self.day)
+
+
+Payer = tuple[str, int]
+"""Whose purse a call reserves from first: "run" or "study", and its id."""
+
+
+class PaidCall(models.Model):
+    """What all questions to models have that cost money."""
+
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Those of the completion that were spent thinking."
+    )
+    reserved = models.DecimalField(
+        max_digits=20, decimal_places=8, default=0, help_text="The most that it can cost while in flight."
+    )
+    cost = models.DecimalField(
+        max_digits=20, decimal_places=8, null=True, blank=True, help_text="Empty: no price is known."
+    )
+    prompt_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Of a million tokens, when it was asked.",
+    )
+    completion_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    error_kind = models.CharField(max_length=50, blank=True)
+
+    class Meta:
+        abstract = True
+
+    state: "models.CharField[str, str]"
+    messages: "models.JSONField[object, list[dict[str, str]]]"
+
+    @property
+    def payer(self) -> Payer:
+        raise NotImplementedError

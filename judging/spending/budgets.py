@@ -1,0 +1,220 @@
+"""Budgets: of runs, of studies, and of the whole arena per day. Who sets them, and what they need."""
+
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from arena.audit.recording import Kind, record
+from arena.models import Study
+from arena.pages.permissions import Visitor
+from judging.endpoints import costs
+from judging.judges.asked import all_asked_by
+from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
+from judging.judges.services import JudgeError
+from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse
+from judging.spending.purses import ZERO, Granted, lock_all, prices_of, reserved_within, total
+
+Scope = Purse.Scope
+
+
+def check_budget(judge: Judge, budget: Decimal) -> str:
+    """The currency of a budget for this judge; raises JudgeError if it cannot be kept.
+
+    Every model that is asked needs a price and a longest reply, or no call has an upper bound.
+    """
+    if budget <= 0:
+        raise JudgeError("The budget must be more than 0.")
+    if judge.is_simulated:
+        raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
+    asked = all_asked_by(judge)
+    prices = prices_of(asked)
+    for each, price in zip(asked, prices, strict=True):
+        if price is None:
+            raise JudgeError(
+                f"A budget needs a price for {each.model} at {each.base_url}. Enter it in the "
+                "judge's "
+                "settings."
+            )
+        if each.reply_limit is None:
+            raise JudgeError(
+                f"A budget needs the longest reply of {each.model}. Enter max tokens in the judge's settings."
+            )
+    currencies = sorted({price.currency for price in prices if price})
+    if len(currencies) > 1:
+        raise JudgeError(
+            f"The models that {judge.name} asks have prices in {' and '.join(currencies)}. A budget needs "
+            "one currency."
+        )
+    return currencies[0]
+
+
+def check_start(judge: Judge, study: Study, budget: Decimal | None) -> str:
+    """The currency of a new run with this budget, "" without one; raises JudgeError if a budget cannot be
+    kept."""
+    currency = check_budget(judge, budget) if budget is not None else ""
+    outer = Purse.objects.filter(Q(study=study) | Q(scope=Scope.DAY)).order_by("-scope").first()
+    if outer and outer.budget is not None and not judge.is_simulated:
+        asked_in = check_budget(judge, outer.budget)
+        if asked_in != outer.currency:
+            raise JudgeError(
+                f"The budget {IN_WORDS[Scope(outer.scope)]} is in {outer.currency}, and the prices of "
+                f"{judge.name} are in {asked_in}."
+            )
+    return currency
+
+
+IN_WORDS: Final = {Scope.RUN: "of the run", Scope.STUDY: "of the study", Scope.DAY: "of the day"}
+
+HOW_TO_GO_ON: Final = {
+    Scope.RUN: "Raise the budget and resume the run.",
+    Scope.STUDY: "Raise it under Judging, Budgets, and resume the run.",
+    Scope.DAY: "The run goes on by itself tomorrow. Or raise it under Judging, Budgets, and resume the run.",
+}
+
+
+def why_no_more(granted: Granted) -> str:
+    """Which budget is used up, and what to do; "" if calls in flight may free enough."""
+    purse, bound = granted.empty, granted.bound
+    if purse is None or purse.budget is None:
+        return ""
+    if bound is None:
+        return (
+            "A price or the max tokens of a model was removed, or the price is in another currency, so the "
+            "cost of the next call is unknown. Enter it and resume the run."
+        )
+    scope = Scope(purse.scope)
+    of = "" if scope is Scope.RUN else f" {IN_WORDS[scope]}"
+    budget, spent = costs.in_words(purse.budget, purse.currency), costs.in_words(purse.spent, purse.currency)
+    if purse.spent > purse.budget:
+        return (
+            f"The calls cost {spent}, more than the budget{of} of {budget}, because the endpoint sent longer "
+            f"replies or counted more tokens than expected. {HOW_TO_GO_ON[scope]}"
+        )
+    return (
+        f"The budget{of} of {budget} has no room for another call: {spent} are spent, and the next call can "
+        f"cost up to {costs.in_words(bound, purse.currency)}. {HOW_TO_GO_ON[scope]}"
+    )
+
+
+def goes_on_at(granted: Granted) -> datetime | None:
+    """When there is a new budget without anybody's doing."""
+    if granted.empty is None or granted.empty.scope != Scope.DAY or granted.bound is None:
+        return None
+    return timezone.make_aware(datetime.combine(timezone.localdate() + timedelta(days=1), time()))
+
+
+def _has_calls_without_bound(run: JudgeRun) -> bool:
+    asked = run.calls.filter(cached_from=None)
+    costs_something = Q(prompt_price__gt=0) | Q(completion_price__gt=0)
+    unbounded = Q(state=JudgeCall.State.IN_FLIGHT, reserved=0) | (
+        ~Q(state=JudgeCall.State.IN_FLIGHT) & Q(cost=None)
+    )
+    return asked.filter(Q(prompt_price=None) | (costs_something & unbounded)).exists()
+
+
+@transaction.atomic
+def change_budget(run: JudgeRun, budget: Decimal | None, by: Visitor | None = None) -> Purse:
+    """Change the budget of a run that has not ended; a paused run stays paused. Raises JudgeError.
+
+    Everybody may lower it, or give one to a run that has none.
+    """
+    purse = Purse.objects.select_for_update(no_key=True).get(run=run)
+    current = JudgeRun.objects.whole().get(pk=run.pk)
+    if not current.is_active:
+        raise JudgeError(f"Run {run.pk} has ended, so its budget cannot change.")
+    if budget is None or (purse.budget is not None and budget > purse.budget):
+        check_may_ask(current.judge, by)
+    if budget is not None:
+        currency = check_budget(current.judge, budget)
+        if purse.currency not in ("", currency):
+            raise JudgeError(
+                f"Run {run.pk} was charged in {purse.currency}, and prices are in {currency} now. Start "
+                "another run."
+            )
+        if _has_calls_without_bound(current):
+            raise JudgeError(
+                f"Run {run.pk} has made calls of unknown cost, so it cannot keep a budget. Cancel it and "
+                "start "
+                "another run."
+            )
+        purse.currency = currency
+        taken = purse.spent + purse.reserved
+        if budget < taken:
+            raise JudgeError(
+                f"Run {run.pk} has spent {costs.in_words(purse.spent, currency)}, and its calls in flight "
+                f"can cost up to {costs.in_words(purse.reserved, currency)} more. The budget cannot be "
+                "less "
+                "than both together."
+            )
+    before, purse.budget = purse.budget, budget
+    purse.save(update_fields=["budget", "currency"])
+    now, then = (
+        "none" if each is None else costs.in_words(each, purse.currency) for each in (budget, before)
+    )
+    note = f"Run {run.pk} of {current.judge.slug}, budget: {now}. Before: {then}."
+    record(Kind.RUN, by, note, study=current.study)
+    return purse
+
+
+@transaction.atomic
+def set_budget(study: Study | None, budget: Decimal | None, currency: str, by: Visitor | None = None) -> None:
+    """Set the budget of a study, or for every day of the arena; None removes it. Raises JudgeError.
+
+    A study's budget includes what it has cost before. A day's counts from the moment it is set.
+    """
+    if not may_ask_models(by):
+        raise NotAllowedError(f"A budget decides what may be spent. {WHOM_TO_ASK}")
+    lock_all()
+    scope = Scope.STUDY if study else Scope.DAY
+    purse = Purse.objects.filter(scope=scope, study=study).first()
+    before = _in_words(purse)
+    if budget is not None:
+        purse = _around_others(purse or Purse(scope=scope, study=study), budget, currency)
+    elif purse:
+        purse.inner.update(within=purse.within)
+        purse.delete()
+        purse = None
+    what = f"Budget of {study.slug}" if study else "Budget per day"
+    record(Kind.RUN, by, f"{what}: {_in_words(purse)}. Before: {before}.", study=study)
+
+
+def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
+    """Store a purse and put it around those it counts, with what they have reserved."""
+    if budget <= 0:
+        raise JudgeError("The budget must be more than 0.")
+    inner = Purse.objects.filter(run__study=purse.study) if purse.study else _outermost()
+    proposed = ProposalCall.objects.filter(**({"prompt__study": purse.study} if purse.study else {}))
+    for rows, amount in ((inner, "spent"), (proposed, "cost")):
+        counts = Q(reserved__gt=0) | (Q(**{f"{amount}__gt": 0}) if purse.study else Q(pk=None))
+        if other := rows.filter(counts).exclude(currency__in=["", currency]).first():
+            raise JudgeError(f"A budget needs one currency, and calls were made in {other.currency}.")
+    if purse.study:
+        purse.spent = total(inner, "spent") + total(proposed, "cost")
+        purse.within = Purse.objects.filter(scope=Scope.DAY).first()
+    elif (purse.day, purse.currency) != (timezone.localdate(), currency):
+        purse.day, purse.spent = timezone.localdate(), ZERO
+    purse.budget, purse.currency = budget, currency
+    purse.save()
+    inner.update(within=purse)
+    purse.reserved = reserved_within(purse)
+    purse.save(update_fields=["reserved"])
+    if budget < purse.spent + purse.reserved:
+        spent, reserved = (costs.in_words(each, currency) for each in (purse.spent, purse.reserved))
+        raise JudgeError(
+            f"{spent} are spent, and calls in flight can cost up to {reserved} more. The budget cannot be "
+            "less than both together."
+        )
+    return purse
+
+
+def _outermost() -> QuerySet[Purse]:
+    """Those that lie in the day's, or would."""
+    return Purse.objects.filter(Q(within=None) | Q(within__scope=Scope.DAY)).exclude(scope=Scope.DAY)
+
+
+def _in_words(purse: Purse | None) -> str:
+    return costs.in_words(purse.budget, purse.currency) if purse and purse.budget is not None else "none"
