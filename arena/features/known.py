@@ -134,6 +134,13 @@ FEATURES: Final = {
     )
 }
 
+TELLING: Final = (
+    "logprob_variance",
+    "entropy",
+    *(name for name, one in FEATURES.items() if one.higher_is_better is not None),
+)
+"""Those of which the paper expects better answers on one side; what correlated best there comes first."""
+
 WAYS: Final = {
     "full": "prompt and answer",
     "illustrated": "with a reference shown before",

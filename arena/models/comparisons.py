@@ -57,7 +57,7 @@ class Assignment(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0, help_text="0, or the number of a deliberate repeat.")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.STUDY)
     is_random = models.BooleanField(
-        default=False, help_text="A random pair of a study with adaptive pairing."
+        default=False, help_text="A random pair of a study that chooses the others."
     )
     state = models.CharField(max_length=10, choices=State, default=State.CLAIMED)
     leased_until = models.DateTimeField(null=True, blank=True)

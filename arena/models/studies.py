@@ -106,11 +106,11 @@ class Study(models.Model):
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
         help_text="Share of the training pairs to get right, 0 to 1. If empty, training only explains.",
     )
-    pairing = models.CharField("pairing", max_length=10, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
+    pairing = models.CharField("pairing", max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
     control_share = models.FloatField(
         default=0.2,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="Share of random pairs in adaptive pairing, so that it can be audited.",
+        help_text="Share of random pairs where others are chosen, so that the choice can be audited.",
     )
     repeat_share = models.FloatField(
         default=0.0,

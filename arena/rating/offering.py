@@ -25,6 +25,7 @@ from arena.models.comparisons import new_seed
 from arena.models.compiled import Compiled, Given, given
 from arena.models.querysets import MAY_COME_LATE, AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
+from arena.rating.disagreeing import disagreement
 from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
 
 # Reading all pairs of a study at every claim would take long. So each process keeps them, and reads what
@@ -62,6 +63,7 @@ class PairPool:
         self._note(pairs.values_list(*_OF_A_PAIR))
         self._lock = Lock()
         self._tally: Tally | None = None
+        self._disagreement: FloatArray | None = None
         self._read_at = now = time.monotonic()
         self._best_before = now + max(OLDEST, 50 * (now - started))
 
@@ -130,6 +132,13 @@ class PairPool:
             if self._tally is None:
                 self._tally = Tally(self._study, self.possible.contestants)
             return self._tally.worth()
+
+    def disagreement(self) -> FloatArray:
+        """Read once: it changes with imports and judge runs, and waits until everything is read again."""
+        with self._lock:
+            if self._disagreement is None:
+                self._disagreement = disagreement(self._study, self.possible)
+            return self._disagreement
 
     def _read_claims(self) -> None:
         # Those of all studies, of which there are few: by its study SQLite would look at all assignments.
@@ -485,7 +494,7 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
         free[pool.sharing_texts(history.pairs)] = False
     if not free.any():
         return None
-    candidates = Candidates(pool.possible, load, free, pool.worth)
+    candidates = Candidates(pool.possible, load, free, pool.worth, pool.disagreement)
     if draw.is_random:
         return candidates.draw(draw.rng)
     return pairing.STRATEGIES[study.pairing].choose(candidates, draw.rng)

@@ -21,6 +21,11 @@ def adaptive(pairs: "Candidates", rng: random.Random) -> int | None:
     return pairs.least_rated(pairs.of_contestants_drawn(pairs.worth(), rng), rng)
 
 
+def disagreement(pairs: "Candidates", rng: random.Random) -> int | None:
+    """Of the least rated pairs one about which judges and a feature of the answers disagree most."""
+    return pairs.least_rated(pairs.most_disputed(), rng)
+
+
 @dataclass(frozen=True)
 class Strategy:
     """A way to choose the next pair: ``choose`` gives the index of a free pair, or None.
@@ -44,6 +49,13 @@ STRATEGIES: Final = {
             "Adaptive",
             "the most informative pairs first",
             adaptive,
+            has_control=True,
+        ),
+        Strategy(
+            "disagreement",
+            "Disagreement",
+            "pairs first about which judges and a feature of the answers disagree",
+            disagreement,
             has_control=True,
         ),
     )

@@ -155,6 +155,7 @@ class Candidates:
     load: IntArray
     free: BoolArray
     worth: Callable[[], FloatArray]
+    disagreement: Callable[[], FloatArray] = lambda: np.empty(0)
 
     @cached_property
     def places(self) -> IntArray:
@@ -191,6 +192,14 @@ class Candidates:
         drawn = np.searchsorted(sums, rng.random() * sums[-1], side="right")
         of_two: IntArray = places[codes == min(drawn, np.flatnonzero(given)[-1])]
         return of_two
+
+    def most_disputed(self) -> IntArray:
+        """Of the least rated free pairs those with most disagreement; all free pairs where there is none."""
+        found, places = self.disagreement(), self.places
+        if len(found) == 0 or len(places) == 0:
+            return places
+        disputed = places[(self.load[places] == self.load[places].min()) & (found[places] > 0)]
+        return _smallest(disputed, -found[disputed]) if len(disputed) else places
 
 
 def _smallest(places: IntArray, values: FloatArray) -> IntArray:
@@ -294,3 +303,30 @@ def worth(wins: FloatArray) -> FloatArray:
     number = components(wins + wins.T)
     apart = number[:, None] != number[None, :]
     return np.where(apart, gain, 0.0) if apart.any() else gain
+
+
+def disagreement(possible: Possible, feature: Mapping[int, float], preference: FloatArray) -> FloatArray:
+    """How far a feature says the other text of a pair than judges do; below 0 where both say the same.
+
+    ``feature`` by completion, more for the better; ``preference`` of judges for the first of each pair, from
+    -1 to 1. That is the distance of the two by the feature, times how unsure judges are; NaN where either is
+    not known. Features of different contestants have no common scale, so it is in standard deviations of the
+    contestant's own texts.
+    """
+    first, second = _standardised(possible, feature)
+    return -np.sign(preference) * (first - second) * (1.0 - np.abs(preference))
+
+
+def _standardised(possible: Possible, feature: Mapping[int, float]) -> tuple[FloatArray, FloatArray]:
+    """The feature of both texts, less the mean of their contestant's texts, over its deviation."""
+    texts = np.concatenate([possible.first, possible.second])
+    by = np.concatenate([possible.a, possible.b])
+    ids, at, place = np.unique(texts, return_index=True, return_inverse=True)
+    value = np.array([feature.get(pk, np.nan) for pk in ids.tolist()])
+    for contestant in np.unique(by[at]):
+        own = (by[at] == contestant) & ~np.isnan(value)
+        if own.any():
+            spread = value[own].std()
+            value[own] = (value[own] - value[own].mean()) / (spread if spread > 0 else 1.0)
+    first, second = value[place].reshape(2, len(possible))
+    return first, second

@@ -197,7 +197,7 @@ class RatingForm(SettingForm):
     )
     control_share = PercentField(
         label="Random share (%)",
-        help_text="Pairs drawn at random in between, so that adaptive pairing can be audited.",
+        help_text="Pairs drawn at random in between, so that the choice of the others can be audited.",
     )
     repeat_share = PercentField(
         label="Hidden repeats (%)",

@@ -120,7 +120,7 @@ def expected(study: Study) -> Rows:
 
 
 def at_random(study: Study) -> npt.NDArray[np.int64]:
-    """The ids of comparisons on pairs that were drawn at random, as a control of adaptive choice."""
+    """The ids of comparisons on pairs that were drawn at random, as a control of how others were chosen."""
     drawn = Assignment.objects.filter(study=study, is_random=True, comparisons__isnull=False).order_by()
     return np.sort(fetched(drawn.values_list("comparisons"), [("id", "i8")])["id"])
 

@@ -215,8 +215,8 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
     certain = [each["contestant"] for each in control["changes"] if each["certain"]]
     if certain:
         yield (
-            f"More than chance explains: {', '.join(certain)}. Adaptive pairing may have moved the ranking. "
-            "Rely on the random pairs."
+            f"More than chance explains: {', '.join(certain)}. The choice of pairs may have moved the "
+            "ranking. Rely on the random pairs."
         )
     elif largest["low"] is not None:
         yield "No change is larger than chance explains. The rankings agree as far as the data can tell."

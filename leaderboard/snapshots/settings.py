@@ -540,10 +540,10 @@ SETTINGS: Final = (
         _pairs,
         read=_read_pairs,
         longest=6,
-        help="random: those alone that were drawn at random, as a control of adaptive choice.",
+        help="random: those alone that were drawn at random, as a control of how others were chosen.",
         is_rare=True,
         is_computed=True,
-        meaning="Random pairs were drawn as a control of adaptive pairing.",
+        meaning="Random pairs were drawn as a control of how others were chosen.",
     ),
     Declaration(
         "ratings",

@@ -581,7 +581,7 @@ def others(board: Board) -> Iterator[Other]:
             "Random pairs",
             "All pairs",
             "Random pairs and all pairs",
-            "The ratings of random pairs, a control of adaptive pairing, and the ratings of all pairs.",
+            "The ratings of random pairs, a control of how others were chosen, and the ratings of all pairs.",
             every,
         )
     given = board.without("ratings")

@@ -276,6 +276,23 @@ def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> Non
     assert fresh._wins.tolist() == tally._wins.tolist()
 
 
+def test_pairs_about_which_judges_and_a_feature_disagree_come_first() -> None:
+    """The entropy of every answer is known; a judge rated two pairs alone, one as entropy says, one not."""
+    study = make.make_small_study(prompts=6, contestants=2, pairing="disagreement", control_share=0.0)
+    rater, judge = make.make_member(study), make.make_rater(kind="judge")
+    prompts = list(study.prompts.order_by("pk"))
+    for number, prompt in enumerate(prompts):
+        for place, text in enumerate(prompt.completions.order_by("pk")):
+            make.make_feature(completion=text, value=float((number + place) % 2))
+    for prompt, rating in ((prompts[3], 3), (prompts[4], 3)):
+        first, second = prompt.completions.order_by("pk")
+        pair = make.make_pair(prompt=prompt, first=first, second=second)
+        make.make_comparison(pair=pair, rater=judge, rating=rating)
+        make.make_comparison(pair=pair, rater=judge, rating=9 - rating, swapped=True, repeat=1)
+    # Less entropy is better: the judge prefers the first of both, which has more of it in the fourth prompt.
+    assert claimed(study, rater).pair.prompt == prompts[3]
+
+
 # --- what is kept of a study --------------------------------------------------------------------------------
 
 

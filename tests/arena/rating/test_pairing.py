@@ -17,6 +17,7 @@ from arena.rating.possible_pairs import (
     IntArray,
     Possible,
     Text,
+    disagreement,
     possible_pairs,
 )
 
@@ -187,6 +188,48 @@ def test_the_control_share_is_drawn_evenly_from_what_is_free() -> None:
     drawn = Counter(choose_uniform(free, rng(seed)) for seed in range(3000))
     assert set(drawn) == {0, 2, 3}
     assert all(times == pytest.approx(1000, abs=110) for times in drawn.values())
+
+
+# --- disagreement -------------------------------------------------------------------------------------------
+
+
+def disputed(possible: Possible, load: IntArray, free: BoolArray, disagreement: FloatArray) -> int | None:
+    known = Candidates(possible, load, free, lambda: np.zeros((0, 0)), lambda: disagreement)
+    return STRATEGIES["disagreement"].choose(known, rng())
+
+
+def test_judges_and_a_feature_disagree_by_hand() -> None:
+    """Two contestants, two prompts: each has its own mean, deviation and so -1 and 1."""
+    possible = possible_pairs(texts(2, 2))
+    feature = {1: 10.0, 2: 0.4, 3: 20.0, 4: 0.2}
+    found = disagreement(possible, feature, np.array([1 / 7, 1 / 7]))
+    # The feature says the second text of the first prompt and the first of the other, each two deviations.
+    assert found == pytest.approx([2 * 6 / 7, -2 * 6 / 7])
+    assert disagreement(possible, feature, np.array([1.0, 0.0])) == pytest.approx([0.0, 0.0])
+    assert np.isnan(disagreement(possible, {1: 1.0, 3: 2.0}, np.array([1 / 7, np.nan]))).all()
+
+
+@given(
+    st.lists(st.sampled_from([np.nan, -1.0, 0.0, 0.5, 2.0]), min_size=6, max_size=6),
+    st.lists(st.integers(0, 2), min_size=6, max_size=6),
+    st.lists(st.booleans(), min_size=6, max_size=6),
+)
+def test_the_most_disputed_of_the_least_rated_pairs_comes_first(
+    values: list[float], loads: list[int], frees: list[bool]
+) -> None:
+    possible = possible_pairs(texts(2, 3))
+    disagreement, load, free = np.array(values), np.array(loads), np.array(frees)
+    place = disputed(possible, load, free, disagreement)
+    assert (place is None) == (not free.any())
+    if place is None:
+        return
+    assert free[place]
+    rivals = free & (load == load[free].min()) & (disagreement > 0)
+    if rivals.any():
+        assert disagreement[place] == disagreement[rivals].max()
+    else:  # as without anything known
+        assert place == choose("balanced", possible, load, free, rng())
+    assert disputed(possible, load, free, np.empty(0)) == choose("balanced", possible, load, free, rng())
 
 
 # --- presentation order -------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def strengths(*, at_random):
 
 def test_the_board_says_how_many_there_are_and_leads_to_them(client, made):
     page = client.get(BOARD)
-    said = "10 of 30 ratings by People (33%) are on random pairs, a control of adaptive pairing."
+    said = "10 of 30 ratings by People (33%) are on random pairs, a control of how others were chosen."
     assert said in words(page)
     assert (
         '<a href="?raters=people&amp;pairs=random">Do they give the same ranking?</a>'

@@ -1,0 +1,50 @@
+"""About which pairs of a study judges and a feature of the answers disagree, for arena.rating.pairing."""
+
+import numpy as np
+from django.db.models import Count, Min
+
+from arena.features.known import FEATURES, TELLING, Variant
+from arena.models import Comparison, CompletionFeature, Rater, Study
+from arena.rating import possible_pairs
+from arena.rating.possible_pairs import FloatArray, Possible
+
+
+def disagreement(study: int, possible: Possible) -> FloatArray:
+    """That of each possible pair, NaN where judges or the feature say nothing; empty without a feature."""
+    feature = _feature(Study(pk=study))
+    if not feature:
+        return np.empty(0)
+    return possible_pairs.disagreement(possible, feature, _preference(Study(pk=study), possible))
+
+
+def _feature(study: Study) -> dict[int, float]:
+    """The first of TELLING that answers have, from the first of its sources; more for the better."""
+    own = CompletionFeature.objects.of(study).filter(turn=0, variant=Variant.PAPER).order_by()
+    there = set(own.values_list("name", flat=True).distinct())
+    name = next((name for name in TELLING if name in there), None)
+    if name is None:
+        return {}
+    named = own.filter(name=name)
+    source = named.aggregate(first=Min("source"))["first"]
+    sign = 1.0 if FEATURES[name].higher_is_better else -1.0
+    values = named.filter(source=source).values_list("completion", "value")
+    return {text: sign * value for text, value in values}
+
+
+def _preference(study: Study, possible: Possible) -> FloatArray:
+    """The mean preference of judges for the first of each pair, from -1 to 1; NaN where there is none."""
+    judged = Comparison.objects.counted(study).filter(
+        status=Comparison.Status.SCORED, rater__kind=Rater.Kind.JUDGE
+    )
+    columns = ("pair__first", "pair__second", "swapped", "points", "rating")
+    rows = list(judged.order_by().values_list(*columns).annotate(n=Count("pk")))
+    total, count = np.zeros((2, len(possible)))
+    for place, (_, _, swapped, points, rating, n) in zip(
+        possible.places([row[:2] for row in rows]).tolist(), rows, strict=True
+    ):
+        if place >= 0:
+            shown = (points + 1 - 2 * rating) / (points - 1)
+            total[place] += n * (-shown if swapped else shown)
+            count[place] += n
+    mean: FloatArray = np.divide(total, count, out=np.full(len(possible), np.nan), where=count > 0)
+    return mean
