@@ -26,7 +26,7 @@ from arena.models.compiled import Compiled, Given, given
 from arena.models.querysets import MAY_COME_LATE, AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.disagreeing import disagreement
-from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Possible, Text
+from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Text
 
 # Reading all pairs of a study at every claim would take long. So each process keeps them, and reads what
 # others did since from time to time. What is kept only chooses: a pair is counted anew, with its row locked,
