@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from gunicorn import util
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.http import RequestParser
@@ -85,12 +86,16 @@ def test_fifty_slow_senders_keep_nobody_waiting(port: int, connect: Connect) -> 
     read(slow[-1], said_of(b"123456789"))
 
 
-def test_whoever_does_not_close_after_the_reply_keeps_nobody_waiting(connect: Connect) -> None:
-    for _ in range(5):  # two seconds each where the loop waits for them
-        client = connect()
-        client.settimeout(1.5)
-        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        read(client, said_of(b""))
+def test_nobody_waits_until_a_client_closes_after_the_reply(
+    monkeypatch: pytest.MonkeyPatch, connect: Connect
+) -> None:
+    waits: list[socket.socket] = []
+    monkeypatch.setattr(util, "close_graceful", waits.append)
+    client = connect()
+    client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    read(client, said_of(b""))
+    assert client.recv(1000) == b""
+    assert not waits
 
 
 def test_two_requests_at_once_are_both_answered(connect: Connect) -> None:
