@@ -23,6 +23,7 @@ from leaderboard.stats.agreement_opinions import (
     OpinionRows,
     PairSums,
     Topics,
+    distinct,
     mean_verdicts,
     opinion_rows,
     pair_sums,
@@ -205,8 +206,8 @@ def _inputs(arranged: Arranged, kind: Kind, method: Method) -> str:
 
 def _points(arranged: Arranged) -> int | None:
     """The points of the scale; None where several are in use."""
-    found = set(arranged.rows.points.tolist())
-    return found.pop() if len(found) == 1 else None
+    found = distinct(arranged.rows.points).tolist()
+    return found[0] if len(found) == 1 else None
 
 
 def _stand_in(judge: Kind, people: Kind) -> dict[str, Any]:
@@ -252,7 +253,7 @@ def _correlated(
     people: Kind,
     shared: str,
 ) -> Part:
-    topics, pair = arranged.topics, np.unique(entries.pair)
+    topics, pair = arranged.topics, distinct(entries.pair)
     n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(people.rows, pair)
     measure, values = correlations
     values = np.where(n[:, None] < FEWEST_PAIRS, np.nan, values)
@@ -289,7 +290,7 @@ class Ceiling:
         """A judge's correlation with people beside each person's with the others, on the same pairs."""
         arranged, topics = self.arranged, self.arranged.topics
         entries, persons = in_their_place(self.entries, judge.sums)
-        pair = np.unique(entries.pair)
+        pair = distinct(entries.pair)
         n, raters = topics.add_up(topics.of_pairs(pair)), arranged.raters(self.people.rows, pair)
         own, values = correlation(topics, entries)
         person, ceiling = self._on(persons)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from scipy.special import stdtrit
 
-from leaderboard.stats.agreement_opinions import Beside, Measure, resample
+from leaderboard.stats.agreement_opinions import Beside, Measure, distinct, resample
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
 
@@ -69,7 +69,7 @@ class Wanted:
     @property
     def prompts(self) -> FloatArray:
         topics = self.measure.topics
-        return topics.add_up(topics.category[np.unique(topics.prompt[self.pair])])
+        return topics.add_up(topics.category[distinct(topics.prompt[self.pair])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,12 @@ def estimates(wanted: Sequence[Wanted], *, level: float, rounds: int, seed: int)
 
 
 def _estimates(wanted: Wanted, samples: FloatArray, level: float) -> Estimates:
-    shares, differences = list(wanted.shares), list(wanted.differences)
+    shares, differences, prompts = list(wanted.shares), list(wanted.differences), wanted.prompts
     value, rounds = wanted.values.copy(), samples.copy()
     value[:, shares], rounds[:, shares] = 2.0 * value[:, shares] - 1.0, 2.0 * rounds[:, shares] - 1.0
-    low, high = z_intervals(value, rounds, wanted.prompts[:, None], level)
+    low, high = z_intervals(value, rounds, prompts[:, None], level)
     for ends in (low, high):
         ends[:, shares] = (ends[:, shares] + 1.0) / 2.0
-    plain = t_intervals(value[:, differences], rounds[:, differences], wanted.prompts[:, None], level)
+    plain = t_intervals(value[:, differences], rounds[:, differences], prompts[:, None], level)
     low[:, differences], high[:, differences] = np.clip(plain, -2.0, 2.0)
-    return Estimates(wanted.values, low, high, wanted.prompts)
+    return Estimates(wanted.values, low, high, prompts)

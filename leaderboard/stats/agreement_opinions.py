@@ -214,6 +214,12 @@ class Measure:
         return self.of(np.ones((len(self.topics.category), 1)))[..., 0]
 
 
+def distinct(numbers: npt.NDArray[Any]) -> IntArray:
+    """The different ones of numbers from 0 that are not far apart: faster than np.unique."""
+    found: IntArray = np.flatnonzero(np.bincount(numbers))
+    return found
+
+
 def measure(
     topics: Topics,
     pair: IntArray,
@@ -224,7 +230,7 @@ def measure(
     """A measure of things about ``pair``; ``sums`` holds kinds of sum with what each thing adds."""
     # Numbers of 32 bits, as the sparse array keeps them: others would be copied.
     of_pair = topics.prompt[pair].astype(np.int32)
-    asked = np.unique(of_pair)
+    asked = distinct(of_pair)
     amounts, lines, prompts = [], [], []
     for kind, amount in sums:
         alike = isinstance(kind, int)  # so that prompts can be added up before

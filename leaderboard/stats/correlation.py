@@ -6,7 +6,15 @@ from typing import Final
 
 import numpy as np
 
-from leaderboard.stats.agreement_opinions import STEPS, Measure, OpinionRows, PairSums, Topics, measure
+from leaderboard.stats.agreement_opinions import (
+    STEPS,
+    Measure,
+    OpinionRows,
+    PairSums,
+    Topics,
+    distinct,
+    measure,
+)
 from leaderboard.stats.checks import FloatArray, IntArray
 
 # Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x
@@ -177,7 +185,9 @@ def _for_rounds(topics: Topics, entries: Entries, x: Levels, y: Levels) -> Measu
     cells = x.count * y.count
     place = x.number * y.count + y.number
     # The mirror image of a cell is as many places from the end; one of the two stands for both.
-    used, cell = np.unique(np.minimum(place, cells - 1 - place), return_inverse=True)
+    place = np.minimum(place, cells - 1 - place)
+    used = distinct(place)
+    cell = np.searchsorted(used, place)
     products: list[tuple[IntArray | int, FloatArray]] = list(enumerate(moments(entries.x, entries.y)))
     sums = [*products, (cell + 3, np.ones(len(cell)))]
     return measure(topics, entries.pair, sums, len(used) + 3, _of_cells(used, x.count, y.count))

@@ -1,33 +1,42 @@
 """What refreshing and showing a generated study costs, in a process of its own.
 
-Run with: python -m tests.benchmarks.refresh_cost, with DATABASE_URL naming a scratch database that
-tests.benchmarks.generated_study has filled, and VAR_DIR a folder into which collectstatic has collected.
-Prints one line of JSON.
+    python -m tests.benchmarks.refresh_cost sqlite
+    python -m tests.benchmarks.refresh_cost postgresql --sizes 10000,100000
+
+Prints one line of JSON for each size. Seconds of the processor are without those of PostgreSQL. ``here`` in
+place of a database measures the study that tests.benchmarks.generated_study has put into that of
+DATABASE_URL, with VAR_DIR a folder into which collectstatic has collected.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from tests.benchmarks.paired import medians
+from tests.services.servers import postgresql
 
 MORE: Final = 1000
 PAGES: Final = 20
 
 
-def costs(comparisons):
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
+def costs(database, comparisons):
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        lite = f"sqlite:///{folder}/bench.sqlite3"
+        url = lite if database == "sqlite" else stack.enter_context(postgresql())
+        environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": url}
         for step in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
             subprocess.run([sys.executable, "manage.py", *step], env=environment, check=True)
         make = [sys.executable, "-m", "tests.benchmarks.generated_study", str(comparisons)]
         subprocess.run(make, env=environment, check=True)
-        command = [sys.executable, "-m", "tests.benchmarks.refresh_cost"]
+        command = [sys.executable, "-m", "tests.benchmarks.refresh_cost", "here"]
         run = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return found
@@ -69,10 +78,14 @@ def pages(slug):
 
 def measure():
     """A full refresh, one after MORE ratings by people, one after MORE by everybody, and pages."""
+    from django.db import connection
+
     from arena.models import Study
     from leaderboard.refreshing import services
     from tests.benchmarks.generated_study import Maker
 
+    if connection.vendor == "postgresql":
+        connection.cursor().execute("ANALYZE")  # which a server does by itself
     study = Study.objects.get()
     maker = Maker.of(study)
     found: dict[str, Any] = {"before_mb": peak()}
@@ -100,6 +113,14 @@ def measure():
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("database", choices=["sqlite", "postgresql", "here"])
+    parser.add_argument("--sizes", default="10000,100000,1000000")
+    given = parser.parse_args()
+    if given.database != "here":
+        for size in given.sizes.split(","):
+            print(json.dumps(costs(given.database, int(size))), flush=True)
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     import django
 

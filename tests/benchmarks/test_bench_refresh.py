@@ -79,9 +79,10 @@ def test_refresh_llmfao(reference_data):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_refresh_generated(size):
-    """One size alone: ``-k 1000000``. The seconds of the processors are in brackets."""
-    found = costs(size)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_refresh_generated(database, size):
+    """One alone: ``-k "1000000 and sqlite"``. The seconds of the processors are in brackets."""
+    found = costs(database, size)
     steps = {
         "first": "with all texts measured",
         "full": "everything anew",
@@ -93,7 +94,7 @@ def test_refresh_generated(size):
         f"{words} {found[f'{name}_s']} s ({found[f'{name}_processor_s']})" for name, words in steps.items()
     )
     print(
-        f"\n{found['comparisons']:,} comparisons, {found['tables']} tables: {times}; "
+        f"\n{database}, {found['comparisons']:,} comparisons, {found['tables']} tables: {times}; "
         f"peak {found['peak_mb']} MB ({found['before_mb']} before); page {found['page_ms']} ms, "
         f"{found['page_kb']} kB; not modified {found['not_modified_ms']} ms"
     )
