@@ -46,7 +46,8 @@ def unpack(packed: bytes) -> Steps:
     count = len(raw) // (1 + _NUMBERS * _BYTES)
     planes = raw[count:].reshape(_NUMBERS * _BYTES, count)
     rows = np.ascontiguousarray(planes.T).view("<f4").astype(np.float64)
-    return Steps(*rows.T, raw[:count].astype(np.int64))
+    log_p, told, least, left = rows.T
+    return Steps(log_p, told, least, left, raw[:count].astype(np.int64))
 
 
 def _row(token: Token) -> tuple[float, float, float, float]:

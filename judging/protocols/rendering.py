@@ -70,7 +70,10 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
-_CHAT_TAGS: Final = r"s|bos|eos|pad|unk|mask|sop|eop|unused\d+|extra_id_\d+|tools|tool_calls?|tool_response|(?:start|end)_of_turn"
+_CHAT_TAGS: Final = (
+    r"s|bos|eos|pad|unk|mask|sop|eop|unused\d+|extra_id_\d+|tools|tool_calls?|tool_response"
+    r"|(?:start|end)_of_turn"
+)
 _CHAT_BRACKETS: Final = (
     "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|THINK|s?g?MASK|CLS|SEP|PAD|UNK|BOS|EOS"
 )
