@@ -4,6 +4,7 @@ from judging.models.judges import Judge, Panel
 from judging.models.proposals import ProposalCall
 from judging.models.purses import PaidCall, Purse
 from judging.models.runs import JudgeRun, RunAssignment
+from judging.models.traces import Trace
 
 __all__ = [
     "Author",
@@ -17,4 +18,5 @@ __all__ = [
     "ProposalCall",
     "Purse",
     "RunAssignment",
+    "Trace",
 ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -30,22 +30,21 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Log-probabilities of tokens, and the entropy of each step or its two bounds where they are known."""
+    """The log-probability of each token, and where known the entropy of its step, or bounds of it."""
 
     log_p: FloatArray
     entropy: FloatArray | None = None
-    bounds: tuple[FloatArray, FloatArray] | None = None
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     @classmethod
     def together(cls, parts: Sequence[Tokens]) -> Tokens:
-        entropies = [part.entropy for part in parts if part.entropy is not None]
-        bounds = [part.bounds for part in parts if part.bounds is not None]
-        low, high = (np.concatenate(ends) for ends in zip(*bounds, strict=True)) if bounds else (None, None)
-        return cls(
-            np.concatenate([part.log_p for part in parts]),
-            np.concatenate(entropies) if len(entropies) == len(parts) else None,
-            (low, high) if low is not None and high is not None and len(bounds) == len(parts) else None,
-        )
+        """What is known of all parts."""
+        joined: dict[str, Any] = {}
+        for field in fields(cls):
+            known = [each for each in (getattr(part, field.name) for part in parts) if each is not None]
+            joined[field.name] = np.concatenate(known) if len(known) == len(parts) else None
+        return cls(**joined)
 
 
 def features(
@@ -68,9 +67,8 @@ def features(
             less = calibrated(found.get(name), surprise)
             if less is not None:
                 yield Value(f"{name}{way}.calibrated", Variant.PAPER, less)
-        if tokens.bounds is not None and len(tokens.log_p):
-            names = bound_names(f"entropy{way}")
-            for name, ends in zip(names, tokens.bounds, strict=True):
+        for name, ends in zip(bound_names(f"entropy{way}"), (tokens.low, tokens.high), strict=True):
+            if ends is not None and len(ends):
                 yield Value(name, Variant.BOUNDS, float(ends.mean()))
 
 

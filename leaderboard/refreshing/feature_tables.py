@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.models import CompletionFeature, Study
 from leaderboard.features.content import CHOSEN, Asked, Worth
+from leaderboard.features.from_traces import measure_missing
 from leaderboard.features.reading import Measured, Quality, Said, measured
 from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.canonical import Table
@@ -85,6 +86,7 @@ def feature_tables(
     study: Study, opinions: Opinions, scores: ScoreRows | None, known: Payloads
 ) -> FeatureTables | None:
     """None where no answer has features."""
+    measure_missing(study)
     if not CompletionFeature.objects.of(study).filter(turn=0).exists():
         return None
     found = measured(study)

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arena.features.known import Variant
 from leaderboard.features.content import NoFeatureError, as_printed
+from leaderboard.features.from_traces import measure_missing
 from leaderboard.features.reading import Said, measured
 from leaderboard.features.report import as_text
 from leaderboard.scores.reading import score_rows
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         form = choice(options, "format", FORMATS)
         variant = choice(options, "variant", ("", *Variant))
         study = study_named(options["study"])
+        measure_missing(study)
         known = measured(study)
         said = Said(known.answers, opinions(study), score_rows(study))
         try:
