@@ -5,7 +5,7 @@ their ratings (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tok
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from judging.endpoints.client import Reply, Token, storable
@@ -107,10 +107,23 @@ def _mean(token: Token, answers: Mapping[str, int]) -> float | None:
     said = {_answer(text) for text in likely}
     if "10" in answers and "1" in said and "10" not in said:
         return None  # "1" may go on to "10": nothing shows that this model has a token for it
-    logs = [(answers[_answer(text)], log) for text, log in likely.items() if _answer(text) in answers]
-    highest = max(log for _, log in logs)  # taken out, so that unlikely answers do not all become 0
-    weights = [(rating, math.exp(log - highest)) for rating, log in logs]
-    return sum(rating * weight for rating, weight in weights) / sum(weight for _, weight in weights)
+    found = _probabilities(likely.items(), answers)
+    return sum(rating * share for rating, share in found.items())
+
+
+def verdict_probabilities(stored: Sequence[Sequence[Any]], scale: AnswerScale) -> dict[int, float]:
+    """The probability of each rating by what ``verdict_logprobs`` stored; empty where no token is one."""
+    return _probabilities(((str(text), float(log)) for text, log in stored), _answers(scale))
+
+
+def _probabilities(likely: Iterable[tuple[str, float]], answers: Mapping[str, int]) -> dict[int, float]:
+    """Scaled so that they sum to 1."""
+    logs = [(answers[_answer(text)], log) for text, log in likely if _answer(text) in answers]
+    highest = max((log for _, log in logs), default=0.0)  # so that unlikely answers do not all become 0
+    weights: dict[int, float] = {}
+    for rating, log in logs:
+        weights[rating] = weights.get(rating, 0.0) + math.exp(log - highest)
+    return {rating: weight / sum(weights.values()) for rating, weight in weights.items()}
 
 
 def _answer(token: str) -> str:

@@ -41,6 +41,7 @@ from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.texts.asked import FEATURES
 from leaderboard.texts.beside_pairs import ranked
+from leaderboard.trust.confidence import confidence_table
 from leaderboard.trust.content import known_table, labelled
 
 logger = logging.getLogger(__name__)
@@ -162,6 +163,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
     made += about_features.tables() if about_features else ()
+    confident = confidence_table(study, right, read, method.interval)
+    made += [confident] if confident else []
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
     return snapshot, found, index.result(), due

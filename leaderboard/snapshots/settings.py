@@ -89,6 +89,9 @@ PEOPLE: Final = "people"
 SEALED: Final = "sealed"
 """Method of the table of right answers that everybody may see while people rate."""
 
+CONFIDENCE: Final = "confidence"
+"""Method of the table of what judges' own probabilities say, held against right answers."""
+
 OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
 """The switches that a ranking anchored on people takes."""
 

@@ -66,6 +66,9 @@ class TrustOut(Schema):
     tags: dict[str, dict[str, int]] = Field(
         description="How often each judge has each error tag; none until the study closes."
     )
+    confidence: dict[str, Any] | None = Field(
+        description="What judges' own probabilities say by gold labels; none until the study closes."
+    )
 
 
 @reads(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from leaderboard.pages.figure import (
+    MOST_SERIES,
     SERIES,
     Figure,
     arms,
@@ -167,3 +168,37 @@ def difficulty(content: Content) -> Figure:
         margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
     return {"data": traces, "layout": drawn_on}
+
+
+def reliability(content: Content) -> Figure:
+    """A series for each judge: mean probability to the right, share right upwards."""
+    traces = []
+    for number, each in enumerate(content["judges"][:MOST_SERIES]):
+        colour, symbol = series_look(number)
+        shares = [_percents(one["right"]) for one in each["probability"]["bins"]]
+        traces.append(
+            dots(
+                {"color": colour, "symbol": symbol, "size": 9},
+                name=legend_name(each["label"]),
+                x=[100 * one["confidence"] for one in each["probability"]["bins"]],
+                y=[share for share, _, _ in shares],
+                text=[
+                    f"{full(each['label'])}<br>{percent(one['confidence'])} sure, "
+                    f"{percent(one['right']['value'])} right<br>{counted(one['right']['n'], 'verdict')}"
+                    for one in each["probability"]["bins"]
+                ],
+                error_y=arms(shares, colour),
+            )
+        )
+    axis = {"range": [-3, 103], "zeroline": False}
+    drawn_on = layout(
+        xaxis=axis | {"title": title("Probability of the verdict (%)")},
+        yaxis=axis | {"title": title("Right (%)")},
+        shapes=[dashed(x0=0, y0=0, x1=100, y1=100)],
+        **legend(len(traces)),
+    )
+    return {"data": traces, "layout": drawn_on}
+
+
+def _percents(own: Content) -> tuple[float, float | None, float | None]:
+    return 100 * own["value"], _percent(own["low"]), _percent(own["high"])

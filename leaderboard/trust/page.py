@@ -24,6 +24,7 @@ from leaderboard.rater_kinds.page import labels, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
+    CONFIDENCE,
     DECLARED,
     LABELS,
     OF_TRUST,
@@ -142,6 +143,14 @@ class TrustPage(Page):
         """How often each judge has each error tag now, for those who may see the pairs."""
         return tags.counts(self.study) if self.shows_pairs else {}
 
+    @cached_property
+    def confidence(self) -> Content | None:
+        """What judges' own probabilities say, for those who may see the pairs; None where none has any."""
+        if not self.shows_pairs or self.setting.gold != LABELS:
+            return None
+        stored = Stored.read(self.snapshot, Q(kind="trust", method=CONFIDENCE))
+        return stored.get("trust", "", method=CONFIDENCE)
+
     def answer(self) -> dict[str, Any]:
         """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""
         if self.pending is not None:
@@ -151,6 +160,7 @@ class TrustPage(Page):
         return {
             **self.found,
             "tags": self.tags,
+            "confidence": self.confidence,
             "created_at": self.snapshot.created_at,
             "watermark": self.snapshot.watermark,
             "simulated": self.simulated,
@@ -362,6 +372,23 @@ class TrustPage(Page):
                 table.difficulty_table(content),
                 draw=lambda: figure.difficulty(content),
                 height=20,
+            )
+        if confidence := self.confidence:
+            yield self.make_panel(
+                "confidence",
+                "Do judges know when they are right?",
+                "Right by the probability that a judge gives its own verdict, in ten parts. On the dashed "
+                "line it is right as often as it says. Bars are 95% intervals.",
+                lambda: table.reliability_table(confidence),
+                draw=lambda: figure.reliability(confidence),
+                height=25,
+            )
+            yield self.make_panel(
+                "confidence-judges",
+                "How sure judges are",
+                "The calibration error is how far the dots above are from the line, on average. "
+                + table.telling_apart(confidence),
+                lambda: table.confidence_table(confidence),
             )
         if self.tags:
             yield self.make_panel(

@@ -533,3 +533,59 @@ def tags_table(content: Content, tags: Mapping[str, Mapping[str, int]]) -> DataT
         if each["judge"] in tags
     ]
     return DataTable("Error tags by judge", ("Judge", *names), tuple(rows))
+
+
+def reliability_table(content: Content) -> DataTable:
+    """How often verdicts are right by the probability that the judge gave them."""
+    rows = [
+        {
+            "Judge": each["label"],
+            "Above (%)": percent_cell(one["low"]),
+            "Up to (%)": percent_cell(one["high"]),
+            "Verdicts": one["right"]["n"],
+            "Mean probability (%)": percent_cell(one["confidence"]),
+            "Right (%)": percent_cell(one["right"]["value"]),
+            "Right (%): low": percent_cell(one["right"]["low"]),
+            "Right (%): high": percent_cell(one["right"]["high"]),
+        }
+        for each in content["judges"]
+        for one in each["probability"]["bins"]
+    ]
+    return DataTable.of("Right by the probability of the verdict", rows)
+
+
+MEASURES: Final = {"probability": "Probability of the verdict", "expected": "Expected rating"}
+
+
+def confidence_table(content: Content) -> DataTable:
+    rows = []
+    for each in content["judges"]:
+        row: dict[str, Cell] = {"Judge": each["label"], "Verdicts": each["probability"]["n"]}
+        for name, label in MEASURES.items():
+            own = each[name]
+            row |= {
+                f"{label}: right (%)": percent_cell(own["right"]),
+                f"{label}: mean (%)": percent_cell(own["confidence"]),
+                f"{label}: calibration error (%)": percent_cell(own["error"]),
+                f"{label}: tells right from wrong (%)": percent_cell(own["tells_apart"]),
+            }
+        entropy = each["entropy"]
+        rows.append(
+            {
+                **row,
+                "Entropy: where right": entropy["right"],
+                "Entropy: where wrong": entropy["wrong"],
+                "Entropy: tells right from wrong (%)": percent_cell(entropy["tells_apart"]),
+                "Left out": each["left_out"],
+            }
+        )
+    return DataTable.of("How sure judges are", rows)
+
+
+def telling_apart(content: Content) -> str:
+    """How often judges are surer of what is right than of what is wrong."""
+    known = [(each["label"], each["probability"]["tells_apart"]) for each in content["judges"]]
+    told = [f"{label} {percent(share)}" for label, share in known if share is not None]
+    if not told:
+        return ""
+    return f"Surer of a right verdict than of a wrong one, where 50% is chance: {enumerated(told)}."

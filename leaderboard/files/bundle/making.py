@@ -33,7 +33,7 @@ from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import opinions_of
-from leaderboard.snapshots.settings import SEALED
+from leaderboard.snapshots.settings import CONFIDENCE, SEALED
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 from leaderboard.trust.content import labelled
@@ -151,10 +151,10 @@ def _add_text_opinions(writer: Writer, study: Study, found: TextOpinions, *, wit
 def results(snapshot: Snapshot, every: Callable[[Payloads], Iterator[Table]]) -> Iterator[bytes]:
     """The tables of the snapshot and those of ``every`` that it does not hold.
 
-    None that is made of others, and none of features, which are not computed again.
+    None that is made of others, of features or of judges' probabilities: these are not computed again.
     """
     of_others = Q(kind__in=(CHECKS, SCORES)) & ~Q(method="")
-    beside = Q(kind="trust", method=SEALED) | Q(kind=FEATURES) | of_others
+    beside = Q(kind="trust", method__in=(SEALED, CONFIDENCE)) | Q(kind=FEATURES) | of_others
     stored = SnapshotSlice.objects.filter(snapshot=snapshot).exclude(beside)
     found = {place_of(row): row.payload for row in stored}
     if snapshot.counts.get("large"):
