@@ -99,7 +99,7 @@ class BadDay(ChatServer):
 
     def __init__(self) -> None:
         self._held = threading.Event()
-        self._answer = mixed(11, delay=0.3, permanent=0.05)
+        self._answer = mixed(11, delay=0.3, permanent=0.1)
         super().__init__(self._reply)
 
     @contextmanager

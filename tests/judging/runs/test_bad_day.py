@@ -17,7 +17,7 @@ CONCURRENCY = 8
 @pytest.fixture
 def bad_day() -> Iterator[ChatServer]:
     """Answers one request in five badly, and some texts never."""
-    with ChatServer(mixed(7, delay=0.05, permanent=0.02)) as server:
+    with ChatServer(mixed(7, delay=0.05, permanent=0.05)) as server:
         yield server
 
 
