@@ -97,6 +97,12 @@ def _closed() -> Study:
         )
         for completion in prompt.completions.all():
             make.make_score(completion=completion, rater=made.person, rationale=TEXT)
+            for name, source in (
+                ("entropy", HOSTILE),
+                ("entropy", ""),
+                (f"own_{LONG[:80].lower()}", HOSTILE),
+            ):
+                make.make_feature(completion=completion, name=name, source=source, value=completion.pk % 5)
             for question in Question.objects.asked().filter(prompt=prompt):
                 make.make_answer(completion=completion, question=question, rater=made.person, rationale=TEXT)
         ProposalCall.objects.create(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from scipy.stats import binom
@@ -290,7 +291,12 @@ def test_pairs_about_which_judges_and_a_feature_disagree_come_first() -> None:
         make.make_comparison(pair=pair, rater=judge, rating=rating)
         make.make_comparison(pair=pair, rater=judge, rating=9 - rating, swapped=True, repeat=1)
     # Less entropy is better: the judge prefers the first of both, which has more of it in the fourth prompt.
-    assert claimed(study, rater).pair.prompt == prompts[3]
+    for expected in (True, False):
+        with CaptureQueriesContext(connection) as queries:
+            assert (claimed(study, rater).pair.prompt == prompts[3]) is expected
+        asked = any("completionfeature" in each["sql"] for each in queries)
+        assert asked is expected, "read once by a process"
+        answer(rater, study.assignments.get(state="claimed"), 4)
 
 
 # --- what is kept of a study --------------------------------------------------------------------------------
