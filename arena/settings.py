@@ -203,6 +203,7 @@ SWEEPS = [
 ]
 EMBEDDED_START: list[str] = [
     "judging.runs.recovery.abandon_orphans",
+    "judging.proposing.services.abandon_orphans",
     "leaderboard.refreshing.services.abandon_runs",
     "leaderboard.snapshots.on_demand.abandon_runs",
 ]

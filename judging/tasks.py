@@ -78,5 +78,4 @@ def convene_panel(panel_id: int) -> None:
 
 @shared_task  # type: ignore[untyped-decorator]
 def propose(_: int) -> None:
-    if proposing_services.work_off():
-        proposing_services.sweep()  # what is left gets a thread of its own
+    proposing_services.work_off()

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from django.conf import settings
+
 from arena.process.nudging import nudge
 
 JUDGE = "judging.tasks.judge_assignment"
@@ -27,5 +29,5 @@ def nudge_feed(run: int, seconds: float) -> None:
     nudge(FEED, [run], seconds)
 
 
-def nudge_proposals() -> None:
-    nudge(PROPOSE, [0])
+def nudge_proposals(waiting: int) -> None:
+    nudge(PROPOSE, range(min(waiting, settings.QUEUES["proposals"])))

@@ -30,7 +30,7 @@ REPLY = json.dumps(
 @pytest.fixture(autouse=True)
 def nudged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sent: list[int] = []
-    monkeypatch.setattr(queue, "nudge_proposals", lambda: sent.append(1))
+    monkeypatch.setattr(queue, "nudge_proposals", sent.append)
     return sent
 
 
@@ -73,7 +73,7 @@ def test_the_cost_is_shown_and_each_prompt_is_asked_once(
     with django_capture_on_commit_callbacks(execute=True):
         for _ in range(2):
             assert staff.post(PAGE, sent)["Location"] == PAGE
-    assert nudged == [1]
+    assert nudged == [2]
     assert services.work_off() == 2
     staff.post(PAGE, sent)  # again, after the end
     assert services.work_off() == 0
@@ -153,19 +153,21 @@ def test_a_reply_without_a_list_is_kept(study: Study, judge: Any, model: ChatSer
     assert call.error == "The reply holds no list of requirements."
 
 
-def test_what_a_dead_process_asked_is_abandoned_and_the_rest_is_asked(
+def test_what_a_dead_process_asked_is_asked_again_and_counted(
     study: Study, judge: Any, model: ChatServer, nudged: list[int]
 ) -> None:
     start(judge, study, 2)
     first = ProposalCall.objects.earliest("pk")
     past = timezone.now() - timedelta(seconds=1)
-    ProposalCall.objects.filter(pk=first.pk).update(state="in_flight", deadline=past, attempt=1)
-    assert services.sweep() == 1
-    assert states() == ["abandoned", "waiting"]
-    assert nudged
-    services.work_off()
-    assert states() == ["abandoned", "replied"]
-    assert len(model.requests) == 1
+    dead = ProposalCall.objects.filter(pk=first.pk)
+    cost = {"reserved": Decimal("0.03"), "prompt_price": 1, "completion_price": 1}
+    dead.update(state="in_flight", deadline=past, attempt=1, **cost)
+    assert services.sweep() == 2
+    assert nudged[-1] == 2
+    assert services.work_off() == len(model.requests) == 2
+    first.refresh_from_db()
+    assert (first.state, first.attempt, first.abandoned) == ("replied", 2, 1)
+    assert first.cost == Decimal("0.036"), "what the dead process may have paid is not forgotten"
 
 
 def test_limits_of_the_judge_hold(study: Study, judge: Any, model: ChatServer) -> None:

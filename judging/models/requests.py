@@ -1,0 +1,41 @@
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from judging.models.purses import PaidCall
+
+
+class StandingRequest(PaidCall):
+    """A request to a model that stands for itself: a row is one, however often it is tried."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        IN_FLIGHT = "in_flight", "In flight"
+        REPLIED = "replied", "Replied"
+        FAILED = "failed", "Failed"
+
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    attempt = models.PositiveSmallIntegerField(default=0, help_text="How often it was asked.")
+    failures = models.PositiveSmallIntegerField(default=0, help_text="Attempts that count towards giving up.")
+    abandoned = models.PositiveSmallIntegerField(
+        default=0, help_text="Attempts whose process died before the reply came. Each may have been charged."
+    )
+    due_at = models.DateTimeField(default=timezone.now)
+    deadline = models.DateTimeField(
+        null=True, blank=True, help_text="After this the process that asked is taken for dead."
+    )
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    messages = models.JSONField(default=list, help_text="Exactly what was sent.")
+    raw_reply = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=50, blank=True)
+    model = models.CharField(max_length=200, help_text="The model that was asked.")
+    currency = models.CharField(max_length=3, blank=True)
+    error = models.CharField(max_length=600, blank=True)
+
+    class Meta:
+        abstract = True
