@@ -178,9 +178,16 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     }
 )
 # Slots of a worker by queue: tasks of one never wait for those of another.
-QUEUES = {"judging": CELERY_WORKER_CONCURRENCY, "proposals": 2, "statistics": 2, "imports": 2}
+QUEUES = {
+    "judging": CELERY_WORKER_CONCURRENCY,
+    "writing": WORKER_CONCURRENCY,
+    "proposals": 2,
+    "statistics": 2,
+    "imports": 2,
+}
 CELERY_TASK_ROUTES = {
     "judging.tasks.propose": {"queue": "proposals"},
+    "judging.tasks.write": {"queue": "writing"},
     "judging.*": {"queue": "judging"},
     "leaderboard.*": {"queue": "statistics"},
     "arena.*": {"queue": "imports"},
@@ -198,12 +205,14 @@ SWEEPS = [
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",
     "judging.proposing.services.sweep",
+    "judging.writing.services.sweep",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]
 EMBEDDED_START: list[str] = [
     "judging.runs.recovery.abandon_orphans",
     "judging.proposing.services.abandon_orphans",
+    "judging.writing.services.abandon_orphans",
     "leaderboard.refreshing.services.abandon_runs",
     "leaderboard.snapshots.on_demand.abandon_runs",
 ]

@@ -15,6 +15,7 @@ from judging.runs.batching import Combiner
 from judging.runs.calls import judge_assignment as services_judge_assignment
 from judging.runs.lifecycle import go_on
 from judging.runs.lifecycle import plan_run as services_plan_run
+from judging.writing import services as writing_services
 
 # With many threads it is longer: one of them becomes free about three times a second all the same.
 IN_A_ROW: Final = max(10.0, settings.CELERY_WORKER_CONCURRENCY / 4)
@@ -79,3 +80,8 @@ def convene_panel(panel_id: int) -> None:
 @shared_task  # type: ignore[untyped-decorator]
 def propose(_: int) -> None:
     proposing_services.work_off()
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def write(_: int) -> None:
+    writing_services.work_off()

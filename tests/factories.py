@@ -228,6 +228,19 @@ def judge_with(**fields: Any) -> Any:
     return Judge(endpoint=endpoint, **fields)
 
 
+def make_author(**overrides: Any) -> Any:
+    """A contestant that can be asked; fields as in judging.models.Author, and those of its endpoint."""
+    from judging.judges.services import OF_ENDPOINT, store_endpoint
+    from judging.models import Author, Endpoint
+
+    contestant = overrides.pop("contestant", None) or make_contestant()
+    defaults = {"model": "loopback", "base_url": "http://127.0.0.1:9/v1", "timeout": 5.0}
+    given = defaults | {name: overrides.pop(name) for name in OF_ENDPOINT if name in overrides}
+    return Author.objects.create(
+        contestant=contestant, endpoint=store_endpoint(Endpoint(**given)), **overrides
+    )
+
+
 AMOUNTS = ("budget", "spent", "reserved", "currency")
 
 

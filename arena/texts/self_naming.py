@@ -1,6 +1,6 @@
 """Finds completions that tell their author, which breaks the blindness of a rating."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -73,6 +73,12 @@ def _finder_of(contestant: Contestant | None) -> NameFinder | None:
     return _finder(contestant.name, contestant.family, contestant.organisation)
 
 
+def telling_words(contestant: Contestant | None, turns: Sequence[str]) -> list[str]:
+    """The words of an answer that tell who wrote it."""
+    finder = _finder_of(contestant)
+    return finder.find_all(turns) if finder else []
+
+
 def shown_turns(completion: Completion, study: Study) -> list[str]:
     """The turns of a completion as raters of the study, people and judges, see them."""
     hidden = completion.telling if study.naming == Study.Naming.MASK else ()
@@ -96,8 +102,7 @@ def find_names(study: Study) -> NamesFound:
     known = Completion.objects.filter(prompt__study=study).exclude(turns=[]).select_related("contestant")
     rows = known.only("turns", "telling", *names_of).order_by("pk")
     for completion in rows.iterator(chunk_size=BATCH):
-        finder = _finder_of(completion.contestant)
-        names = finder.find_all(completion.turns) if finder else []
+        names = telling_words(completion.contestant, completion.turns)
         looked += 1
         telling += bool(names)
         if names != completion.telling:

@@ -234,13 +234,16 @@ def slug_of(name: str) -> str:
 
 def missing_key(judge: Judge) -> str:
     """Why the judge's key cannot be read where the arena runs; "" if it can, or none is needed."""
-    if judge.endpoint is None:
-        return ""
+    return missing_key_of(judge.endpoint) if judge.endpoint else ""
+
+
+def missing_key_of(endpoint: Endpoint) -> str:
+    """The same of an endpoint."""
     try:
-        key = read_key(judge.endpoint.api_key_env, os.environ)
+        key = read_key(endpoint.api_key_env, os.environ)
     except KeyVariableError as error:
         return str(error)
-    return "" if key else unset_key(judge.endpoint.api_key_env)
+    return "" if key else unset_key(endpoint.api_key_env)
 
 
 def price_of(model: str, base_url: str) -> Price | None:

@@ -5,6 +5,7 @@ from judging.models.proposals import ProposalCall
 from judging.models.purses import PaidCall, Purse
 from judging.models.runs import JudgeRun, RunAssignment
 from judging.models.traces import Trace
+from judging.models.writing import WritingCall, WritingProgress, WritingRun
 
 __all__ = [
     "Author",
@@ -19,4 +20,7 @@ __all__ = [
     "Purse",
     "RunAssignment",
     "Trace",
+    "WritingCall",
+    "WritingProgress",
+    "WritingRun",
 ]

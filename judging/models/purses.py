@@ -20,6 +20,9 @@ class Purse(models.Model):
     run = models.OneToOneField(
         "judging.JudgeRun", models.CASCADE, null=True, blank=True, related_name="purse"
     )
+    writing = models.OneToOneField(
+        "judging.WritingRun", models.CASCADE, null=True, blank=True, related_name="purse"
+    )
     study = models.OneToOneField(Study, models.CASCADE, null=True, blank=True, related_name="purse")
     day = models.DateField(
         null=True, blank=True, help_text="Whose costs it counts. The next day begins at 0."
@@ -43,20 +46,24 @@ class Purse(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(scope="run", run__isnull=False, study=None, day=None)
-                | Q(scope="study", run=None, study__isnull=False, day=None, budget__isnull=False)
-                | Q(scope="day", run=None, study=None, day__isnull=False, budget__isnull=False),
+                condition=Q(scope="run", study=None, day=None)
+                & (Q(run=None, writing__isnull=False) | Q(run__isnull=False, writing=None))
+                | Q(run=None, writing=None, budget__isnull=False)
+                & (
+                    Q(scope="study", study__isnull=False, day=None)
+                    | Q(scope="day", study=None, day__isnull=False)
+                ),
                 name="purse_has_its_scope",
             ),
             models.UniqueConstraint(fields=["scope"], condition=Q(scope="day"), name="purse_one_of_the_day"),
         ]
 
     def __str__(self) -> str:
-        return str(self.run or self.study or self.day)
+        return str(self.run or self.writing or self.study or self.day)
 
 
 Payer = tuple[str, int]
-"""Whose purse a call reserves from first: "run" or "study", and its id."""
+"""Whose purse a call reserves from first: "run", "writing" or "study", and its id."""
 
 
 class PaidCall(models.Model):

@@ -26,7 +26,7 @@ from judging.models.requests import StandingRequest
 from judging.protocols.conversation import Message
 from judging.runs import limiting
 from judging.runs.committing import retry_until
-from judging.spending.budgets import why_no_more
+from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
 
 State = StandingRequest.State
@@ -78,6 +78,10 @@ class Requests(ABC, Generic[Row]):
     def why_not(self, row: Row) -> str:
         """Why a claimed row is not to be asked any more; "" if it is."""
         return ""
+
+    def note(self, row: Row, model: AskedModel, messages: list[Message]) -> None:
+        """Note in a row what is asked."""
+        row.messages, row.model = messages, model.model
 
     def sweep(self, now: datetime | None = None) -> int:
         """Ask again what a dead process asked, and see that the rest is asked; how many wait."""
@@ -188,14 +192,14 @@ class Requests(ABC, Generic[Row]):
             if why := self.why_not(held):
                 _refuse(held, why)
                 return False
-            held.messages, held.model = [dict(each) for each in messages], model.model
+            self.note(held, model, messages)
             [price] = prices_of([model])
             granted = reserve([(held, model)])[held.payer]
             if granted.count:
                 row.attempt = held.attempt = held.attempt + 1
                 held.state, held.deadline = State.IN_FLIGHT, timezone.now() + model.lease
                 held.currency = price.currency if price else ""
-            elif why := why_no_more(granted):
+            elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
                 _refuse(held, why)
             else:
                 held.due_at = timezone.now() + FOR_OTHERS

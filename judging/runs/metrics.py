@@ -1,9 +1,10 @@
-"""What the database says of judge calls and proposals, of their cost, and of those that are due."""
+"""What the database says of judge calls and standing requests, of their cost, and of those that are due."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
 from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
@@ -11,7 +12,8 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.monitoring.recorded import age, queue_metrics
-from judging.models import JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment
+from judging.models import JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment, WritingCall
+from judging.models.requests import StandingRequest
 
 
 def metrics() -> Iterator[Metric]:
@@ -28,31 +30,37 @@ def metrics() -> Iterator[Metric]:
     calls.add_metric(["cached"], sum(cached for _, cached in counted.values()))
     yield calls
     now = timezone.now()
-    yield from _proposals(now)
+    for kind in STANDING:
+        yield from _standing(now, *kind)
     yield from _money()
     yield from _due(now)
 
 
-def _proposals(now: datetime) -> Iterator[Metric]:
-    calls = GaugeMetricFamily(
-        "arena_proposal_calls", "Requests for requirements, by what became of them.", labels=["outcome"]
-    )
-    counted = dict(ProposalCall.objects.order_by().values_list("state").annotate(n=Count("pk")))
-    for state in ProposalCall.State.values:
+STANDING: Final[tuple[tuple[str, str, str, type[StandingRequest]], ...]] = (
+    ("proposals", "arena_proposal_calls", "Requests for requirements", ProposalCall),
+    ("writing", "arena_writing_calls", "Requests for answers", WritingCall),
+)
+
+
+def _standing(
+    now: datetime, queue: str, name: str, what: str, rows: type[StandingRequest]
+) -> Iterator[Metric]:
+    """Requests that stand for themselves, by state, and those of them that are due."""
+    calls = GaugeMetricFamily(name, f"{what}, by what became of them.", labels=["outcome"])
+    counted = dict(rows._default_manager.order_by().values_list("state").annotate(n=Count("pk")))
+    for state in StandingRequest.State.values:
         calls.add_metric([state], counted.get(state, 0))
     yield calls
-    waiting = Q(state=ProposalCall.State.WAITING, due_at__lte=now)
-    found = ProposalCall.objects.aggregate(
+    waiting = Q(state=StandingRequest.State.WAITING, due_at__lte=now)
+    found = rows._default_manager.aggregate(
         n=Count("pk", filter=waiting), since=Min("due_at", filter=waiting), served=Max("finished_at")
     )
     since = found["since"] and max(found["since"], found["served"] or found["since"])
-    yield from queue_metrics("proposals", found["n"], age(since))
+    yield from queue_metrics(queue, found["n"], age(since))
 
 
 def _money() -> Iterator[Metric]:
-    spent = GaugeMetricFamily(
-        "arena_money_spent", "What judge runs and proposals have cost.", labels=["currency"]
-    )
+    spent = GaugeMetricFamily("arena_money_spent", "What paid calls have cost.", labels=["currency"])
     reserved = GaugeMetricFamily(
         "arena_money_reserved", "The most that calls in flight can still cost.", labels=["currency"]
     )

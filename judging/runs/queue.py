@@ -11,6 +11,7 @@ FEED = "judging.tasks.feed_run"
 PLAN = "judging.tasks.plan_run"
 CONVENE = "judging.tasks.convene_panel"
 PROPOSE = "judging.tasks.propose"
+WRITE = "judging.tasks.write"
 
 
 def nudge_assignments(assignments: Iterable[int]) -> None:
@@ -31,3 +32,7 @@ def nudge_feed(run: int, seconds: float) -> None:
 
 def nudge_proposals(waiting: int) -> None:
     nudge(PROPOSE, range(min(waiting, settings.QUEUES["proposals"])))
+
+
+def nudge_writing(waiting: int) -> None:
+    nudge(WRITE, range(min(waiting, settings.QUEUES["writing"])))

@@ -1,5 +1,6 @@
 """Budgets: of runs, of studies, and of the whole arena per day. Who sets them, and what they need."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
@@ -12,7 +13,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Study
 from arena.pages.permissions import Visitor
 from judging.endpoints import costs
-from judging.judges.asked import all_asked_by
+from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse
@@ -30,23 +31,27 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
         raise JudgeError("The budget must be more than 0.")
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
-    asked = all_asked_by(judge)
+    return check_models(judge.name, all_asked_by(judge))
+
+
+def check_models(whose: str, asked: Sequence[AskedModel]) -> str:
+    """The currency of these models' prices; raises JudgeError unless each call has an upper bound."""
     prices = prices_of(asked)
     for each, price in zip(asked, prices, strict=True):
         if price is None:
             raise JudgeError(
-                f"A budget needs a price for {each.model} at {each.base_url}. Enter it in the "
-                "judge's "
-                "settings."
+                f"A budget needs a price for {each.model} at {each.base_url}. Enter it in the settings of "
+                f"{whose}."
             )
         if each.reply_limit is None:
             raise JudgeError(
-                f"A budget needs the longest reply of {each.model}. Enter max tokens in the judge's settings."
+                f"A budget needs the longest reply of {each.model}. Enter max tokens in the settings of "
+                f"{whose}."
             )
     currencies = sorted({price.currency for price in prices if price})
     if len(currencies) > 1:
         raise JudgeError(
-            f"The models that {judge.name} asks have prices in {' and '.join(currencies)}. A budget needs "
+            f"The models that {whose} asks have prices in {' and '.join(currencies)}. A budget needs "
             "one currency."
         )
     return currencies[0]
@@ -56,15 +61,22 @@ def check_start(judge: Judge, study: Study, budget: Decimal | None) -> str:
     """The currency of a new run with this budget, "" without one; raises JudgeError if a budget cannot be
     kept."""
     currency = check_budget(judge, budget) if budget is not None else ""
-    outer = Purse.objects.filter(Q(study=study) | Q(scope=Scope.DAY)).order_by("-scope").first()
-    if outer and outer.budget is not None and not judge.is_simulated:
-        asked_in = check_budget(judge, outer.budget)
-        if asked_in != outer.currency:
-            raise JudgeError(
-                f"The budget {IN_WORDS[Scope(outer.scope)]} is in {outer.currency}, and the prices of "
-                f"{judge.name} are in {asked_in}."
-            )
+    if not judge.is_simulated:
+        check_outer(study, judge.name, all_asked_by(judge))
     return currency
+
+
+def check_outer(study: Study, whose: str, asked: Sequence[AskedModel]) -> None:
+    """Raise JudgeError if a new run that asks these models cannot keep the budget around it."""
+    outer = Purse.objects.filter(Q(study=study) | Q(scope=Scope.DAY)).order_by("-scope").first()
+    if outer is None:
+        return
+    currency = check_models(whose, asked)
+    if currency != outer.currency:
+        raise JudgeError(
+            f"The budget {IN_WORDS[Scope(outer.scope)]} is in {outer.currency}, and the prices of "
+            f"{whose} are in {currency}."
+        )
 
 
 IN_WORDS: Final = {Scope.RUN: "of the run", Scope.STUDY: "of the study", Scope.DAY: "of the day"}
@@ -74,9 +86,15 @@ HOW_TO_GO_ON: Final = {
     Scope.STUDY: "Raise it under Judging, Budgets, and resume the run.",
     Scope.DAY: "The run goes on by itself tomorrow. Or raise it under Judging, Budgets, and resume the run.",
 }
+HOW_TO_ASK_AGAIN: Final = {
+    Scope.RUN: "Ask again with another budget.",
+    Scope.STUDY: "Raise it under Judging, Budgets, and ask again.",
+    Scope.DAY: "Ask again tomorrow. Or raise it under Judging, Budgets.",
+}
+"""Of what ends, and is not resumed."""
 
 
-def why_no_more(granted: Granted) -> str:
+def why_no_more(granted: Granted, advice: Mapping[Scope, str] = HOW_TO_GO_ON) -> str:
     """Which budget is used up, and what to do; "" if calls in flight may free enough."""
     purse, bound = granted.empty, granted.bound
     if purse is None or purse.budget is None:
@@ -92,11 +110,11 @@ def why_no_more(granted: Granted) -> str:
     if purse.spent > purse.budget:
         return (
             f"The calls cost {spent}, more than the budget{of} of {budget}, because the endpoint sent longer "
-            f"replies or counted more tokens than expected. {HOW_TO_GO_ON[scope]}"
+            f"replies or counted more tokens than expected. {advice[scope]}"
         )
     return (
         f"The budget{of} of {budget} has no room for another call: {spent} are spent, and the next call can "
-        f"cost up to {costs.in_words(bound, purse.currency)}. {HOW_TO_GO_ON[scope]}"
+        f"cost up to {costs.in_words(bound, purse.currency)}. {advice[scope]}"
     )
 
 
@@ -186,7 +204,7 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
     """Store a purse and put it around those it counts, with what they have reserved."""
     if budget <= 0:
         raise JudgeError("The budget must be more than 0.")
-    inner = Purse.objects.filter(run__study=purse.study) if purse.study else _outermost()
+    inner = _within(purse.study) if purse.study else _outermost()
     proposed = ProposalCall.objects.filter(**({"prompt__study": purse.study} if purse.study else {}))
     for rows, amount in ((inner, "spent"), (proposed, "cost")):
         counts = Q(reserved__gt=0) | (Q(**{f"{amount}__gt": 0}) if purse.study else Q(pk=None))
@@ -209,6 +227,10 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
             "less than both together."
         )
     return purse
+
+
+def _within(study: Study) -> QuerySet[Purse]:
+    return Purse.objects.filter(Q(run__study=study) | Q(writing__study=study))
 
 
 def _outermost() -> QuerySet[Purse]:

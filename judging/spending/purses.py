@@ -23,10 +23,20 @@ from django.utils import timezone
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.asked import AskedModel
-from judging.models import JudgeCall, JudgeRun, PaidCall, Price, ProposalCall, Purse
+from judging.models import (
+    JudgeCall,
+    JudgeRun,
+    PaidCall,
+    Price,
+    ProposalCall,
+    Purse,
+    WritingCall,
+    WritingRun,
+)
 from judging.models.purses import Payer
 
 ZERO: Final = Decimal(0)
+PAYERS: Final = ("run", "writing", "study")
 Scope = Purse.Scope
 
 
@@ -51,10 +61,11 @@ def prices_of(asked: Iterable[AskedModel]) -> list[Prices | None]:
     return [row.prices if row else None for row in found]
 
 
-def open_purse(run: JudgeRun, budget: Decimal | None = None, currency: str = "") -> Purse:
+def open_purse(run: JudgeRun | WritingRun, budget: Decimal | None = None, currency: str = "") -> Purse:
     """The purse of a new run, for the transaction that writes the run."""
     outer = purse_around(run.study_id)
-    return Purse.objects.create(scope=Scope.RUN, run=run, budget=budget, currency=currency, within=outer)
+    whose = {"run" if isinstance(run, JudgeRun) else "writing": run}
+    return Purse.objects.create(scope=Scope.RUN, budget=budget, currency=currency, within=outer, **whose)
 
 
 def purse_around(study: int) -> Purse | None:
@@ -209,9 +220,10 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     """The purses that each pays from, from the inside out, locked and as they are now."""
     payers = list(payers)
     rows = Purse.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
-    runs = [pk for kind, pk in payers if kind == "run"]
-    own = {purse.run_id: purse for purse in rows.filter(run__in=runs).select_related("run")} if runs else {}
-    studies = [pk for kind, pk in payers if kind == "study"]
+    runs, writing, studies = ([pk for kind, pk in payers if kind == wanted] for wanted in PAYERS)
+    inner = [*(rows.filter(run__in=runs).select_related("run") if runs else ())]
+    inner += rows.filter(writing__in=writing) if writing else ()
+    own = {_payer_of(purse): purse for purse in inner}
     outer = {purse.within_id for purse in own.values()}
     found = {
         purse.pk: purse for purse in rows.filter(Q(pk__in=outer) | Q(study__in=studies), scope=Scope.STUDY)
@@ -224,9 +236,13 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     chains = {}
     for payer in payers:
         kind, pk = payer
-        purse = own.get(pk) if kind == "run" else by_study.get(pk, day)
+        purse = by_study.get(pk, day) if kind == "study" else own.get(payer)
         chains[payer] = list(_chain(purse, found))
     return chains
+
+
+def _payer_of(purse: Purse) -> Payer:
+    return ("writing", purse.writing_id) if purse.writing_id else ("run", purse.run_id or 0)
 
 
 def _chain(purse: Purse | None, found: Mapping[int, Purse]) -> Iterable[Purse]:
@@ -245,20 +261,26 @@ def _begin_day(purse: Purse) -> None:
 
 def settle_deleted() -> None:
     """Count reservations without calls in flight as spent: those calls were deleted by hand."""
-    in_flight = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT)
-    left = Purse.objects.filter(run__isnull=False, reserved__gt=0).exclude(run__in=in_flight.values("run"))
-    for run in left.order_by("pk").values_list("run", flat=True):
-        with transaction.atomic():
-            # Locked first: who has reserved since has written the calls, too.
-            [chain] = _locked([("run", run)]).values()
-            if chain and not in_flight.filter(run=run).exists():
-                lost = chain[0].reserved
-                for purse in chain:
-                    purse.reserved -= lost
-                    purse.spent += lost
-                    purse.save(update_fields=["reserved", "spent"])
+    for kind, calls in (("run", JudgeCall.objects), ("writing", WritingCall.objects)):
+        in_flight = calls.filter(state=JudgeCall.State.IN_FLIGHT)
+        left = Purse.objects.filter(**{f"{kind}__isnull": False}, reserved__gt=0)
+        left = left.exclude(**{f"{kind}__in": in_flight.values("run")})
+        for run in left.order_by("pk").values_list(kind, flat=True):
+            _settle_lost_of((kind, run), in_flight.filter(run=run))
     for pk in Purse.objects.exclude(scope=Scope.RUN).order_by("pk").values_list("pk", flat=True):
         _settle_lost(pk)
+
+
+@transaction.atomic
+def _settle_lost_of(payer: Payer, in_flight: QuerySet[Any]) -> None:
+    # Locked first: who has reserved since has written the calls, too.
+    [chain] = _locked([payer]).values()
+    if chain and not in_flight.exists():
+        lost = chain[0].reserved
+        for purse in chain:
+            purse.reserved -= lost
+            purse.spent += lost
+            purse.save(update_fields=["reserved", "spent"])
 
 
 @transaction.atomic

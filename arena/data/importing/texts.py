@@ -1,4 +1,4 @@
-"""Imports contestants, prompts with their references, and completions."""
+"""Imports contestants, prompts with their references, and completions; stores what models write."""
 
 import hashlib
 import json
@@ -25,6 +25,8 @@ from arena.models import (
     Score,
     Study,
 )
+from arena.models.signals import announce
+from arena.texts.self_naming import telling_words
 from arena.texts.slugs import free_slug
 
 _CONTESTANT_COLUMNS = (
@@ -271,6 +273,36 @@ def is_empty(turns: Sequence[str]) -> bool:
     return bool(turns) and not any(turn.strip() for turn in turns)
 
 
+_TEXT: Final = ("turns", "is_empty", "digest", "telling")
+
+
+def text_of(turns: Sequence[str], telling: list[str]) -> dict[str, Any]:
+    """The columns of a completion that hold a text, and what follows from it."""
+    values = (list(turns), is_empty(turns), digest_of(turns), telling)
+    return dict(zip(_TEXT, values, strict=True))
+
+
+def add_answer(
+    prompt: Prompt, contestant: Contestant, turns: Sequence[str], extra: dict[str, Any]
+) -> Completion | None:
+    """Store a model's answer and have figures computed again; None if there is one with a text already.
+
+    For a transaction that holds the study's lock.
+    """
+    text = text_of(turns, telling_words(contestant, turns))
+    known = Completion.objects.filter(prompt=prompt, contestant=contestant, is_current=True).first()
+    if known is None:
+        known = Completion(prompt=prompt, contestant=contestant)
+    elif known.turns:
+        return None
+    for name, value in text.items():
+        setattr(known, name, value)
+    known.extra = {**known.extra, **extra}
+    known.save()
+    announce([prompt.study])
+    return known
+
+
 def _whose(record: CompletionRecord) -> str:
     return f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
 
@@ -380,17 +412,10 @@ class Completions:
 
     @staticmethod
     def _made(cell: Cell, record: CompletionRecord, telling: list[str], version: int = 1) -> Completion:
-        return Completion(
-            prompt_id=cell[0],
-            contestant_id=cell[1] if isinstance(cell[1], int) else None,
-            external_id=record.id,
-            turns=list(record.turns),
-            is_empty=is_empty(record.turns),
-            digest=digest_of(record.turns),
-            version=version,
-            extra=dict(record.extra),
-            telling=telling,
-        )
+        prompt, owner = cell
+        contestant = owner if isinstance(owner, int) else None
+        text = {**text_of(record.turns, telling), "external_id": record.id, "extra": dict(record.extra)}
+        return Completion(prompt_id=prompt, contestant_id=contestant, version=version, **text)
 
     def _compare(
         self, cell: Cell, known: Completion, record: CompletionRecord, telling: list[str], batch: _Batch
@@ -414,11 +439,10 @@ class Completions:
         outdated: list[int] = []
         filled: list[Completion] = []
         unknown = digest_of(())
-        text = ("turns", "is_empty", "digest", "telling")
         for cell, known, record, telling in batch.rewritten:
             if known.pk in unrated or known.digest == unknown:
                 values = self._made(cell, record, telling)
-                for name in text:
+                for name in _TEXT:
                     setattr(known, name, getattr(values, name))
                 filled.append(known)
             else:
@@ -429,7 +453,7 @@ class Completions:
         Completion.objects.bulk_create(made.values())
         columns = ["external_id", "extra"]
         Completion.objects.bulk_update(batch.changed, columns, batch_size=100)
-        Completion.objects.bulk_update(filled, [*columns, *text], batch_size=100)
+        Completion.objects.bulk_update(filled, [*columns, *_TEXT], batch_size=100)
         self._ids |= {cell: completion.pk for cell, completion in made.items()}
         self._counts.added += len(batch.new)
         self._counts.versions += len(versions)

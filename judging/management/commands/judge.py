@@ -56,7 +56,7 @@ class Command(BaseCommand):
         existing.add_argument("--cancel", type=int, metavar="RUN", help="cancel a run")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        budget = _amount(options["budget"])
+        budget = amount(options["budget"])
         for verb in ("pause", "cancel"):
             if options[verb] is not None:
                 self.stdout.write(runs_text.summary(_change(options[verb], verb)))
@@ -129,7 +129,8 @@ class Command(BaseCommand):
         return run
 
 
-def _amount(text: str | None) -> str | None:
+def amount(text: str | None) -> str | None:
+    """A budget as it was typed; raises CommandError."""
     if text is None:
         return None
     try:

@@ -106,7 +106,7 @@ def test_they_take_few_queries(client: Any) -> None:
     ) as queries:
         client.get("/metrics")
     # PostgreSQL is asked whether it answers on a connection of its own.
-    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 19
+    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 21
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Count, Max, Q, Sum
+from django.utils import timezone
+
+from arena.models import Completion, Prompt, Study
+from judging.models.endpoints import Author
+from judging.models.purses import Payer, Purse
+from judging.models.requests import StandingRequest
+
+
+@dataclass(frozen=True)
+class WritingProgress:
+    """What became of the answers that a run is to write: wanted is the sum of five."""
+
+    wanted: int
+    written: int = 0
+    left_out: int = 0  # the prompt had another answer by then
+    failed: int = 0
+    left: int = 0
+    in_flight: int = 0
+    cut: int = 0  # written answers that were cut at the token limit
+    replies: int = 0
+    abandoned: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    finished_at: datetime | None = None
+    cost: Decimal | None = None  # None if no price is known
+    reserved: Decimal = Decimal(0)
+    budget: Decimal | None = None
+    currency: str = ""
+
+    @property
+    def ended(self) -> int:
+        return self.wanted - self.left
+
+    @property
+    def dropped(self) -> int:
+        """What the run was cancelled before, or lost its prompt."""
+        return self.wanted - self.written - self.left_out - self.failed - self.left
+
+
+class WritingRun(models.Model):
+    """A contestant writes answers that are missing; what became of them is counted from its calls."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="writing_runs")
+    author = models.ForeignKey(Author, models.CASCADE, related_name="runs")
+    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Most answers to write.")
+    wanted = models.PositiveIntegerField(default=0, help_text="Answers to write.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(limit__isnull=True) | Q(limit__gt=0), name="writing_run_limit_positive"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"answers of {self.author.contestant}, run {self.pk}"
+
+    @property
+    def progress(self) -> WritingProgress:
+        return progress_of([self])[self.pk]
+
+
+class WritingCall(StandingRequest):
+    """A request to a contestant's model for its answer to one turn of a prompt.
+
+    ``messages`` hold its answers to the turns before; the answer is stored with the reply to the last turn.
+    """
+
+    run = models.ForeignKey(WritingRun, models.CASCADE, related_name="calls")
+    author = models.ForeignKey(Author, models.CASCADE, related_name="calls", help_text="That of the run.")
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="writing_calls")
+    turn = models.PositiveSmallIntegerField(default=1, help_text="From 1.")
+    is_last = models.BooleanField(default=False, help_text="Its reply completes the answer.")
+    sampling = models.JSONField(default=dict, help_text="The model and the options it was asked with.")
+    cut = models.JSONField(
+        default=list, help_text="Turns up to this whose answer was cut at the token limit."
+    )
+    completion = models.ForeignKey(
+        Completion, models.SET_NULL, null=True, blank=True, related_name="writing_calls"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["author", "prompt"],
+                condition=Q(state__in=["waiting", "in_flight"]),
+                name="writing_call_one_live",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "in_flight", "replied", "failed"]),
+                name="writing_call_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="in_flight") | Q(deadline__isnull=False),
+                name="writing_call_in_flight_has_a_deadline",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                condition=Q(state__in=["waiting", "in_flight"]),
+                name="writing_call_live",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.turn} of {self.prompt}"
+
+    @property
+    def payer(self) -> Payer:
+        return "writing", self.run_id
+
+
+def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
+    """The progress of runs by id, in two queries."""
+    of_runs = WritingCall.objects.filter(run__in=runs).order_by().values("run")
+    live, replied = Q(state__in=["waiting", "in_flight"]), Q(state="replied")
+    last = replied & Q(is_last=True)
+    counted: Iterable[Mapping[str, Any]] = of_runs.annotate(
+        written=Count("pk", filter=last & Q(error="")),
+        left_out=Count("pk", filter=last & ~Q(error="")),
+        failed=Count("pk", filter=Q(state="failed")),
+        left=Count("pk", filter=live),
+        in_flight=Count("pk", filter=Q(state="in_flight")),
+        cut=Count("pk", filter=last & Q(error="") & ~Q(cut=[])),
+        replies=Count("pk", filter=replied),
+        abandoned=Sum("abandoned"),
+        prompt_tokens=Sum("prompt_tokens", default=0),
+        completion_tokens=Sum("completion_tokens", default=0),
+        finished_at=Max("finished_at"),
+    )
+    found = {row["run"]: {name: row[name] for name in row if name != "run"} for row in counted}
+    purses = {purse.writing_id: purse for purse in Purse.objects.filter(writing__in=runs)}
+    return {run.pk: _progress(run, found.get(run.pk, {}), purses[run.pk]) for run in runs}
+
+
+def _progress(run: WritingRun, counted: dict[str, Any], purse: Purse) -> WritingProgress:
+    return WritingProgress(
+        wanted=run.wanted,
+        cost=purse.spent if purse.currency else None,
+        reserved=purse.reserved,
+        budget=purse.budget,
+        currency=purse.currency,
+        **counted,
+    )

@@ -1,0 +1,39 @@
+"""What writing would take, in words."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from arena.models import Prompt
+from judging.endpoints.costs import Range, Total, in_words
+from judging.models import Author
+from judging.writing.services import estimate
+
+
+def estimated(author: Author, prompts: Sequence[Prompt]) -> list[tuple[str, str]]:
+    """Pairs of a label and a value."""
+    found = estimate(author, prompts)
+    return [
+        ("Answers", f"{len(prompts):,}"),
+        ("Model", str(author.endpoint)),
+        ("Calls", f"{found.calls.low:,}"),
+        ("Input tokens", _range(found.prompt_tokens)),
+        ("Output tokens", _range(found.reply_tokens)),
+        ("Cost", _cost(found)),
+    ]
+
+
+def _range(tokens: Range) -> str:
+    high = "without a limit" if tokens.high is None else f"at most {_whole(tokens.high)}"
+    return f"about {_whole(tokens.low)}, {high}"
+
+
+def _whole(tokens: Decimal) -> str:
+    return f"{tokens.to_integral_value():,}"
+
+
+def _cost(found: Total) -> str:
+    if found.cost is None:
+        return "unknown, as the model has no price"
+    about = f"about {in_words(found.cost.low, found.currency)}"
+    high = found.cost.high
+    return f"{about}, {'without a limit' if high is None else f'at most {in_words(high, found.currency)}'}"

@@ -1,0 +1,260 @@
+"""Answers that models write, with a loopback model: turns, failures, budgets, dead processes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.models import Completion, Contestant, Prompt, Study, StudyEvent
+from judging.endpoints.client import NoReplyError, Reply
+from judging.judges.services import JudgeError
+from judging.models import Author, Purse, WritingCall, WritingRun
+from judging.runs import queue
+from judging.spending.budgets import set_budget
+from judging.writing import services
+from tests import factories as make
+from tests.judging.endpoints.server import Answer, ChatServer, text_of
+
+COST = Decimal("0.00028")
+"""Of a reply of the loopback model, by hand: 100 tokens at 2 and 10 at 8 a million."""
+
+
+@pytest.fixture(autouse=True)
+def nudged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    sent: list[int] = []
+    monkeypatch.setattr(queue, "nudge_writing", sent.append)
+    return sent
+
+
+@pytest.fixture
+def author(db: None, model: ChatServer) -> Any:
+    """One that lacks its answers to three prompts, the last of two turns; another contestant has them all."""
+    model.script = lambda body: Answer(f"Answer to {text_of(body)}")
+    make.make_price()
+    study = make.make_small_study(prompts=2, contestants=1, slug="rivers")
+    prompt = make.make_prompt(study=study, turns=["Name a river.", "Another one."], input="Europe")
+    make.make_completion(prompt=prompt, contestant=study.contestants.get())
+    contestant = make.make_contestant(study=study, name="Loop", organisation="Loopcorp", slug="loop")
+    return make.make_author(contestant=contestant, base_url=model.url, max_tokens=100, temperature=0.5)
+
+
+def faked(answer: Callable[[], Answer]) -> Callable[..., Reply]:
+    """Asks nobody, for what happens meanwhile."""
+
+    def ask(*_: Any) -> Reply:
+        said = answer()
+        if said.status != 200:
+            raise NoReplyError(f"http_{said.status}", "no")
+        return Reply(said.content or "", said.finish_reason, "loopback-1", "", *said.tokens)
+
+    return ask
+
+
+def written(author: Author) -> list[list[str]]:
+    rows = Completion.objects.filter(contestant=author.contestant, is_current=True)
+    return list(rows.order_by("prompt").values_list("turns", flat=True))
+
+
+def due_now() -> None:
+    WritingCall.objects.filter(state="waiting").update(due_at=timezone.now())
+
+
+def test_holes_are_filled_turn_by_turn(author: Author, model: ChatServer) -> None:
+    run = services.start(author)
+    assert services.work_off() == 4
+    assert len(written(author)) == 3
+    assert written(author)[-1] == ["Answer to Name a river.\n\nEurope", "Answer to Another one."]
+    assert [message["content"] for message in model.requests[-1]["messages"]] == [
+        "Name a river.\n\nEurope",
+        "Answer to Name a river.\n\nEurope",
+        "Another one.",
+    ]
+    assert model.requests[0]["temperature"] == 0.5
+    told = run.progress
+    assert (told.wanted, told.written, told.left, told.replies, told.cost) == (3, 3, 0, 4, 4 * COST)
+    stored = Completion.objects.filter(contestant=author.contestant).first()
+    assert stored is not None
+    assert stored.extra["written"] == {
+        "model": "loopback",
+        "temperature": 0.5,
+        "max_tokens": 100,
+        "options": {},
+        "cut": [],
+    }
+    assert not services.holes(author).exists()
+    with pytest.raises(JudgeError, match="an answer to every prompt"):
+        services.start(author)
+    assert StudyEvent.objects.filter(kind="run", note__startswith="Loop writes 3 answers").count() == 1
+
+
+def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatServer) -> None:
+    model.script = lambda body: Answer("I am Loop, made by Loopcorp.", finish_reason="length")
+    empty = make.make_completion(
+        prompt=Prompt.objects.earliest("pk"), contestant=author.contestant, turns=[], extra={"kept": 1}
+    )
+    revision = Study.objects.get().revision
+    run = services.start(author, limit=1)
+    services.work_off()
+    empty.refresh_from_db()
+    assert (empty.turns, empty.extra["kept"]) == (["I am Loop, made by Loopcorp."], 1)
+    assert "Loopcorp" in empty.telling
+    assert empty.extra["written"]["cut"] == [1]
+    assert (run.progress.cut, Study.objects.get().revision) == (1, revision + 1)
+
+
+def test_an_empty_answer_is_an_answer(author: Author, model: ChatServer) -> None:
+    model.script = lambda body: Answer("")
+    services.start(author, limit=1)
+    services.work_off()
+    assert Completion.objects.get(contestant=author.contestant).is_empty
+    assert services.holes(author).count() == 2
+
+
+def test_an_answer_that_came_meanwhile_stays(author: Author) -> None:
+    run = services.start(author, limit=1)
+    row = WritingCall.objects.get()
+    other = make.make_completion(prompt=row.prompt, contestant=author.contestant)
+    services.work_off()
+    assert written(author) == [other.turns]
+    assert (run.progress.left_out, run.progress.written) == (1, 0)
+
+
+def test_a_failure_is_retried_and_one_that_all_meet_ends_the_run(author: Author, model: ChatServer) -> None:
+    good = model.script
+    model.script = lambda body: Answer(status=500, raw=b"{}")
+    run = services.start(author)
+    services.work_off()
+    assert run.progress.left == 3
+    model.script = good
+    due_now()
+    services.work_off()
+    assert run.progress.written == 3
+    Completion.objects.filter(contestant=author.contestant).delete()
+    model.script = lambda body: Answer(status=401, raw=b"{}")
+    asked, again = len(model.requests), services.start(author)
+    services.work_off()
+    assert (again.progress.failed, len(model.requests) - asked) == (3, 1)
+    assert "needs a valid key" in WritingCall.objects.filter(run=again)[0].error
+
+
+def test_cancelling_between_turns_keeps_what_is_paid_for(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = Prompt.objects.latest("pk")
+    Prompt.objects.exclude(pk=long.pk).delete()
+    run = services.start(author)
+
+    def cancelling() -> Answer:
+        services.cancel(run)
+        return Answer("Rhine")
+
+    row = WritingCall.objects.get()
+    with monkeypatch.context() as patched:
+        patched.setattr(services._writing, "ask", faked(cancelling))
+        services.work_off()
+    assert written(author) == []
+    assert (run.progress.dropped, run.progress.left) == (1, 0)
+    row.refresh_from_db()
+    assert (row.state, row.raw_reply) == ("replied", "Rhine")
+    again = services.start(author)
+    assert services.work_off() == 1
+    assert written(author) == [["Rhine", "Answer to Another one."]]
+    assert again.progress.written == 1
+
+
+def test_a_dead_process_repeats_no_committed_reply(
+    author: Author, model: ChatServer, nudged: list[int]
+) -> None:
+    run = services.start(author)
+    past = timezone.now() - timedelta(seconds=1)
+    first = WritingCall.objects.earliest("pk")
+    WritingCall.objects.filter(pk=first.pk).update(state="in_flight", attempt=1, deadline=past)
+    assert services.sweep() == 3
+    assert nudged == [3]
+    services.work_off()
+    assert len(model.requests) == 4
+    assert run.progress.abandoned == 1
+    assert services.abandon_orphans() == services.work_off() == 0
+    assert max(model.answered().values()) == 1
+
+
+def test_a_retired_model_writes_nothing_new(author: Author, model: ChatServer) -> None:
+    run = services.start(author)
+    Contestant.objects.filter(pk=author.contestant_id).update(retired_at=timezone.now())
+    services.work_off()
+    assert (run.progress.failed, len(model.requests)) == (3, 0)
+    author.refresh_from_db()
+    with pytest.raises(JudgeError, match="is retired"):
+        services.start(author)
+
+
+def test_the_run_ends_where_a_budget_does(author: Author, model: ChatServer) -> None:
+    set_budget(author.contestant.study, Decimal("0.003"), "USD")
+    run = services.start(author, budget=Decimal("0.0015"))
+    services.work_off()
+    told = run.progress
+    assert told.cost is not None
+    assert 0 < told.cost <= Decimal("0.0015")
+    assert told.failed
+    assert "Ask again with another budget." in WritingCall.objects.filter(state="failed")[0].error
+    outer = Purse.objects.get(scope="study")
+    assert (outer.spent, outer.reserved) == (told.cost, 0)
+    Author.objects.update(max_tokens=None)
+    unlimited = Author.objects.get()
+    with pytest.raises(JudgeError, match="needs the longest reply"):
+        services.start(unlimited)
+
+
+def test_only_who_may_spend_starts(author: Author) -> None:
+    with pytest.raises(JudgeError, match="Ask a superuser"):
+        services.start(author, by=make.make_user(is_staff=True, paid_runs=False))
+    assert not WritingRun.objects.exists()
+
+
+endings = st.lists(st.sampled_from(["reply", "long", "fail", "die", "study", "day"]), max_size=12)
+
+
+@pytest.mark.django_db
+@settings(max_examples=15)
+@given(happens=endings, budget=st.integers(1, 40))
+def test_whatever_happens_no_budget_is_passed(happens: list[str], budget: int) -> None:
+    """Deaths cost the most a call can, and answers never more than that."""
+    Purse.objects.all().delete()
+    if not Author.objects.exists():
+        make.make_price()
+        study = make.make_small_study(prompts=8, contestants=1)
+        make.make_author(contestant=make.make_contestant(study=study), max_tokens=100)
+    author = Author.objects.get()
+    Completion.objects.filter(contestant=author.contestant).delete()
+    WritingRun.objects.all().delete()
+    run = services.start(author, budget=Decimal(budget) / 10_000)
+    coming = list(happens)
+
+    def answer() -> Answer:
+        what = coming.pop(0) if coming else "reply"
+        if what in ("study", "day"):
+            with suppress(JudgeError):  # more is spent already
+                set_budget(author.contestant.study if what == "study" else None, Decimal("0.002"), "USD")
+        if what == "die":
+            raise KeyboardInterrupt
+        return Answer("x", status=500 if what == "fail" else 200, tokens=(10, 100 if what == "long" else 1))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(services._writing, "ask", faked(answer))
+        for _ in range(len(happens) + 1):
+            try:
+                due_now()
+                services.work_off()
+            except KeyboardInterrupt:
+                services.abandon_orphans()
+            for purse in Purse.objects.all():
+                assert purse.reserved == 0
+                assert purse.budget is None or purse.spent <= purse.budget
+    own = Purse.objects.get(writing=run)
+    assert own.spent == sum(row.cost or 0 for row in WritingCall.objects.all())
