@@ -9,7 +9,10 @@ import sys
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
     gc.disable()
-    import django
+    try:
+        import django
+    except ModuleNotFoundError:
+        sys.exit(f"{sys.executable} has no Django. Use .venv/bin/python manage.py; make install sets it up.")
     from django.core.management import execute_from_command_line
 
     from arena.monitoring.logs import begin_command

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from arena.process import bootstrap, serve
 from arena.process import prepare as preparing
-from tests.arena.process.processes import Server, bare_project, free_port, make, manage
+from tests.arena.process.processes import ROOT, Server, bare_project, free_port, make, manage
 from tests.factories import make_study
 from tests.migrated import migrate
 
@@ -144,6 +145,15 @@ def test_prepare_shows_the_password_once(prepared: tuple[Path, str]) -> None:
     folder, told = prepared
     password = told.split("with the password ")[1].split()[0]
     assert password not in manage("prepare", VAR_DIR=str(folder)).stdout
+
+
+def test_a_python_without_the_requirements_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", "manage.py", "check"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert only_sentence(done) == (
+        f"{sys.executable} has no Django. Use .venv/bin/python manage.py; make install sets it up."
+    )
 
 
 @pytest.mark.django_db
