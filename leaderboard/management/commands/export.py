@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils.text import capfirst
 
 from arena.audit.recording import Kind, record
 from arena.data import output
@@ -65,7 +64,7 @@ class Command(BaseCommand):
         form = forms[0] if options["format"] is None else choice(options, "format", forms)
         setting = _setting(what, options)
         study = study_named(options["study"])
-        record(Kind.EXPORTED, None, f"{capfirst(what)}, as {form}.", study=study)
+        record(Kind.EXPORTED, None, f"With --what {what} --format {form}.", study=study)
         try:
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])

@@ -129,7 +129,7 @@ def test_commands_are_named_with_the_account_of_the_machine(command: str, tmp_pa
     assert [(line.kind, line.study_slug, line.note) for line in lines] == [
         ("imported", "rivers", "In a new study: 1 prompt."),
         ("imported", "rivers", "New: nothing."),
-        ("exported", "rivers", "Comparisons, as csv."),
+        ("exported", "rivers", "With --what comparisons --format csv."),
         ("password", "", "A new one, shown once."),
     ]
 
