@@ -175,9 +175,9 @@ class Named(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name in words, without that it is a bound."""
+        """The name in words, without that it is a bound; what has no words here stays as it is spelt."""
         words = self.feature.label if self.feature else self.base
-        return ", ".join((words, *(WAYS.get(way, way) for way in self.ways)))
+        return words + "".join(f", {WAYS[way]}" if way in WAYS else f".{way}" for way in self.ways)
 
 
 def bound_names(name: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ def test_names_come_apart_and_are_put_into_words() -> None:
     assert found == ("entropy", "_low", ("full", "calibrated"))
     assert (found.name, found.feature) == ("entropy.full.calibrated", FEATURES["entropy"])
     assert found.label == "Entropy, prompt and answer, less the surprise at the reference"
-    assert Named.read("our_own.second").label == "our_own, second"
+    assert Named.read("our_own.second").label == "our_own.second"
     assert bound_names("entropy.full") == ("entropy_low.full", "entropy_high.full")
 
 
