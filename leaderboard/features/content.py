@@ -192,7 +192,7 @@ class Worth:
         return [each.as_dict() for each in by_decile(*columns, level=self.level)]
 
     def drawn(self) -> list[list[Any]]:
-        """Value, quality and model of answers; of many, every so manieth in the order of values."""
+        """Value, quality and model of answers; of many, those at even steps in the order of values."""
         places = np.flatnonzero(self._shared)
         places = places[np.argsort(self._value[places], kind="stable")]
         if len(places) > MOST_DRAWN:
@@ -286,7 +286,9 @@ def chosen_series(
         one for one in named if variant in ("", one.variant) and (source is None or source == one.source)
     ]
     if not found:
-        there = "; ".join(f'{one.variant} from "{one.source}"' for one in named)
+        there = "; ".join(
+            f'{one.variant} from "{one.source}"' if one.source else one.variant for one in named
+        )
         raise NoFeatureError(f"{feature} has no values of this variant and source; there are {there}")
     return found
 

@@ -35,7 +35,7 @@ def _cautions(own: Content) -> Iterator[str]:
     if own["computed"]:
         yield "Computed over the answers of each model: each part scaled from 0 to 1 among them."
     if own["higher_is_better"] is None:
-        yield "Nobody says which direction is better; higher is taken for better."
+        yield "Whether higher or lower is better is not known; higher is taken for better."
     else:
         yield f"Expected of better answers: {'higher' if own['higher_is_better'] else 'lower'}."
 
@@ -57,7 +57,7 @@ def _row(own: Mapping[str, Any]) -> tuple[str, ...]:
 def _coefficient(own: Mapping[str, Any], name: str) -> str:
     low, high = own[f"{name}_low"], own[f"{name}_high"]
     ends = "" if low is None else f" ({low:+.2f} to {high:+.2f})"
-    return f"{own[name]:+.6f}{ends}"
+    return f"{own[name]:+.4f}{ends}"
 
 
 def _pairs(found: Content) -> Iterator[str]:
@@ -66,8 +66,8 @@ def _pairs(found: Content) -> Iterator[str]:
         yield "No pair has a preferred answer and both features."
         return
     yield (
-        f"It picks the preferred answer in {_share(own)} of {own['n']} pairs; the longer answer is it in "
-        f"{_share(found['length'])}; chance: 50%."
+        f"It picks the preferred answer in {_share(own)} of {own['n']} pairs. "
+        f"The longer answer is preferred in {_share(found['length'])}. Chance: 50%."
     )
 
 
@@ -78,7 +78,7 @@ def _share(own: Mapping[str, Any]) -> str:
 
 def _standings(found: Content) -> Iterator[str]:
     rows = [
-        (str(rank), printable(each["contestant"]), f"{each['mean']:.6g}", _ends(each), str(each["n"]))
+        (str(rank), printable(each["contestant"]), f"{each['mean']:#.4g}", _ends(each), str(each["n"]))
         for rank, each in enumerate(found["standings"], start=1)
     ]
     yield from aligned([("", "model", "mean", "interval", "answers"), *rows], {"model"})
@@ -91,4 +91,4 @@ def _standings(found: Content) -> Iterator[str]:
 
 
 def _ends(own: Mapping[str, Any]) -> str:
-    return "" if own["mean_low"] is None else f"{own['mean_low']:.4g} to {own['mean_high']:.4g}"
+    return "" if own["mean_low"] is None else f"{own['mean_low']:#.4g} to {own['mean_high']:#.4g}"

@@ -25,7 +25,7 @@ class Command(BaseCommand):
             "--with",
             required=True,
             dest="quality",
-            metavar="people|judge:SLUG|scores:SLUG",
+            metavar="people|judge:SLUG|group:NAME|scores:SLUG",
             help="preferences of raters among pairs, or the text scores of a judge or of people",
         )
         parser.add_argument(
@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         form = choice(options, "format", FORMATS)
-        variant = choice(options, "variant", ("", *Variant))
+        variant = choice(options, "variant", tuple(Variant)) if options["variant"] else ""
         study = study_named(options["study"])
         measure_missing(study)
         known = measured(study)
