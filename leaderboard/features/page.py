@@ -45,7 +45,7 @@ class FeaturesPage(AnswersPage):
     template: ClassVar[str] = "leaderboard/features.html"
     tab: ClassVar[str] = "study-features"
     kind: ClassVar[str] = FEATURES
-    by: ClassVar[str] = "Held against"
+    by: ClassVar[str] = "Compared with"
     api: ClassVar[str] = "show_features"
 
     @classmethod
@@ -105,7 +105,7 @@ class FeaturesPage(AnswersPage):
             WeakRow(
                 self._prompts.get(each["text"], ""),
                 each["contestant"],
-                f"{each['value']:.4g}".replace("-", "−"),
+                f"{each['value']:#.4g}".replace("-", "−"),
                 "–" if each["quality"] is None else signed(each["quality"]),
                 self._addresses.get(each["text"], ""),
             )
@@ -164,7 +164,8 @@ class FeaturesPage(AnswersPage):
             yield self.make_panel(
                 "pairs",
                 "How often a feature picks the preferred answer",
-                "Beside how often the longer answer is it, on the same pairs. The line is chance.",
+                "Beside how often the longer answer of these pairs is preferred. The line is chance. "
+                "The table has the intervals of both.",
                 lambda: table.pairs_table(content),
                 draw=lambda: figure.pairs(content),
                 height=step(len(correlated) * 2 + 7),

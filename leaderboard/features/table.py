@@ -40,21 +40,34 @@ def verdict(content: Content) -> tuple[str, str]:
     said = (
         f"Spearman’s correlation of {name} and {content['label']} is {signed(own['spearman'])}"
         f"{f' ({ends})' if ends else ''} over {counted(own['n'], 'answer')}: "
-        f"{correlation_word(own['spearman'])}."
+        f"{correlation_word(own['spearman'], below='negative')}."
     )
-    return said, _picks(content["pairs"])
+    return said, " ".join(filter(None, (_by_model(content), _picks(content["pairs"]))))
+
+
+def _by_model(content: Content) -> str:
+    """What of the correlation is left among the answers of one model, where values have one scale."""
+    found = [each["correlation"]["spearman"] for each in content["contestants"]]
+    known = [value for value in found if value is not None]
+    if len(content["models"]) < 2 or not known:
+        return ""
+    ends = dict.fromkeys((signed(min(known)), signed(max(known))))
+    return f"Among the answers of a single model it is {' to '.join(ends)}."
 
 
 def _picks(pairs: Content | None) -> str:
     if pairs is None or not pairs["feature"]["n"]:
         return ""
     own = pairs["feature"]
-    ends = percent_range(own["low"], own["high"])
     return (
-        f"It picks the preferred answer in {percent(own['value'])}{f' ({ends})' if ends else ''} of "
-        f"{counted(own['n'], 'pair')}; the longer answer is it in {percent(pairs['length']['value'])}; "
-        "chance would be 50%."
+        f"The feature picks the preferred answer in {_share(own)} of {counted(own['n'], 'pair')}. "
+        f"The longer answer is preferred in {_share(pairs['length'])}; chance would be 50%."
     )
+
+
+def _share(own: Content) -> str:
+    ends = percent_range(own["low"], own["high"])
+    return f"{percent(own['value'])}{f' ({ends})' if ends else ''}"
 
 
 def notes(content: Content) -> Iterator[str]:
@@ -69,7 +82,7 @@ def notes(content: Content) -> Iterator[str]:
     if own["computed"]:
         yield "Computed here over the answers of each model: both parts scaled from 0 to 1 among them."
     if own["higher_is_better"] is None:
-        yield "Nobody says which direction is better, so higher is taken for better."
+        yield "Whether higher or lower is better is not known, so higher is taken for better."
     if found["prompts"] == 1:
         yield "All answers are to one prompt, so there are no intervals."
     elif 0 < found["prompts"] < FEWEST_PROMPTS:

@@ -22,12 +22,15 @@ def agreement_word(value: float | None) -> str:
     return "" if value is None else _word(value, _AGREEMENT)
 
 
-def correlation_word(value: float | None) -> str:
-    """The strength of a correlation, in steps at 0.1, 0.3, 0.5 (Cohen 1988) and 0.7."""
+def correlation_word(value: float | None, below: str = "opposite") -> str:
+    """The strength of a correlation, in steps at 0.1, 0.3, 0.5 (Cohen 1988) and 0.7.
+
+    ``below`` is said of one below 0.
+    """
     if value is None:
         return ""
     word = _word(abs(value), _CORRELATION)
-    return f"{word}, opposite" if value < 0 and word != "none" else word
+    return f"{word}, {below}" if value < 0 and word != "none" else word
 
 
 def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:

@@ -47,7 +47,11 @@ def test_the_page_says_what_a_feature_is_worth(client, study):
     assert [option.label for option in page.switches[0].options] == ["People", "Judge", "Judge, text scores"]
     assert [option.label for option in page.switches[1].options] == ["Mean log-probability", "Entropy"]
     assert page.verdict[0].startswith("Spearman’s correlation of Mean log-probability and People is 0.")
-    assert page.verdict[1].startswith("It picks the preferred answer in ")
+    assert page.verdict[1].startswith("Among the answers of a single model it is ")
+    own = [row["Spearman"] for row in records(client, page.panel("models").csv_url)]
+    assert [f"{float(value):.2f}" for value in sorted(own)] == ["0.15", "0.43", "0.97"]
+    assert "it is 0.15 to 0.97. " in page.verdict[1]
+    assert " The feature picks the preferred answer in " in page.verdict[1]
     assert "chance would be 50%" in page.verdict[1]
     slugs = ["correlations", "pairs", "models", "answers", "deciles", "standings", "weakest"]
     assert [panel.slug for panel in page.panels] == slugs
@@ -74,7 +78,7 @@ def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
         factories.make_feature(completion=each.completion, variant="released", value=-each.value)
         factories.make_feature(completion=each.completion, variant="released", source="b", value=each.value)
     page = page_of(client, study, "?feature=entropy&variant=released&source=b")
-    assert [switch.label for switch in page.switches] == ["Held against", "Feature", "Variant", "Source"]
+    assert [switch.label for switch in page.switches] == ["Compared with", "Feature", "Variant", "Source"]
     assert page.asked.series(page.known.features) == ("entropy", "released", "b")
     assert [option.query for option in page.switches[2].options] == [
         "?raters=people&feature=entropy",
@@ -87,7 +91,7 @@ def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
 
 def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(client, study):
     page = page_of(client, study, "?feature=entropy")
-    assert [(row.contestant, row.value) for row in page.weakest[:2]] == [("Bob", "3.1"), ("Bob", "3")]
+    assert [(row.contestant, row.value) for row in page.weakest[:2]] == [("Bob", "3.100"), ("Bob", "3.000")]
     assert page.weakest[0].prompt == "p5"
     address = page.weakest[0].address
     assert address.startswith("/studies/measured/comparisons/")
