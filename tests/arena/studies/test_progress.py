@@ -183,6 +183,15 @@ def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater,
     assert "Each pair needs 9 people, but only" in operator.get(page("operate-progress")).content.decode()
 
 
+def test_it_says_who_is_missing(study: Study, operator: Client) -> None:
+    make.make_pair(prompt=study.prompts.first())
+    study.memberships.exclude(role="operator").delete()
+    study.memberships.update(paused_at=timezone.now())
+    for sign_up_open, words in ((False, "nobody can rate yet"), (True, "nobody has joined yet")):
+        Study.objects.update(ratings_per_pair_people=2, sign_up_open=sign_up_open)
+        assert f"needs 2 people, but {words}." in operator.get(page("operate-progress")).content.decode()
+
+
 def test_what_waits_to_count_is_said_while_others_see_the_numbers(
     study: Study, ann: Rater, operator: Client
 ) -> None:
