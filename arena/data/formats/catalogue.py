@@ -283,6 +283,10 @@ def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
         if kind is not None:
             return Source(file, entry, kind)
     columns = ", ".join(sorted(head.fields)) or "none"
+    if len(formats) == 1 and formats[0].needs != ours.NEEDS:
+        return [
+            file.problem(1, f"not the columns of {formats[0].name}: {columns}. Needed: {_needs(formats)}")
+        ]
     reason = f"no format has these columns: {columns}. Needed: {_needs(formats)}"
     if found := suggest(file.columns(), file.samples()):
         reason += f". Try {found.as_options()}"
