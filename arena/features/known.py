@@ -180,6 +180,24 @@ class Named(NamedTuple):
         return words + "".join(f", {WAYS[way]}" if way in WAYS else f".{way}" for way in self.ways)
 
 
+_LOGARITHMS: Final = {"mean_logprob", "sentence_logprob", "dropout_mean"}
+_TOLERANCE: Final = 1e-6
+"""What rounding may add to 0."""
+
+
+def value_fault(name: str, variant: str, value: float) -> str:
+    """Why the published formula cannot give this value, or empty."""
+    named = Named.read(name)
+    if not named.feature or variant == Variant.RELEASED or named.ways[-1:] == ("calibrated",):
+        return ""
+    if named.base in _LOGARITHMS:
+        if value > _TOLERANCE:
+            return f"{value} is above 0, which a log-probability never is; check its sign"
+    elif value < -_TOLERANCE:
+        return f"{value} is below 0, which {name} never is; check its sign"
+    return ""
+
+
 def bound_names(name: str) -> tuple[str, str]:
     """The names of the lower and the upper bound of a feature."""
     first, point, ways = name.partition(".")

@@ -463,6 +463,8 @@ def _feature(fields: Fields) -> FeatureRecord:
     value = fields.number("value", least=-limit, most=limit)
     if value is None and len(fields.problems) == problems:
         fields.problem("value", "missing; leave out the row of a feature that has no value")
+    elif not fields.problems and (reason := features.value_fault(name, variant, float(value or 0))):
+        fields.problem("value", reason)
     record = FeatureRecord(
         **_whose(fields),
         turn=fields.integer("turn", most=MOST_QUESTIONS) or 0,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.features.known import FEATURES, WAYS, Named, Variant, bound_names, fault
+from arena.features.known import FEATURES, WAYS, Named, Variant, bound_names, fault, value_fault
 
 
 def test_names_come_apart_and_are_put_into_words() -> None:
@@ -33,3 +33,20 @@ def test_every_known_name_is_allowed_and_no_bound() -> None:
 )
 def test_names_that_no_feature_can_have(name: str, variant: str, why: str) -> None:
     assert why in fault(name, variant)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "value", "possible"),
+    [
+        ("mean_logprob", "paper", 0.0, True),
+        ("mean_logprob", "paper", 1e-9, True),
+        ("mean_logprob.full", "paper", 0.1, False),
+        ("entropy", "paper", -0.1, False),
+        ("entropy", "released", -0.1, True),
+        ("entropy_low", "bounds", -0.1, False),
+        ("entropy.calibrated", "paper", -0.1, True),
+        ("our_own", "paper", -0.1, True),
+    ],
+)
+def test_the_sign_of_values(name: str, variant: str, value: float, possible: bool) -> None:
+    assert (not value_fault(name, variant, value)) is possible

@@ -72,6 +72,11 @@ def test_a_changed_text_has_no_features() -> None:
         ({"name": "entropy_low"}, 'name: "entropy_low" is a bound by its name; give the variant bounds'),
         ({"value": None}, "value: missing; leave out the row of a feature that has no value"),
         ({"value": 1e12}, "value: 1000000000000.0 is not between -1e+12 and 1e+12"),
+        ({"value": -0.5}, "value: -0.5 is below 0, which entropy never is; check its sign"),
+        (
+            {"name": "dropout_mean.full", "value": 3},
+            "value: 3.0 is above 0, which a log-probability never is; check its sign",
+        ),
         ({"value": "0.5"}, "value: expected a number, found a text"),
         ({"extra": {"a": 1}}, "a: unknown field; a feature has prompt"),
         ({"contestant": None}, "contestant: missing; give the model"),
@@ -83,6 +88,16 @@ def test_bad_rows(tmp_path: Path, row: dict[str, Any], reason: str) -> None:
     report = import_files("s", [write_lines(tmp_path, "f.jsonl", {**GOOD, **row})], format_name="features")
     assert reason in str(report.errors[0])
     assert not stored()
+
+
+def test_a_file_of_something_else_gets_no_advice_about_tables(tmp_path: Path) -> None:
+    import_records("s", stock())
+    row = {key: GOOD[key] for key in ("prompt", "contestant", "name", "value")}
+    report = import_files("s", [write_lines(tmp_path, "f.jsonl", row)], format_name="features")
+    assert str(report.errors[0]).endswith(
+        "not the columns of features: contestant, name, prompt, value. "
+        "Needed: prompt, contestant or completion, name, variant and value"
+    )
 
 
 def test_a_table_and_objects_say_the_same(tmp_path: Path) -> None:
