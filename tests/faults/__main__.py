@@ -3,6 +3,7 @@
     python -m tests.faults      everything; of runs both places, one step and many, 2,000 calls, 20 kills
     python -m tests.faults deploy                                a bare machine, as docs/deploy.md says
     python -m tests.faults backup                                backups while raters answer; killed restores
+    python -m tests.faults writing                               a model writes 500 answers; five kills
     python -m tests.faults disk                                  a disk that is full; needs root
     python -m tests.faults holes                                 what somebody hostile tries
     python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
@@ -29,6 +30,7 @@ from tests.faults.evidence import Line, lines
 from tests.faults.holes import holes
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
+from tests.faults.writing import written
 from tests.judging.endpoints.server import ChatServer, mixed
 from tests.judging.protocols.scripted import scripted
 
@@ -65,6 +67,7 @@ CASES = {
     Production.name: Case(services.missing_here, partial(runs, Production.name)),
     "backup": Case(services.missing_here, backups),
     "disk": Case(full_disk.missing_here, lambda given: {"disk": full_disk.full_disk}),
+    "writing": Case(lambda: "", lambda given: {"writing": written}),
     "holes": Case(lambda: "", lambda given: {"holes": holes}),
     "deploy": Case(deploying.missing_here, lambda given: {"deploy": deploying.deploy}),
 }
