@@ -6,6 +6,7 @@ from judging.panels import views as panels_views
 from judging.proposing import views as proposing_views
 from judging.runs import views
 from judging.spending.views import budgets
+from judging.writing import views as writing_views
 
 urlpatterns = [
     path("", views.overview, name="judging"),
@@ -21,6 +22,16 @@ urlpatterns = [
     path("panels/<slug:slug>/edit/", panels_views.panel_form, name="panel_edit"),
     path("proposals/<slug:slug>/", proposing_views.proposals, name="judge_proposals"),
     path("proposals/<slug:slug>/stop/", proposing_views.stop, name="judge_proposals_stop"),
+    path("writing/<slug:slug>/", writing_views.writing, name="judge_writing"),
+    path("writing/<slug:slug>/new/", writing_views.author_form, name="judge_author_new"),
+    path("writing/<slug:slug>/model/<slug:contestant>/", writing_views.author_page, name="judge_author"),
+    path(
+        "writing/<slug:slug>/model/<slug:contestant>/edit/",
+        writing_views.author_form,
+        name="judge_author_edit",
+    ),
+    path("writing-runs/<int:run_id>/progress/", writing_views.run_progress, name="judge_writing_progress"),
+    path("writing-runs/<int:run_id>/cancel/", writing_views.cancel_run, name="judge_writing_cancel"),
     path("runs/new/", views.start_run, name="judge_run_new"),
     path("runs/preview/", views.preview_run, name="judge_run_preview"),
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from arena.audit.recording import Kind, record
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.services import JudgeError
-from judging.models import Judge, JudgeRun
+from judging.models import Endpoint, Judge, JudgeRun, WritingCall
 
 PAID_RUNS: Final = "judging.start_paid_run"
 
@@ -43,16 +43,19 @@ def check_may_change_what_is_asked(by: Visitor | None) -> None:
 
     Another address, key or price would undo what somebody else decided to spend.
     """
-    if not may_ask_models(by) and JudgeRun.objects.active().exists():
+    if may_ask_models(by):
+        return
+    writing = WritingCall.objects.filter(state__in=["waiting", "in_flight"])
+    if JudgeRun.objects.active().exists() or writing.exists():
         raise NotAllowedError(f"A run is going on, so judges and prices stay as they are. {WHOM_TO_ASK}")
 
 
-def check_may_bind(wanted: Judge, by: Visitor | None) -> None:
-    """Raise NotAllowedError if an account that may not spend would send a key where no judge sends it yet."""
-    key, place = wanted.asks.api_key_env, wanted.base_url.rstrip("/")
+def check_may_bind(wanted: Endpoint, by: Visitor | None) -> None:
+    """Raise NotAllowedError if an account that may not spend would send a key where nobody sends it yet."""
+    key, place = wanted.api_key_env, wanted.base_url.rstrip("/")
     if may_ask_models(by) or not key:
         return
-    if not Judge.objects.filter(endpoint__api_key_env=key, endpoint__base_url=place).exists():
+    if not Endpoint.objects.filter(api_key_env=key, base_url=place).exists():
         raise NotAllowedError(f"No judge sends {key} to {place} yet. {WHOM_TO_ASK}")
 
 

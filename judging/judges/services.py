@@ -252,18 +252,16 @@ def price_of(model: str, base_url: str) -> Price | None:
     return places.order_by("-base_url").first()
 
 
-def enter_price(judge: Judge, prices: Prices | None, by: Visitor | None = None) -> None:
-    """Set or remove what the judge's model costs at its endpoint, for all judges that ask it there."""
-    known, place = price_of(judge.model, judge.base_url), judge.base_url.rstrip("/")
-    if judge.is_simulated:
-        return
+def enter_price(endpoint: Endpoint, prices: Prices | None, by: Visitor | None = None) -> None:
+    """Set or remove what a model costs at its endpoint, for all who ask it there."""
+    known, place = price_of(endpoint.model, endpoint.base_url), endpoint.base_url
     if prices is None:
-        if Price.objects.filter(model=judge.model, base_url=place).delete()[0]:
-            record(Kind.JUDGE, by, f"Price of {judge.model} at {place} removed.")
+        if Price.objects.filter(model=endpoint.model, base_url=place).delete()[0]:
+            record(Kind.JUDGE, by, f"Price of {endpoint.model} at {place} removed.")
     elif known is None or known.prices != prices:
-        Price.objects.update_or_create(model=judge.model, base_url=place, defaults=vars(prices))
+        Price.objects.update_or_create(model=endpoint.model, base_url=place, defaults=vars(prices))
         now, before = _price_in_words(prices), _price_in_words(known.prices if known else None)
-        record(Kind.JUDGE, by, f"Price of {judge.model} at {place}: {now}. Before: {before}.")
+        record(Kind.JUDGE, by, f"Price of {endpoint.model} at {place}: {now}. Before: {before}.")
 
 
 def _price_in_words(prices: Prices | None) -> str:

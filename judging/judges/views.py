@@ -1,6 +1,5 @@
 import json
 from collections.abc import Iterator
-from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -17,21 +16,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.data.json_input import JSONInput
 from arena.models import Study
 from arena.pages.permissions import Visitor, staff_only
-from judging.endpoints.costs import Prices
-from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
+from judging.judges.forms import AskedForm, values_of
+from judging.judges.rights import check_may_change_what_is_asked
 from judging.judges.services import (
-    OF_ENDPOINT,
     SETTINGS,
     JudgeError,
     configure_judge,
     create_judge,
     enter_price,
-    known_endpoint,
     missing_key,
-    price_of,
     slug_of,
 )
-from judging.models import Endpoint, Judge
+from judging.models import Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import text_name
@@ -83,17 +79,6 @@ OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judg
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
 
 
-class AmountField(forms.DecimalField):
-    """Of money, or nothing."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, max_digits=12, decimal_places=6, min_value=0, **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        """Without the zeros that its column adds."""
-        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
-
-
 class ManyFiles(forms.FileField):
     def __init__(self, **options: Any) -> None:
         widget = type("ManyFilesInput", (forms.FileInput,), {"allow_multiple_selected": True})()
@@ -104,34 +89,14 @@ class ManyFiles(forms.FileField):
         return [super(ManyFiles, self).clean(one, initial) for one in given if one]
 
 
-class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
+class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
     """Rules live in judging.judges.services; this only shows them."""
 
     name = forms.CharField(max_length=200, help_text="Readers see it on the leaderboard.")
     slug = forms.SlugField(
         max_length=120, required=False, help_text="Leave empty to use the name. It cannot be changed later."
     )
-    prompt_price = AmountField(label="Input price", help_text="Per million tokens. Optional.")
-    reply_price = AmountField(label="Output price", help_text="Per million tokens. Optional.")
-    currency = forms.RegexField(
-        r"^[A-Z]{3}$",
-        initial="USD",
-        required=False,
-        help_text="Of the prices, such as USD or EUR.",
-        error_messages={"invalid": "Enter three capital letters, such as USD."},
-    )
     protocol = forms.ChoiceField()
-    api_key_env = forms.RegexField(
-        r"^[A-Za-z_][A-Za-z0-9_]*$",
-        label="Key variable",
-        max_length=100,
-        required=False,
-        help_text="The environment variable that holds the key, never the key itself. Set it when you start "
-        "the arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
-        error_messages={
-            "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
-        },
-    )
     wording_files = ManyFiles(
         label="Own wording",
         required=False,
@@ -161,7 +126,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, task: str = Task.COMPARE, **kwargs: Any) -> None:
         """The protocol decides the task of a judge; ``task`` is that of a new one without a protocol."""
         super().__init__(*args, **kwargs)
-        self.fields |= forms.fields_for_model(Endpoint, [*OF_ENDPOINT]) | self.fields
+        self.add_fields_of_endpoint()
         self.order_fields(self.field_order)
         self.fields["base_url"].required = False  # of simulated judges
         chosen = self.instance.protocol if self.instance.pk else ""
@@ -184,7 +149,7 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if self.instance.pk:
             self.fields["slug"].disabled = True
-            known = {"name": self.instance.name, "slug": self.instance.slug, **_of_endpoint(self.instance)}
+            known = {"name": self.instance.name, "slug": self.instance.slug, **values_of(self.instance.asks)}
             self.initial.update(known)
         if self.instance.wording:
             own.choices = [(name, name) for name in self.instance.wording]
@@ -234,8 +199,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             cleaned[name] = cleaned.get(name) or {}
             if not isinstance(cleaned[name], dict):
                 self.add_error(name, 'Enter a JSON object such as {"top_p": 0.9}.')
-        if (cleaned.get("prompt_price") is None) != (cleaned.get("reply_price") is None):
-            self.add_error("reply_price", "Enter both prices, or none.")
         return cleaned
 
     def clean_wording_files(self) -> dict[str, str]:
@@ -253,13 +216,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
     def _post_clean(self) -> None:
         """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
 
-    @property
-    def prices(self) -> Prices | None:
-        given = self.cleaned_data
-        if given["prompt_price"] is None:
-            return None
-        return Prices(given["prompt_price"], given["reply_price"], given["currency"] or "USD")
-
     def wanted(self) -> Judge:
         """The judge as the valid form describes it, not stored."""
         given = self.cleaned_data
@@ -267,18 +223,9 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         is_simulated = given["provider"] == Judge.Provider.SIMULATED
         return Judge(
             **{name: given[name] for name in CONFIG_FIELDS if name in given},
-            endpoint=None if is_simulated else self._endpoint(),
+            endpoint=None if is_simulated else self.endpoint(),
             wording=kept | given["wording_files"],
         )
-
-    def _endpoint(self) -> Endpoint:
-        """The endpoint that was asked for; a pace that nobody changed is that of others who share it."""
-        wanted = Endpoint(**{name: self.cleaned_data[name] for name in OF_ENDPOINT})
-        known = known_endpoint(wanted)
-        for name in Endpoint.PACE if known else ():
-            if name not in self.changed_data:
-                setattr(wanted, name, getattr(known, name))
-        return wanted
 
     @property
     def sharing(self) -> list[str]:
@@ -292,14 +239,13 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
         given = self.cleaned_data
         try:
             with transaction.atomic():
-                wanted = self.wanted()
-                known = price_of(wanted.model, wanted.base_url)
-                changes_price = known is not None and known.prices != self.prices
-                if self.instance.pk or changes_price or _changes_pace(wanted):
+                if self.wanted().endpoint:
+                    self.check_rights(by, is_stored=bool(self.instance.pk))
+                elif self.instance.pk:
                     check_may_change_what_is_asked(by)
-                check_may_bind(wanted, by)
                 stored = self._stored(given["slug"], given["name"], by)
-                enter_price(stored, self.prices, by)
+                if stored.endpoint:
+                    enter_price(stored.endpoint, self.prices, by)
                 return stored
         except JudgeError as error:
             self.add_error(None, str(error))
@@ -310,23 +256,6 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             return create_judge(slug, name, self.wanted(), by)
         fresh = Judge.objects.whole().get(pk=self.instance.pk)
         return configure_judge(fresh, name, self.wanted(), by)
-
-
-def _changes_pace(wanted: Judge) -> bool:
-    """Whether an endpoint that others share would get other limits."""
-    known = known_endpoint(wanted.asks)
-    return known is not None and any(
-        getattr(known, name) != getattr(wanted.asks, name) for name in Endpoint.PACE
-    )
-
-
-def _of_endpoint(judge: Judge) -> dict[str, Any]:
-    """The fields of the form that say whom a judge asks, and at which prices."""
-    found = {name: getattr(judge.asks, name) for name in OF_ENDPOINT}
-    price = price_of(judge.model, judge.base_url)
-    if price is None:
-        return found
-    return found | {"prompt_price": price.prompt, "reply_price": price.completion, "currency": price.currency}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -386,7 +315,7 @@ def _like(slug: str | None) -> dict[str, object]:
     if other is None:
         return {}
     copied = {name: getattr(other, name) for name in CONFIG_FIELDS if name not in NOT_COPIED}
-    return {"name": f"{other.name} (2)", **copied, **_of_endpoint(other)}
+    return {"name": f"{other.name} (2)", **copied, **values_of(other.asks)}
 
 
 @require_safe

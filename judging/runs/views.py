@@ -18,9 +18,10 @@ from arena.models import Answer, Assignment, Score, Study
 from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, scales
 from judging.endpoints.costs import in_words
+from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, missing_key, price_of
-from judging.judges.views import AmountField, JudgeForm, get_judge, show_form
+from judging.judges.views import JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel, Purse
 from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import QUESTIONS, ConfiguredProtocol

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_http_methods
 
 from arena.models import Study
 from arena.pages.permissions import staff_only
+from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError
-from judging.judges.views import AmountField
 from judging.models import Purse
 from judging.spending.budgets import set_budget
 

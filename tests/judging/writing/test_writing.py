@@ -96,7 +96,7 @@ def test_holes_are_filled_turn_by_turn(author: Author, model: ChatServer) -> Non
 def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatServer) -> None:
     model.script = lambda body: Answer("I am Loop, made by Loopcorp.", finish_reason="length")
     empty = make.make_completion(
-        prompt=Prompt.objects.earliest("pk"), contestant=author.contestant, turns=[], extra={"kept": 1}
+        prompt=services.holes(author)[0], contestant=author.contestant, turns=[], extra={"kept": 1}
     )
     revision = Study.objects.get().revision
     run = services.start(author, limit=1)

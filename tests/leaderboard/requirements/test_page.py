@@ -162,6 +162,9 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     assert own.content["questions"]
     assert page_of(admin_client, made.study, "?subset=hard").rows[0].measured.shown == "100.0%"
     assert admin_client.get(address).status_code == 200
+    text.extra = {"written": {"model": "loopback", "temperature": 0.5, "cut": [1]}}
+    text.save()
+    assert "cut at the token limit" in admin_client.get(address).content.decode()
 
 
 def test_while_people_rate_only_parts_with_numbers_are_offered(client, admin_client):

@@ -1,0 +1,93 @@
+"""What forms that name a model to ask share: its endpoint and its prices."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from arena.pages.permissions import Visitor
+from judging.endpoints.costs import Prices
+from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
+from judging.judges.services import OF_ENDPOINT, known_endpoint, price_of
+from judging.models import Endpoint
+
+
+class AmountField(forms.DecimalField):
+    """Of money, or nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, max_digits=12, decimal_places=6, min_value=0, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Without the zeros that its column adds."""
+        return format(value.normalize(), "f") if isinstance(value, Decimal) else value
+
+
+class AskedForm(forms.Form):
+    """Rules live in judging.judges; this only shows them."""
+
+    prompt_price = AmountField(label="Input price", help_text="Per million tokens. Optional.")
+    reply_price = AmountField(label="Output price", help_text="Per million tokens. Optional.")
+    currency = forms.RegexField(
+        r"^[A-Z]{3}$",
+        initial="USD",
+        required=False,
+        help_text="Of the prices, such as USD or EUR.",
+        error_messages={"invalid": "Enter three capital letters, such as USD."},
+    )
+    api_key_env = forms.RegexField(
+        r"^[A-Za-z_][A-Za-z0-9_]*$",
+        label="Key variable",
+        max_length=100,
+        required=False,
+        help_text="The environment variable that holds the key, never the key itself. Set it when you start "
+        "the arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
+        error_messages={
+            "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
+        },
+    )
+
+    def add_fields_of_endpoint(self) -> None:
+        self.fields |= forms.fields_for_model(Endpoint, [*OF_ENDPOINT]) | self.fields
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if (cleaned.get("prompt_price") is None) != (cleaned.get("reply_price") is None):
+            self.add_error("reply_price", "Enter both prices, or none.")
+        return cleaned
+
+    @property
+    def prices(self) -> Prices | None:
+        given = self.cleaned_data
+        if given["prompt_price"] is None:
+            return None
+        return Prices(given["prompt_price"], given["reply_price"], given["currency"] or "USD")
+
+    def endpoint(self) -> Endpoint:
+        """The endpoint that was asked for; a pace that nobody changed is that of others who share it."""
+        wanted = Endpoint(**{name: self.cleaned_data[name] for name in OF_ENDPOINT})
+        known = known_endpoint(wanted)
+        for name in Endpoint.PACE if known else ():
+            if name not in self.changed_data:
+                setattr(wanted, name, getattr(known, name))
+        return wanted
+
+    def check_rights(self, by: Visitor, *, is_stored: bool) -> None:
+        """Raise NotAllowedError unless this account may have the endpoint of the valid form asked so."""
+        wanted = self.endpoint()
+        known, price = known_endpoint(wanted), price_of(wanted.model, wanted.base_url)
+        changes_pace = known is not None and any(
+            getattr(known, name) != getattr(wanted, name) for name in Endpoint.PACE
+        )
+        if is_stored or changes_pace or (price is not None and price.prices != self.prices):
+            check_may_change_what_is_asked(by)
+        check_may_bind(wanted, by)
+
+
+def values_of(endpoint: Endpoint) -> dict[str, Any]:
+    """The fields of such a form for an endpoint and its prices."""
+    found = {name: getattr(endpoint, name) for name in OF_ENDPOINT}
+    price = price_of(endpoint.model, endpoint.base_url)
+    if price is None:
+        return found
+    return found | {"prompt_price": price.prompt, "reply_price": price.completion, "currency": price.currency}

@@ -1,0 +1,191 @@
+"""The operators' pages of models that write; models cost money."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from arena.data.json_input import JSONInput
+from arena.models import Contestant, Study
+from arena.pages.permissions import Visitor, staff_only
+from judging.judges.forms import AmountField, AskedForm, values_of
+from judging.judges.rights import may_ask_models
+from judging.judges.services import JudgeError, enter_price, missing_key_of
+from judging.models import Author, WritingCall, WritingRun
+from judging.models.writing import progress_of
+from judging.writing import services
+from judging.writing.authors import SAMPLING, configure_author
+from judging.writing.summary import estimated
+
+LAST_RUNS = 10
+MOST_ERRORS = 20
+
+MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price")
+ADVANCED = {
+    "Sampling": SAMPLING,
+    "Price": ("currency",),
+    "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
+}
+
+
+class AuthorForm(AskedForm):
+    name = forms.CharField(
+        max_length=200, help_text="As in the study. A name that is not there yet is added to its models."
+    )
+
+    def __init__(self, *args: Any, study: Study, author: Author | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._study, self._author = study, author
+        self.add_fields_of_endpoint()
+        self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes={"options": JSONInput})
+        self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
+        if author:
+            self.fields["name"].disabled = True
+            sampled = {name: getattr(author, name) for name in SAMPLING}
+            self.initial = {"name": author.contestant.name, **values_of(author.endpoint), **sampled}
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in MAIN]
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(title, [self[name] for name in names]) for title, names in ADVANCED.items()]
+
+    @property
+    def has_advanced_errors(self) -> bool:
+        return any(name not in MAIN for name in self.errors)
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"] or {}
+        if not isinstance(options, dict):
+            raise forms.ValidationError('Enter a JSON object such as {"top_p": 0.9}.')
+        return options
+
+    def store(self, by: Visitor) -> Author | None:
+        """The stored author; None, with an error of the form, if that cannot be."""
+        given = self.cleaned_data
+        wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
+        try:
+            with transaction.atomic():
+                self.check_rights(by, is_stored=self._author is not None)
+                author = configure_author(self._study, given["name"], wanted, by)
+                enter_price(author.endpoint, self.prices, by)
+                return author
+        except JudgeError as error:
+            self.add_error(None, str(error))
+            return None
+
+
+class StartForm(forms.Form):
+    limit = forms.IntegerField(
+        label="Number of answers", required=False, min_value=1, help_text="At most. Leave empty for all."
+    )
+    budget = AmountField(
+        label="Budget",
+        help_text="The run ends before it spends more, in the currency of the price. Optional.",
+    )
+
+
+@require_safe
+@staff_only
+def writing(request: HttpRequest, slug: str) -> HttpResponse:
+    """The models of a study that have an endpoint."""
+    study = get_object_or_404(Study, slug=slug)
+    authors = Author.objects.filter(contestant__study=study).select_related("contestant__study", "endpoint")
+    rows = [
+        (author, services.holes(author).count(), _last_runs(author, 1))
+        for author in authors.order_by("contestant__name")
+    ]
+    return render(request, "judging/writing.html", {"study": study, "rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def author_form(request: HttpRequest, slug: str, contestant: str = "") -> HttpResponse:
+    study = get_object_or_404(Study, slug=slug)
+    author = _author(study, contestant) if contestant else None
+    wanted = {"name": request.GET.get("name", "")}
+    form = AuthorForm(request.POST or None, study=study, author=author, initial=wanted)
+    if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
+        messages.success(request, f"Saved {stored.contestant.name}.")
+        if why := missing_key_of(stored.endpoint):
+            messages.warning(request, why)
+        return redirect("judge_author", slug, stored.contestant.slug)
+    known = study.contestants.filter(author=None, kind=Contestant.Kind.MODEL).values_list("name", flat=True)
+    context = {"study": study, "form": form, "author": author, "known": () if author else known}
+    return render(request, "judging/author_form.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpResponse:
+    """What a model could write, at which cost (GET); have it do so (POST)."""
+    study = get_object_or_404(Study, slug=slug)
+    author = _author(study, contestant)
+    form = StartForm(request.POST or (request.GET if "limit" in request.GET else None))
+    context: dict[str, Any] = {"study": study, "author": author, "form": form}
+    if form.is_valid():
+        limit, budget = form.cleaned_data["limit"], form.cleaned_data["budget"]
+        try:
+            if request.method == "POST":
+                services.start(author, limit, budget, request.user)
+                return redirect("judge_author", slug, contestant)
+            services.check_start(author, budget)
+            prompts = list(services.holes(author)[:limit])
+            context |= {"rows": estimated(author, prompts), "count": len(prompts)}
+        except JudgeError as error:
+            form.add_error(None, str(error))
+    context |= {
+        "holes": services.holes(author).count(),
+        "runs": _last_runs(author, LAST_RUNS),
+        "may_start": may_ask_models(request.user),
+    }
+    return render(request, "judging/author.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+@staff_only
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The progress alone, polled while there is anything left; the end reloads the page."""
+    run = _run(run_id)
+    response = render(request, "judging/_writing_run.html", _shown(run))
+    if not run.progress.left:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@staff_only
+def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = _run(run_id)
+    services.cancel(run, request.user)
+    messages.success(request, "Cancelled. Answers that are being written now are kept when they come.")
+    return redirect("judge_author", run.study.slug, run.author.contestant.slug)
+
+
+def _author(study: Study, contestant: str) -> Author:
+    found = Author.objects.select_related("contestant__study", "endpoint")
+    return get_object_or_404(found, contestant__study=study, contestant__slug=contestant)
+
+
+def _run(run_id: int) -> WritingRun:
+    found = WritingRun.objects.select_related("study", "author__contestant", "author__endpoint")
+    return get_object_or_404(found, pk=run_id)
+
+
+def _last_runs(author: Author, count: int) -> list[dict[str, Any]]:
+    runs = list(author.runs.all()[:count])
+    told = progress_of(runs)
+    return [_shown(run) | {"progress": told[run.pk]} for run in runs]
+
+
+def _shown(run: WritingRun) -> dict[str, Any]:
+    said = WritingCall.objects.filter(run=run).exclude(error="").order_by().values_list("error")
+    errors = said.annotate(count=Count("pk")).order_by("-count")[:MOST_ERRORS]
+    return {"run": run, "progress": run.progress, "errors": errors}
