@@ -159,6 +159,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
         )
         due = _open(snapshot, read, method, known, started, due)
         made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
+        packed = index.result()
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))
     made += about_texts.tables(known, ranked(snapshot, by_elo(made)))
@@ -167,7 +168,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     made += [confident] if confident else []
     snapshot.seconds = round(time.perf_counter() - started, 3)
     found = [SnapshotSlice(**vars(table)) for table in made]
-    return snapshot, found, index.result(), due
+    return snapshot, found, packed, due
 
 
 def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
