@@ -151,7 +151,7 @@ def manage(*arguments: str) -> None:
 def require_writable(folder: Path) -> None:
     """Raise BootstrapError if no file can be made in the folder."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

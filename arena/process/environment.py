@@ -200,7 +200,7 @@ def local_secret_key(var_dir: Path) -> str:
         pass
     draft = var_dir / f".secret_key.{os.getpid()}.{secrets.token_hex(4)}"
     try:
-        var_dir.mkdir(parents=True, exist_ok=True)
+        var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database of a local arena will be there
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise ImproperEnvironment(

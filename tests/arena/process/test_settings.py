@@ -171,6 +171,7 @@ def test_the_local_secret_key_is_made_once(tmp_path: Path) -> None:
     assert set(keys) == {(folder / "secret_key").read_text()}
     assert len(keys[0]) > 60
     assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert os.listdir(folder) == ["secret_key"]
 
 
