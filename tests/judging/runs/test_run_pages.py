@@ -91,7 +91,7 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     run.refresh_from_db()
     assert (run.purse.budget, run.purse.currency) == (Decimal(5), "EUR")
     assert 'name="budget" value="5"' in text(staff, f"/judging/runs/{run.pk}/")
-    assert "of 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
+    assert "Cost, budget 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
     assert "Budget: Enter a number." in posted(staff, url, budget="much")
 
 
