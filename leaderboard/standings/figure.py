@@ -52,9 +52,14 @@ def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any
     return {"data": traces, "layout": drawn_on}
 
 
+def has_intervals(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
+    """None has any with one prompt."""
+    return any(row["low"] is not None for _, content in boards for row in content["standings"])
+
+
 def _rating_axis(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     level = boards[0][1]["parameters"]["interval"] if boards else None
-    return "Score" if level is None else f"Score with {level:g}% interval"
+    return f"Score with {level:g}% interval" if has_intervals(boards) else "Score"
 
 
 def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: int, offset: float) -> Figure:

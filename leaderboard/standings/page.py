@@ -62,7 +62,7 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
+from leaderboard.standings.figure import above_map, count_map, has_intervals, intervals, win_rate_map
 from leaderboard.standings.rows import NO_TEXTS, About, Entry, OfTexts, StandingsView, TableQuery
 from leaderboard.standings.table import (
     WILSON_CAUTION,
@@ -641,10 +641,11 @@ def panels(board: Board) -> Iterator[Panel]:
 
 def _standings(board: Board) -> Panel:
     boards = board.by_raters()
+    has_lines = has_intervals(boards)
     return board.make_panel(
         "standings",
-        "Scores and intervals",
-        f"Dots are scores. Lines are the {board.interval_line}.",
+        "Scores and intervals" if has_lines else "Scores",
+        f"Dots are scores. Lines are the {board.interval_line}." if has_lines else "Without intervals.",
         lambda: standings_table(board.rows, board.setting.method, board.parameters),
         draw=lambda: intervals(board.order, boards),
         height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),

@@ -221,6 +221,7 @@ def test_one_prompt_resampled_gives_no_interval(client):
     page = text(client.get("/studies/one/"))
     assert "only one prompt to resample" in page
     assert "+0 / −0" not in page
+    assert "Lines are the" not in page
 
 
 def test_a_private_study_has_a_badge_for_staff(staff, made):
