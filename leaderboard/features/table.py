@@ -51,8 +51,9 @@ def _by_model(content: Content) -> str:
     known = [value for value in found if value is not None]
     if len(content["models"]) < 2 or not known:
         return ""
-    ends = dict.fromkeys((signed(min(known)), signed(max(known))))
-    return f"Among the answers of a single model it is {' to '.join(ends)}."
+    low, high = signed(min(known)), signed(max(known))
+    between = f"is {low}" if low == high else f"ranges from {low} to {high}"
+    return f"Among the answers of a single model it {between}."
 
 
 def _picks(pairs: Content | None) -> str:

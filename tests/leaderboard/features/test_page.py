@@ -47,10 +47,10 @@ def test_the_page_says_what_a_feature_is_worth(client, study):
     assert [option.label for option in page.switches[0].options] == ["People", "Judge", "Judge, text scores"]
     assert [option.label for option in page.switches[1].options] == ["Mean log-probability", "Entropy"]
     assert page.verdict[0].startswith("Spearman’s correlation of Mean log-probability and People is 0.")
-    assert page.verdict[1].startswith("Among the answers of a single model it is ")
+    assert page.verdict[1].startswith("Among the answers of a single model it ranges from ")
     own = [row["Spearman"] for row in records(client, page.panel("models").csv_url)]
     assert [f"{float(value):.2f}" for value in sorted(own)] == ["0.15", "0.43", "0.97"]
-    assert "it is 0.15 to 0.97. " in page.verdict[1]
+    assert "it ranges from 0.15 to 0.97. " in page.verdict[1]
     assert " The feature picks the preferred answer in " in page.verdict[1]
     assert "chance would be 50%" in page.verdict[1]
     slugs = ["correlations", "pairs", "models", "answers", "deciles", "standings", "weakest"]
