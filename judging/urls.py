@@ -30,6 +30,11 @@ urlpatterns = [
         writing_views.author_form,
         name="judge_author_edit",
     ),
+    path(
+        "writing/<slug:slug>/model/<slug:contestant>/probe/",
+        writing_views.probe_endpoint,
+        name="judge_author_probe",
+    ),
     path("writing-runs/<int:run_id>/progress/", writing_views.run_progress, name="judge_writing_progress"),
     path("writing-runs/<int:run_id>/cancel/", writing_views.cancel_run, name="judge_writing_cancel"),
     path("runs/new/", views.start_run, name="judge_run_new"),

@@ -70,6 +70,11 @@ def logprob_of(entry: object) -> float:
     return min(0.0, max(value, -1e9))
 
 
+def tokens_of_text(reply: Reply) -> Sequence[Token]:
+    """The tokens that make up the text of a reply, without thinking; none where they make up another one."""
+    return _tokens_within(reply.tokens, reply.text, (0, len(reply.text))) if reply.text else ()
+
+
 AROUND: Final = " \t\r\n([{*_`\"'"  # what a token may carry around its answer: " 5", " (a"
 LONGEST_TOKEN: Final = 40  # characters of a token that are stored
 

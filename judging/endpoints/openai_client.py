@@ -93,7 +93,8 @@ NOT_RETRYABLE = frozenset({*REDIRECTS, 400, 401, 402, 403, 404, 405, 410, 413, 4
 """HTTP errors that the same request would meet again."""
 
 NO_LOGPROBS = (
-    "This endpoint returns no logprobs for this model. Untick Ask for logprobs in the judge's settings."
+    "This endpoint returns no logprobs for this model. Untick Ask for logprobs in the judge's settings, or "
+    "probe the model that writes again."
 )
 
 TOP_LOGPROBS = 20

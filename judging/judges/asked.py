@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from judging.endpoints import costs
-from judging.endpoints.client import Client, NoReplyError, Request
+from judging.endpoints.client import NoReplyError, Request
 from judging.endpoints.keys import KeyVariableError, read_key, unset_key
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
@@ -64,7 +64,7 @@ class AskedModel:
             logprobs=logprobs,
         )
 
-    def client(self) -> Client:
+    def client(self) -> OpenAIClient:
         """Raises NoReplyError if there is no key that can be sent, or the address may not be asked."""
         try:
             key = read_key(self.endpoint.api_key_env, os.environ)

@@ -24,6 +24,18 @@ class Endpoint(models.Model):
         null=True, blank=True, help_text="Input and output together. Leave empty for no limit."
     )
 
+    vocabulary = models.PositiveIntegerField(
+        "tokens in the vocabulary",
+        null=True,
+        blank=True,
+        help_text="That the model knows. Without it, entropy has no upper bound.",
+    )
+    gives = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What a probe found it tells about the probabilities of tokens, and when.",
+    )
+
     class Meta:
         ordering = ["model", "base_url", "api_key_env"]
         constraints = [

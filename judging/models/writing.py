@@ -15,6 +15,7 @@ from arena.models import Completion, Prompt, Study
 from judging.models.endpoints import Author
 from judging.models.purses import Payer, Purse
 from judging.models.requests import StandingRequest
+from judging.models.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,17 @@ class WritingProgress:
 
 
 class WritingRun(models.Model):
-    """A contestant writes answers that are missing; what became of them is counted from its calls."""
+    """A contestant's model writes answers that are missing, or reads texts; counted from its calls."""
 
+    class Kind(models.TextChoices):
+        WRITE = "write", "Writes answers"
+        READ = "read", "Reads texts"
+
+    kind = models.CharField(max_length=5, choices=Kind, default=Kind.WRITE)
     study = models.ForeignKey(Study, models.CASCADE, related_name="writing_runs")
     author = models.ForeignKey(Author, models.CASCADE, related_name="runs")
-    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Most answers to write.")
-    wanted = models.PositiveIntegerField(default=0, help_text="Answers to write.")
+    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Most answers to write or read.")
+    wanted = models.PositiveIntegerField(default=0, help_text="Answers to write, or texts to read.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -78,7 +84,7 @@ class WritingRun(models.Model):
 
 
 class WritingCall(StandingRequest):
-    """A request to a contestant's model for its answer to one turn of a prompt.
+    """A request to a contestant's model for its answer to one turn of a prompt, or to read a text.
 
     ``messages`` hold its answers to the turns before; the answer is stored with the reply to the last turn.
     """
@@ -87,13 +93,25 @@ class WritingCall(StandingRequest):
     author = models.ForeignKey(Author, models.CASCADE, related_name="calls", help_text="That of the run.")
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="writing_calls")
     turn = models.PositiveSmallIntegerField(default=1, help_text="From 1.")
+    text = models.CharField(
+        max_length=12, choices=Trace.Text, blank=True, help_text="What is read. Empty: an answer is written."
+    )
     is_last = models.BooleanField(default=False, help_text="Its reply completes the answer.")
     sampling = models.JSONField(default=dict, help_text="The model and the options it was asked with.")
     cut = models.JSONField(
         default=list, help_text="Turns up to this whose answer was cut at the token limit."
     )
     completion = models.ForeignKey(
-        Completion, models.SET_NULL, null=True, blank=True, related_name="writing_calls"
+        Completion,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="writing_calls",
+        help_text="That it has written, or reads.",
+    )
+    tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Those that packed tells of.")
+    packed = models.BinaryField(
+        null=True, help_text="As of a trace, until the last turn is there and the completion has one."
     )
 
     class Meta:
@@ -101,8 +119,13 @@ class WritingCall(StandingRequest):
         constraints = [
             models.UniqueConstraint(
                 fields=["author", "prompt"],
-                condition=Q(state__in=["waiting", "in_flight"]),
+                condition=Q(state__in=["waiting", "in_flight"], text=""),
                 name="writing_call_one_live",
+            ),
+            models.UniqueConstraint(
+                fields=["author", "completion", "turn", "text"],
+                condition=Q(state__in=["waiting", "in_flight"]) & ~Q(text=""),
+                name="reading_call_one_live",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["waiting", "in_flight", "replied", "failed"]),
@@ -150,6 +173,12 @@ def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
     found = {row["run"]: {name: row[name] for name in row if name != "run"} for row in counted}
     purses = {purse.writing_id: purse for purse in Purse.objects.filter(writing__in=runs)}
     return {run.pk: _progress(run, found.get(run.pk, {}), purses[run.pk]) for run in runs}
+
+
+def errors_of(run: WritingRun) -> models.QuerySet[WritingCall, tuple[str, int]]:
+    """What went wrong and how often, most often first."""
+    said = WritingCall.objects.filter(run=run).exclude(error="").order_by().values_list("error")
+    return said.annotate(count=Count("pk")).order_by("-count")
 
 
 def _progress(run: WritingRun, counted: dict[str, Any], purse: Purse) -> WritingProgress:

@@ -170,12 +170,12 @@ class Requests(ABC, Generic[Row]):
             limiting.cancel_one(call)
             return 0.0, False
         _lend_connection()
-        result, _ = attempt(lambda: self.ask(model, messages), f"{self.about} {row.pk}")
+        result, _ = attempt(lambda: self.ask(row, model, messages), f"{self.about} {row.pk}")
         [outage] = limiting.note_ended([limiting.ended_call(call, result)])
         retry_until(partial(self._end, row, result, outage), timezone.now() + model.lease)
         return 0.0, True
 
-    def ask(self, model: AskedModel, messages: list[Message]) -> Reply:
+    def ask(self, row: Row, model: AskedModel, messages: list[Message]) -> Reply:
         return model.client().ask(model.request(messages))
 
     def _held(self, row: Row) -> QuerySet[Row]:

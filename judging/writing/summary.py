@@ -1,4 +1,4 @@
-"""What writing would take, in words."""
+"""What writing or reading would take, in words."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -6,14 +6,21 @@ from decimal import Decimal
 from arena.models import Prompt
 from judging.endpoints.costs import Range, Total, in_words
 from judging.models import Author
-from judging.writing.services import estimate
+from judging.writing.reading import Target
+from judging.writing.services import estimate, estimate_reading
 
 
 def estimated(author: Author, prompts: Sequence[Prompt]) -> list[tuple[str, str]]:
     """Pairs of a label and a value."""
-    found = estimate(author, prompts)
+    return [("Answers", f"{len(prompts):,}"), *_taken(author, estimate(author, prompts))]
+
+
+def estimated_reading(author: Author, targets: Sequence[Target]) -> list[tuple[str, str]]:
+    return [("Texts", f"{len(targets):,}"), *_taken(author, estimate_reading(author, targets))]
+
+
+def _taken(author: Author, found: Total) -> list[tuple[str, str]]:
     return [
-        ("Answers", f"{len(prompts):,}"),
         ("Model", str(author.endpoint)),
         ("Calls", f"{found.calls.low:,}"),
         ("Input tokens", _range(found.prompt_tokens)),

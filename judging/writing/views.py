@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.data.json_input import JSONInput
@@ -16,19 +16,28 @@ from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, enter_price, missing_key_of
-from judging.models import Author, WritingCall, WritingRun
-from judging.models.writing import progress_of
-from judging.writing import services
+from judging.models import Author, Endpoint, WritingRun
+from judging.models.writing import errors_of, progress_of
+from judging.writing import reading, services
 from judging.writing.authors import SAMPLING, configure_author
-from judging.writing.summary import estimated
+from judging.writing.probing import gifts, probe
+from judging.writing.summary import estimated, estimated_reading
 
 LAST_RUNS = 10
 MOST_ERRORS = 20
+
+READ, REFERENCES = WritingRun.Kind.READ.value, "references"
+KINDS = [
+    (WritingRun.Kind.WRITE.value, "writes the answers that are missing"),
+    (READ, "reads its answers, for their probabilities"),
+    (REFERENCES, "reads its answers and the reference answers"),
+]
 
 MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price")
 ADVANCED = {
     "Sampling": SAMPLING,
     "Price": ("currency",),
+    "Probabilities": ("vocabulary",),
     "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
 }
 
@@ -43,11 +52,13 @@ class AuthorForm(AskedForm):
         self._study, self._author = study, author
         self.add_fields_of_endpoint()
         self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes={"options": JSONInput})
+        self.fields |= forms.fields_for_model(Endpoint, ["vocabulary"])
         self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if author:
             self.fields["name"].disabled = True
             sampled = {name: getattr(author, name) for name in SAMPLING}
             self.initial = {"name": author.contestant.name, **values_of(author.endpoint), **sampled}
+            self.initial["vocabulary"] = author.endpoint.vocabulary
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -71,6 +82,7 @@ class AuthorForm(AskedForm):
         """The stored author; None, with an error of the form, if that cannot be."""
         given = self.cleaned_data
         wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
+        wanted.endpoint.vocabulary = given["vocabulary"]
         try:
             with transaction.atomic():
                 self.check_rights(by, is_stored=self._author is not None)
@@ -83,6 +95,9 @@ class AuthorForm(AskedForm):
 
 
 class StartForm(forms.Form):
+    """What to show the cost of, and then to start."""
+
+    kind = forms.ChoiceField(choices=KINDS, initial=WritingRun.Kind.WRITE, label="The model", required=False)
     limit = forms.IntegerField(
         label="Number of answers", required=False, min_value=1, help_text="At most. Leave empty for all."
     )
@@ -131,22 +146,52 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
     form = StartForm(request.POST or (request.GET if "limit" in request.GET else None))
     context: dict[str, Any] = {"study": study, "author": author, "form": form}
     if form.is_valid():
-        limit, budget = form.cleaned_data["limit"], form.cleaned_data["budget"]
         try:
             if request.method == "POST":
-                services.start(author, limit, budget, request.user)
+                _start(author, form.cleaned_data, request.user)
                 return redirect("judge_author", slug, contestant)
-            services.check_start(author, budget)
-            prompts = list(services.holes(author)[:limit])
-            context |= {"rows": estimated(author, prompts), "count": len(prompts)}
+            context["rows"] = _estimated(author, form.cleaned_data)
         except JudgeError as error:
             form.add_error(None, str(error))
     context |= {
         "holes": services.holes(author).count(),
         "runs": _last_runs(author, LAST_RUNS),
         "may_start": may_ask_models(request.user),
+        "gifts": gifts(author),
+        "probed_at": parse_datetime(author.endpoint.gives.get("at", "")),
+        "reads": reading.way(author.endpoint) is not None,
     }
     return render(request, "judging/author.html", context, status=422 if form.errors else 200)
+
+
+def _estimated(author: Author, chosen: dict[str, Any]) -> list[tuple[str, str]]:
+    """Raises JudgeError."""
+    kind, limit, budget = chosen["kind"], chosen["limit"], chosen["budget"]
+    if kind in (READ, REFERENCES):
+        services.check_start_reading(author, budget)
+        return estimated_reading(author, reading.targets(author, kind == REFERENCES, limit))
+    services.check_start(author, budget)
+    return estimated(author, list(services.holes(author)[:limit]))
+
+
+def _start(author: Author, chosen: dict[str, Any], by: Visitor) -> None:
+    """Raises JudgeError."""
+    kind, limit, budget = chosen["kind"], chosen["limit"], chosen["budget"]
+    if kind in (READ, REFERENCES):
+        services.start_reading(author, limit, budget, by, references=kind == REFERENCES)
+    else:
+        services.start(author, limit, budget, by)
+
+
+@require_POST
+@staff_only
+def probe_endpoint(request: HttpRequest, slug: str, contestant: str) -> HttpResponse:
+    author = _author(get_object_or_404(Study, slug=slug), contestant)
+    try:
+        probe(author, request.user)
+    except JudgeError as error:
+        messages.error(request, str(error))
+    return redirect("judge_author", slug, contestant)
 
 
 @require_safe
@@ -186,6 +231,4 @@ def _last_runs(author: Author, count: int) -> list[dict[str, Any]]:
 
 
 def _shown(run: WritingRun) -> dict[str, Any]:
-    said = WritingCall.objects.filter(run=run).exclude(error="").order_by().values_list("error")
-    errors = said.annotate(count=Count("pk")).order_by("-count")[:MOST_ERRORS]
-    return {"run": run, "progress": run.progress, "errors": errors}
+    return {"run": run, "progress": run.progress, "errors": errors_of(run)[:MOST_ERRORS]}

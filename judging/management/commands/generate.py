@@ -1,121 +1,44 @@
 """Have a model write the answers that a study lacks, and watch it."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from datetime import timedelta
 from decimal import Decimal
-from time import sleep
 from typing import Any
 
-from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Count
-from django.utils import timezone
+from django.core.management.base import CommandError
 
-from arena.api.auth import operator_token
-from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError
-from judging.management.commands.judge import amount
-from judging.models import Author, WritingCall, WritingProgress, WritingRun
-from judging.runs.committing import retry_until
-from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
+from judging.models import Author, WritingRun
 from judging.writing import services
+from judging.writing.following import Row, RunCommand, author_named
+from judging.writing.probing import gifts, probe
 from judging.writing.summary import estimated
 
-POLL_SECONDS = 1.0
-PATIENCE = timedelta(minutes=1)  # while the database is away
 
-
-class Command(BaseCommand):
+class Command(RunCommand):
     help = "Let a model write the answers that it lacks in a study. Needs a running arena."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="slug of the study")
-        parser.add_argument("--contestant", metavar="SLUG", required=True, help="slug of the model there")
-        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of answers")
+        super().add_arguments(parser)
         parser.add_argument(
-            "--budget", metavar="AMOUNT", help="maximum cost, in the currency of the model's price"
+            "--probe", action="store_true", help="only find out which features the endpoint can give"
         )
-        parser.add_argument("--dry-run", action="store_true", help="only estimate calls and cost")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        limit, given = options["limit"], amount(options["budget"])
-        budget = None if given is None else Decimal(given)
-        if limit is not None and limit < 1:
-            raise CommandError("The limit must be at least 1.")
-        author = _author(options["study"], options["contestant"])
-        prompts = list(services.holes(author)[:limit])
-        for name, value in estimated(author, prompts):
-            self.stdout.write(f"{name:<15}{value}")
-        if options["dry_run"]:
+        if not options["probe"]:
+            super().handle(*args, **options)
             return
-        _check_running()
+        author = author_named(options["study"], options["contestant"])
         try:
-            run = services.start(author, limit, budget)
+            probe(author)
         except JudgeError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"Run {run.pk}: {author.contestant} writes {run.wanted:,} answers.")
-        try:
-            told = self._followed(run)
-        except KeyboardInterrupt:
-            self.stdout.write(f"\nRun {run.pk} continues in the arena.")
-            return
-        for why, count in _errors(run):
-            self.stdout.write(f"{count:,} × {why}")
-        if told.failed:
-            raise SystemExit(1)
+        for gift in gifts(author):
+            self.stdout.write(f"{gift.label}: {gift.how or f'no, it needs {gift.needs}'}")
 
-    def _followed(self, run: WritingRun) -> WritingProgress:
-        shown = ""
-        while True:
-            told = retry_until(lambda: run.progress, timezone.now() + PATIENCE)
-            if (said := _said(told)) != shown:
-                self.stdout.write(said)
-                self.stdout.flush()
-                shown = said
-            if not told.left:
-                return told
-            sleep(POLL_SECONDS)
+    def estimated(self, author: Author, limit: int | None, options: dict[str, Any]) -> list[Row]:
+        return estimated(author, list(services.holes(author)[:limit]))
 
-
-def _author(study: str, contestant: str) -> Author:
-    found = Author.objects.filter(contestant__study__slug=study, contestant__slug=contestant)
-    author = found.select_related("endpoint", "contestant__study").first()
-    if author is None:
-        raise CommandError(
-            f'The study "{study}" has no model "{contestant}" that can be asked. Add its endpoint on the '
-            "study's page Models that write."
-        )
-    return author
-
-
-def _check_running() -> None:
-    """A broker in memory has no workers but those of the running arena."""
-    if not settings.EMBEDDED_WORKER:
-        return
-    try:
-        ArenaClient(operator_token()).get("/studies/")
-    except ArenaUnreachableError as error:
-        raise CommandError(
-            f"{error}. Start it with make run, or put ARENA_URL=http://host:port first."
-        ) from error
-
-
-def _said(told: WritingProgress) -> str:
-    parts = [f"{told.ended:,}/{told.wanted:,} done: {told.written:,} written"]
-    counts = {
-        "cut at the token limit": told.cut,
-        "failed": told.failed,
-        "had another answer by then": told.left_out,
-        "not asked": told.dropped,
-        "calls abandoned": told.abandoned,
-    }
-    parts += [f"{count:,} {words}" for words, count in counts.items() if count]
-    if told.cost is not None:
-        parts.append(f"cost {in_words(told.cost, told.currency)}")
-    return "; ".join(parts)
-
-
-def _errors(run: WritingRun) -> Iterator[tuple[str, int]]:
-    failed = WritingCall.objects.filter(run=run).exclude(error="").order_by().values_list("error")
-    yield from failed.annotate(n=Count("pk")).order_by("-n")
+    def begin(
+        self, author: Author, limit: int | None, budget: Decimal | None, options: dict[str, Any]
+    ) -> WritingRun:
+        return services.start(author, limit, budget)

@@ -1,4 +1,4 @@
-"""`manage.py generate`, with the arena's threads played by the command's own waiting."""
+"""`manage.py generate` and `traces`, with the arena's threads played by the command's own waiting."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -7,29 +7,29 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from judging.management.commands import generate
 from judging.models import WritingRun
 from judging.runs import queue
-from judging.writing import services
+from judging.writing import following, services
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.endpoints.worded import WordModel
 
-Generate = Callable[..., str]
+Command = Callable[..., str]
 
 
 @pytest.fixture
-def run_generate(db: None, model: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Generate:
+def run_command(db: None, model: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setattr(queue, "nudge_writing", lambda waiting: None)
-    monkeypatch.setattr(generate, "_check_running", lambda: None)
-    monkeypatch.setattr(generate, "sleep", lambda seconds: services.work_off())
+    monkeypatch.setattr(following, "check_running", lambda: None)
+    monkeypatch.setattr(following, "sleep", lambda seconds: services.work_off())
     study = make.make_small_study(prompts=3, contestants=1, slug="rivers")
     contestant = make.make_contestant(study=study, slug="loop", name="Loop")
     make.make_author(contestant=contestant, base_url=model.url, max_tokens=100)
 
-    def run(*options: str) -> str:
+    def run(*options: str, name: str = "generate") -> str:
         said = StringIO()
         try:
-            call_command("generate", "rivers", "--contestant", "loop", *options, stdout=said)
+            call_command(name, "rivers", "--contestant", "loop", *options, stdout=said)
         except SystemExit as ended:
             said.write(f"exit {ended.code}")
         return said.getvalue()
@@ -37,15 +37,15 @@ def run_generate(db: None, model: ChatServer, monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
-def test_it_estimates_starts_and_follows(run_generate: Generate, model: ChatServer) -> None:
+def test_it_estimates_starts_and_follows(run_command: Command, model: ChatServer) -> None:
     make.make_price()
-    assert "at most" in run_generate("--dry-run")
+    assert "at most" in run_command("--dry-run")
     assert not WritingRun.objects.exists()
-    said = run_generate("--limit", "2", "--budget", "0.1")
+    said = run_command("--limit", "2", "--budget", "0.1")
     assert "2/2 done: 2 written" in said
     assert "exit" not in said
     model.script = lambda body: Answer(status=403, raw=b"{}")
-    said = run_generate()
+    said = run_command()
     assert "1 failed" in said
     assert "does not allow the request" in said
     assert said.endswith("exit 1")
@@ -60,6 +60,17 @@ def test_it_estimates_starts_and_follows(run_generate: Generate, model: ChatServ
         (("--contestant", "other"), "no model"),
     ],
 )
-def test_what_cannot_start_is_told(run_generate: Any, options: tuple[str, ...], why: str) -> None:
+def test_what_cannot_start_is_told(run_command: Any, options: tuple[str, ...], why: str) -> None:
     with pytest.raises(CommandError, match=why):
-        run_generate(*options)
+        run_command(*options)
+
+
+def test_a_probe_tells_what_texts_can_be_read_for(run_command: Command, model: ChatServer) -> None:
+    words = WordModel(seed=1, vocabulary=40)
+    model.script = lambda body: Answer(raw=words.reply(body))
+    run_command()
+    with pytest.raises(CommandError, match="Probe it first"):
+        run_command(name="traces")
+    assert "Entropy: a lower bound, while it writes and by reading" in run_command("--probe")
+    assert "Texts          3" in run_command("--dry-run", name="traces")
+    assert "2/2 done: 2 read" in run_command("--limit", "2", name="traces")
