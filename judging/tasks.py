@@ -79,9 +79,9 @@ def convene_panel(panel_id: int) -> None:
 
 @shared_task  # type: ignore[untyped-decorator]
 def propose(_: int) -> None:
-    proposing_services.work_off()
+    proposing_services.work_off(_is_stopping)
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def write(_: int) -> None:
-    writing_services.work_off()
+    writing_services.work_off(_is_stopping)

@@ -79,7 +79,7 @@ def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | No
         new = [row for row in rows if row.prompt_id not in taken]
         ProposalCall.objects.bulk_create(new)
         if new:
-            transaction.on_commit(lambda: _proposals.nudge(len(new)))
+            transaction.on_commit(lambda: _proposals.ask_soon(len(new)))
     return len(new)
 
 
@@ -91,6 +91,7 @@ def stop(study: Study) -> int:
 class _Proposals(Requests[ProposalCall]):
     rows = ProposalCall
     endpoint = "judge__endpoint"
+    queue = "proposals"
     needed = ("prompt__study", "judge__rater", "judge__endpoint")
     about = "proposal"
 
@@ -103,8 +104,8 @@ class _Proposals(Requests[ProposalCall]):
     def alike(self, row: ProposalCall) -> QuerySet[ProposalCall]:
         return ProposalCall.objects.filter(judge=row.judge, prompt__study=row.prompt.study_id)
 
-    def nudge(self, waiting: int) -> None:
-        queue.nudge_proposals(waiting)
+    def nudge(self, threads: int) -> None:
+        queue.nudge_proposals(threads)
 
     def keep(self, row: ProposalCall, reply: Reply) -> None:
         found = [Wording(*each) for each in wording.read(reply.text)]

@@ -8,6 +8,7 @@ the most that it can have cost, and asked again.
 import random
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Lock
@@ -49,6 +50,9 @@ class Requests(ABC, Generic[Row]):
     needed: tuple[str, ...]
     """What asking about a row reads beside it."""
 
+    queue: str
+    """Whose slots its threads take."""
+
     about: str
     """What a request is, in logs."""
 
@@ -72,8 +76,8 @@ class Requests(ABC, Generic[Row]):
         """The requests that what keeps this one from being asked keeps, too."""
 
     @abstractmethod
-    def nudge(self, waiting: int) -> None:
-        """Have threads work on so many requests."""
+    def nudge(self, threads: int) -> None:
+        """Have so many threads work on them."""
 
     def why_not(self, row: Row) -> str:
         """Why a claimed row is not to be asked any more; "" if it is."""
@@ -83,13 +87,18 @@ class Requests(ABC, Generic[Row]):
         """Note in a row what is asked."""
         row.messages, row.model = messages, model.model
 
+    def ask_soon(self, waiting: int) -> None:
+        """Have threads work on so many requests, beside those of this process that do already."""
+        free = settings.QUEUES[self.queue] - self._at_work
+        if count := min(waiting, free):
+            self.nudge(count)
+
     def sweep(self, now: datetime | None = None) -> int:
         """Ask again what a dead process asked, and see that the rest is asked; how many wait."""
         now = now or timezone.now()
         self._abandon(self.rows._default_manager.filter(state=State.IN_FLIGHT, deadline__lte=now))
         due = self._due().count()
-        if due and not self._at_work:
-            self.nudge(due)
+        self.ask_soon(due)
         return due
 
     def abandon_orphans(self) -> int:
@@ -111,14 +120,14 @@ class Requests(ABC, Generic[Row]):
         row.save()
         return True
 
-    def work_off(self) -> int:
-        """Ask what is due, one after the other, until there is nothing; how many."""
+    def work_off(self, is_stopping: Callable[[], bool] = bool) -> int:
+        """Ask what is due, one after the other, until there is nothing or the process stops; how many."""
         until, asked = timezone.now() + LONGEST, 0
         waits: dict[int, float] = {}  # seconds, by endpoint
         with self._lock:
             self._at_work += 1
         try:
-            while timezone.now() < until:
+            while timezone.now() < until and not is_stopping():
                 row = self._next(waits)
                 if row is not None:
                     asked += self._ask_once(row, waits)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from django.conf import settings
-
 from arena.process.nudging import nudge
 
 JUDGE = "judging.tasks.judge_assignment"
@@ -30,9 +28,9 @@ def nudge_feed(run: int, seconds: float) -> None:
     nudge(FEED, [run], seconds)
 
 
-def nudge_proposals(waiting: int) -> None:
-    nudge(PROPOSE, range(min(waiting, settings.QUEUES["proposals"])))
+def nudge_proposals(threads: int) -> None:
+    nudge(PROPOSE, range(threads))
 
 
-def nudge_writing(waiting: int) -> None:
-    nudge(WRITE, range(min(waiting, settings.QUEUES["writing"])))
+def nudge_writing(threads: int) -> None:
+    nudge(WRITE, range(threads))

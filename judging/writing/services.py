@@ -207,7 +207,7 @@ def _open(run: WritingRun, budget: Decimal | None, currency: str, what: str) -> 
         f"{author.contestant.name} {what}, {author.endpoint}. {limits}",
         study=run.study,
     )
-    transaction.on_commit(lambda: queue.nudge_writing(run.wanted))
+    transaction.on_commit(lambda: _writing.ask_soon(run.wanted))
 
 
 def cancel(run: WritingRun, by: Visitor | None = None) -> None:
@@ -273,6 +273,7 @@ def _answers(row: WritingCall) -> list[str]:
 class _Writing(Requests[WritingCall]):
     rows = WritingCall
     endpoint = "author__endpoint"
+    queue = "writing"
     needed = ("run", "prompt__study", "author__endpoint", "author__contestant", "completion__prompt")
     about = "answer"
 
@@ -287,8 +288,8 @@ class _Writing(Requests[WritingCall]):
     def alike(self, row: WritingCall) -> QuerySet[WritingCall]:
         return WritingCall.objects.filter(run=row.run_id)
 
-    def nudge(self, waiting: int) -> None:
-        queue.nudge_writing(waiting)
+    def nudge(self, threads: int) -> None:
+        queue.nudge_writing(threads)
 
     def why_not(self, row: WritingCall) -> str:
         contestant = row.author.contestant

@@ -30,7 +30,7 @@ from tests.faults.evidence import Line, lines
 from tests.faults.holes import holes
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
-from tests.faults.writing import written
+from tests.faults.writing import written_embedded, written_production
 from tests.judging.endpoints.server import ChatServer, mixed
 from tests.judging.protocols.scripted import scripted
 
@@ -67,7 +67,10 @@ CASES = {
     Production.name: Case(services.missing_here, partial(runs, Production.name)),
     "backup": Case(services.missing_here, backups),
     "disk": Case(full_disk.missing_here, lambda given: {"disk": full_disk.full_disk}),
-    "writing": Case(lambda: "", lambda given: {"writing": written}),
+    "writing": Case(
+        services.missing_here,
+        lambda given: {"writing, embedded": written_embedded, "writing, production": written_production},
+    ),
     "holes": Case(lambda: "", lambda given: {"holes": holes}),
     "deploy": Case(deploying.missing_here, lambda given: {"deploy": deploying.deploy}),
 }

@@ -21,6 +21,8 @@ from judging.writing import services
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 
+pytestmark = pytest.mark.both_databases
+
 COST = Decimal("0.00028")
 """Of a reply of the loopback model, by hand: 100 tokens at 2 and 10 at 8 a million."""
 
