@@ -5,7 +5,18 @@ from django.contrib import admin
 
 from arena.admin import ReadOnlyAdmin
 from judging.judges.services import JudgeError, check_url
-from judging.models import Author, Endpoint, Judge, JudgeCall, JudgeRun, Price, ProposalCall, Purse
+from judging.models import (
+    Author,
+    Endpoint,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    Price,
+    ProposalCall,
+    Purse,
+    WritingCall,
+    WritingRun,
+)
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -67,8 +78,19 @@ class AuthorAdmin(ReadOnlyAdmin):
 
 @admin.register(Purse)
 class PurseAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "scope", "run", "study", "day", "budget", "spent", "reserved", "currency"]
-    list_select_related = ["run", "study"]
+    list_display = [
+        "pk",
+        "scope",
+        "run",
+        "writing",
+        "study",
+        "day",
+        "budget",
+        "spent",
+        "reserved",
+        "currency",
+    ]
+    list_select_related = ["run", "writing__author__contestant", "study"]
     list_filter = ["scope"]
 
 
@@ -99,3 +121,17 @@ class ProposalCallAdmin(ReadOnlyAdmin):
     list_display = ["pk", "prompt", "judge", "model", "state", "proposed", "cost", "created_at"]
     list_filter = ["state"]
     list_select_related = ["prompt", "judge__rater"]
+
+
+@admin.register(WritingRun)
+class WritingRunAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "study", "author", "kind", "wanted", "created_at", "cancelled_at"]
+    list_select_related = ["study", "author__contestant", "author__endpoint"]
+    list_filter = ["kind"]
+
+
+@admin.register(WritingCall)
+class WritingCallAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "run", "prompt", "turn", "text", "model", "state", "attempt", "cost"]
+    list_filter = ["state", "text"]
+    list_select_related = ["run__author__contestant", "prompt"]
