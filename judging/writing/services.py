@@ -254,6 +254,7 @@ def _next_turn(run: WritingRun, row: WritingCall) -> WritingCall:
         turn=row.turn + 1,
         is_last=row.turn + 1 == len(row.prompt.turns),
         messages=_messages(row.prompt, [*_answers(row), row.raw_reply]),
+        sampling=row.sampling,
         cut=row.cut,
     )
 
@@ -300,6 +301,8 @@ class _Writing(Requests[WritingCall]):
             return f"{contestant.name} is retired, so it writes nothing new."
         if row.prompt.study.is_closed:
             return "The study is closed, so nothing new is written for it."
+        if row.turn > 1 and row.sampling != _sampling(asked(row.author)):
+            return f"The settings of {contestant.name} changed after the turn before. Start again."
         return ""
 
     def note(self, row: WritingCall, model: AskedModel, messages: list[Message]) -> None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from arena.models import Flag, Invitation, Membership, Pair, Question, Role, Study
 from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
-from judging.models import ProposalCall
+from judging.models import ProposalCall, WritingCall, WritingRun
+from judging.spending.purses import open_purse
 from leaderboard.refreshing import services as snapshots
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields
@@ -124,6 +126,13 @@ def _open() -> Study:
     study.prompts.update(turns=[TEXT])
     Invitation.objects.create(study=study, note=HOSTILE, max_uses=3)
     make.make_import_job(("prompts.jsonl", "{"), study=study)
+    writer = make.make_contestant(study=study, name=HOSTILE)
+    author = make.make_author(contestant=writer, model=HOSTILE, options={HOSTILE: HOSTILE})
+    run = WritingRun.objects.create(study=study, author=author, wanted=2)
+    with transaction.atomic():
+        open_purse(run)
+    said = {"run": run, "author": author, "prompt": study.prompts.all()[0], "error": HOSTILE}
+    WritingCall.objects.create(**said, state="failed")
     return study
 
 

@@ -170,6 +170,24 @@ def test_cancelling_between_turns_keeps_what_is_paid_for(
     assert again.progress.written == 1
 
 
+def test_no_answer_mixes_models(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
+    Prompt.objects.exclude(pk=Prompt.objects.latest("pk").pk).delete()
+    run = services.start(author)
+
+    def changing() -> Answer:
+        Author.objects.update(temperature=1.0)
+        return Answer("Rhine")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(services._writing, "ask", faked(changing))
+        services.work_off()
+    assert (written(author), run.progress.failed) == ([], 1)
+    assert "changed after the turn before" in WritingCall.objects.latest("pk").error
+    services.start(Author.objects.get())
+    assert services.work_off() == 2
+    assert written(author)[0][0] != "Rhine"
+
+
 def test_a_dead_process_repeats_no_committed_reply(
     author: Author, model: ChatServer, nudged: list[int]
 ) -> None:
