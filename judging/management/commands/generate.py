@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from judging.judges.services import JudgeError
+from judging.management.following import Row, RunCommand, author_named
 from judging.models import Author, WritingRun
 from judging.writing import services
-from judging.writing.following import Row, RunCommand, author_named
 from judging.writing.probing import gifts, probe
 from judging.writing.summary import estimated
 

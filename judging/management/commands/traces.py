@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
 
+from judging.management.following import Row, RunCommand
 from judging.models import Author, WritingRun
 from judging.writing import services
-from judging.writing.following import Row, RunCommand
 from judging.writing.reading import targets
 from judging.writing.summary import estimated_reading
 

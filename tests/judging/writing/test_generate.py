@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from judging.management import following
 from judging.models import WritingRun
 from judging.runs import queue
-from judging.writing import following, services
+from judging.writing import services
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.endpoints.worded import WordModel
