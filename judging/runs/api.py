@@ -2,6 +2,7 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from time import time
 from typing import Annotated
 
 from django.http import HttpRequest
@@ -18,6 +19,7 @@ from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs import lifecycle
 from judging.runs.estimating import Estimate, estimate
+from judging.runs.limiting import outage_of_run
 from judging.spending import budgets
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=6, gt=0, allow_inf_nan=False)]
@@ -171,6 +173,9 @@ class JudgeRunOut(Schema):
     currency: str
     per_minute: float | None = Field(description="Assignments that ended per minute, lately.")
     seconds_left: float | None = Field(description="At this rate.")
+    silent_seconds: float | None = Field(
+        description="For how long its endpoint has not answered; null while it does."
+    )
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -180,12 +185,14 @@ class JudgeRunOut(Schema):
         progress = JudgeCall.objects.progress(run)
         columns = ("state", "error", "kind", "both_orders", "controls", "limit", "remote")
         times = ("created_at", "started_at", "finished_at")
+        outage = outage_of_run(run)
         return cls(
             id=run.pk,
             study=run.study.slug,
             judge=run.judge.slug,
             simulated=run.judge.is_simulated,
             task=run.judge.task,
+            silent_seconds=outage and max(time() - outage.since, 0.0),
             **{name: getattr(run, name) for name in (*columns, *times)},
             **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},
         )

@@ -11,7 +11,7 @@ from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
 from judging.endpoints.limits import MANY, EndedCall, Limits, Outage, StartingCall, limiter
 from judging.judges.asked import AskedModel
-from judging.models import Endpoint, Judge, JudgeCall
+from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
 from judging.protocols.conversation import Message
 from judging.runs.asking import PreparedCall
 from judging.runs.batching import Combiner
@@ -96,6 +96,12 @@ def limits_of(endpoint: Endpoint) -> Limits:
 
 def outage_of(judge: Judge) -> Outage | None:
     return limiter().outage(judge.endpoint.base_url) if judge.endpoint else None
+
+
+def outage_of_run(run: JudgeRun) -> Outage | None:
+    """None while its endpoint answers, and where this arena asks nothing for it now."""
+    asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
+    return outage_of(run.judge) if asked_here else None
 
 
 TRIALS: Final = Limits(concurrency=1, requests_per_minute=10)

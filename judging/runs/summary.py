@@ -42,6 +42,10 @@ def progress(run: JsonObject) -> str:
         parts.append(f"{run['per_minute']:.0f}/min")
     if run["seconds_left"]:
         parts.append(f"{duration(run['seconds_left'])} left")
+    if run["silent_seconds"] is not None:
+        parts.append(
+            f"the endpoint has not answered for {duration(run['silent_seconds'])}, and is asked again"
+        )
     return "; ".join(parts)
 
 

@@ -29,7 +29,7 @@ from judging.protocols.replies import Place
 from judging.runs import lifecycle, limiting, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
-from judging.runs.limiting import outage_of
+from judging.runs.limiting import outage_of_run
 from judging.runs.trial import try_out
 from judging.runs.work import text_of
 from judging.spending import budgets
@@ -299,9 +299,7 @@ def _said(run: JudgeRun) -> list[tuple[str, int | str]]:
 
 
 def _watched(run: JudgeRun) -> dict[str, Any]:
-    asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
-    outage = outage_of(run.judge) if asked_here else None
-    now = time()
+    outage, now = outage_of_run(run), time()
     return {
         "run": run,
         "progress": JudgeCall.objects.progress(run),

@@ -121,7 +121,9 @@ class Command(BaseCommand):
             silent_since = None
             run = _body(reply, 200)
             # Nobody needs a line for time passing alone.
-            counts = runs_text.progress({**run, "per_minute": None, "seconds_left": None})
+            silent = run["silent_seconds"] and 0.0
+            timeless = {"per_minute": None, "seconds_left": None, "silent_seconds": silent}
+            counts = runs_text.progress({**run, **timeless})
             if counts != shown:
                 self.stdout.write(runs_text.progress(run))
                 self.stdout.flush()

@@ -13,7 +13,7 @@ from django.utils.html import strip_tags
 from arena.models import Assignment
 from judging.endpoints.limits import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse
-from judging.runs import views
+from judging.runs import limiting
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
 from tests import factories as make
 from tests.factories import make_judge, make_small_study, make_user
@@ -192,7 +192,7 @@ def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
 ) -> None:
     now = time()
     silent = Outage(since=now - 600, next_try=now + 45)
-    monkeypatch.setattr(views, "outage_of", lambda judge: silent)
+    monkeypatch.setattr(limiting, "outage_of", lambda judge: silent)
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "has not answered for 10 min. The next try is in 4" in page
     pause_run(run, "The budget is used up.")

@@ -34,6 +34,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "currency": "USD",
         "per_minute": 60.4,
         "seconds_left": 190.0,
+        "silent_seconds": None,
         **changes,
     }
 
@@ -68,6 +69,8 @@ def test_progress_in_one_line() -> None:
         "12 from the cache; 20 repeated; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
+    silent = runs_text.progress(run(silent_seconds=40.0))
+    assert silent.endswith("; the endpoint has not answered for 40 s, and is asked again")
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
         "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 from the cache; 20 repeated"
