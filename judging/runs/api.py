@@ -192,7 +192,7 @@ class JudgeRunOut(Schema):
             judge=run.judge.slug,
             simulated=run.judge.is_simulated,
             task=run.judge.task,
-            silent_seconds=outage and max(time() - outage.since, 0.0),
+            silent_seconds=max(time() - outage.since, 0.0) if outage else None,
             **{name: getattr(run, name) for name in (*columns, *times)},
             **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},
         )
