@@ -56,7 +56,7 @@ def _text(entry: object) -> str:
     token = field_of(entry, "token")
     if not isinstance(token, str):
         raise TypeError("a token is not a text")
-    return token
+    return storable(token)
 
 
 def logprob_of(entry: object) -> float:
@@ -64,7 +64,10 @@ def logprob_of(entry: object) -> float:
 
     Raises TypeError and ValueError.
     """
-    value = float(field_of(entry, "logprob"))
+    try:
+        value = float(field_of(entry, "logprob"))
+    except OverflowError as error:
+        raise ValueError("a log-probability is none") from error
     if math.isnan(value) or value > 0.01:
         raise ValueError("a log-probability is none")
     return min(0.0, max(value, -1e9))

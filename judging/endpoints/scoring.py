@@ -79,23 +79,25 @@ def before_answer(tokens: Sequence[str], answer: str) -> int:
     """How many tokens come before those that make up the answer, which is last.
 
     The first of these may hold the end of what comes before. Raises NoReplyError where the tokens end in
-    another text.
+    another text, or hold parts of characters, so that nobody can tell where the answer begins.
     """
-    plainly = LEFT_OUT in "".join(tokens)
-    wanted = _letters(answer, plainly)
-    letters = [_letters(token, plainly) for token in tokens]
+    wanted = _letters(answer)
+    letters = [_letters(token) for token in tokens]
     number, seen = len(tokens), 0
     while number and seen < len(wanted):
         number -= 1
         seen += len(letters[number])
-    if not wanted or not "".join(letters[number:]).endswith(wanted):
+    found = "".join(letters[number:])
+    if LEFT_OUT in found and not answer.isascii():
+        raise _malformed("its tokens hold parts of characters, so where the answer begins cannot be told")
+    if not wanted or not found.endswith(wanted):
         raise _malformed("what it read does not end with the answer")
     return number
 
 
-def _letters(text: str, plainly: bool) -> str:
-    """The text without blanks, which tokenizers change; ``plainly`` ASCII alone, which is never in parts."""
-    return "".join(one for one in text if not one.isspace() and (one.isascii() or not plainly))
+def _letters(text: str) -> str:
+    """The text without blanks, which tokenizers change."""
+    return "".join(text.split())
 
 
 def _of_prompt(reply: object) -> list[Token]:

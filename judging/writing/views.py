@@ -15,7 +15,7 @@ from arena.models import Contestant, Study
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
-from judging.judges.services import JudgeError, enter_price, missing_key_of
+from judging.judges.services import JudgeError, enter_price, known_endpoint, missing_key_of
 from judging.models import Author, Endpoint, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
@@ -85,7 +85,7 @@ class AuthorForm(AskedForm):
         wanted.endpoint.vocabulary = given["vocabulary"]
         try:
             with transaction.atomic():
-                self.check_rights(by, is_stored=self._author is not None)
+                self.check_rights(by, is_stored=self._is_stored(wanted.endpoint))
                 author = configure_author(self._study, given["name"], wanted, by)
                 enter_price(author.endpoint, self.prices, by)
                 return author
@@ -93,13 +93,24 @@ class AuthorForm(AskedForm):
             self.add_error(None, str(error))
             return None
 
+    def _is_stored(self, wanted: Endpoint) -> bool:
+        """Whether it changes what a run may be asking: an author, under whatever address, or its endpoint."""
+        known = known_endpoint(wanted)
+        name = self.cleaned_data["name"]
+        named = Author.objects.filter(contestant__study=self._study, contestant__name=name)
+        return named.exists() or (known is not None and known.vocabulary != wanted.vocabulary)
+
 
 class StartForm(forms.Form):
     """What to show the cost of, and then to start."""
 
     kind = forms.ChoiceField(choices=KINDS, initial=WritingRun.Kind.WRITE, label="The model", required=False)
     limit = forms.IntegerField(
-        label="Number of answers", required=False, min_value=1, help_text="At most. Leave empty for all."
+        label="Number of answers",
+        required=False,
+        min_value=1,
+        max_value=1_000_000_000,
+        help_text="At most. Leave empty for all.",
     )
     budget = AmountField(
         label="Budget",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints.client import Reply, Token
-from judging.endpoints.logprobs import expected_rating, verdict_logprobs
+from judging.endpoints.logprobs import expected_rating, tokens_of, verdict_logprobs
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.replies import Place
 
@@ -32,6 +32,11 @@ def make_reply(*tokens: Token | str, text: str | None = None, finish_reason: str
 
 def first_line(reply: Reply, scale: AnswerScale = LIKERT) -> float | None:
     return expected_rating(reply, scale, Place.FIRST_LINE)
+
+
+def test_a_token_that_is_half_a_character_is_replaced() -> None:
+    (token,) = tokens_of({"content": [{"token": "\ud800", "logprob": -1, "top_logprobs": []}]})
+    assert token.text == "\ufffd"
 
 
 def test_worked_by_hand() -> None:

@@ -64,7 +64,7 @@ def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_fi
     [
         (["Hi", ".", " A", " b"], "A b", 2),
         (["Hi", ".\n\nA", " b"], "A b", 1),  # a token that holds the end of the prompt, too
-        (["Grüße", " Sch", "�", "�", "n"], "Schön", 1),
+        (["Gr", "�", "�", "e", " Hi"], "Hi", 4),
         (["日", "本", "川"], "本川", 1),
         (["a", "b"], "a b", 0),
     ],
@@ -79,6 +79,7 @@ def test_the_answer_is_found_at_the_end_of_what_was_read(tokens: list[str], answ
         ({}, "no prompt_logprobs"),
         ({"prompt_logprobs": [None, {}]}, "a token has no log-probability"),
         ({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}, "a token has no log-probability"),
+        ({"prompt_logprobs": [None, {"1": {"logprob": -(10**400)}}]}, "a token has no log-probability"),
         (
             {"prompt_logprobs": [None, {"1": {"logprob": math.nan, "decoded_token": "a"}}]},
             "no log-probability",
@@ -98,6 +99,11 @@ def test_what_cannot_be_read_is_an_error_that_is_not_retried(reply: object, said
     with pytest.raises(NoReplyError, match=said) as caught:
         read_from(Way.PROMPT_LOGPROBS, ASKED, reply)
     assert not caught.value.retryable
+
+
+def test_where_an_answer_begins_is_not_guessed_from_parts_of_characters() -> None:
+    with pytest.raises(NoReplyError, match="parts of characters"):
+        before_answer([" q", "你", "�", "�", "世界", ",", " 5"], "你好世界, 5")
 
 
 def test_a_trace_keeps_what_bounds_need() -> None:

@@ -99,7 +99,13 @@ def test_who_may_see_and_start(client: Client, model: ChatServer, study: Study) 
     assert (refused.status_code, "Ask a superuser" in refused.content.decode()) == (422, True)
     bound = client.post(f"{PAGE}new/", settings_of(model, name="Other", api_key_env="SOME_API_KEY"))
     assert "Ask a superuser" in bound.content.decode()
-    changed = client.post(f"{LOOP}edit/", settings_of(model, temperature=1))
-    assert "stay as they are" in changed.content.decode()
+    name = author.contestant.name
+    for changed in (
+        client.post(f"{LOOP}edit/", settings_of(model, temperature=1)),
+        client.post(f"{PAGE}new/", settings_of(model, name=name, temperature=1)),  # the same model
+        client.post(f"{PAGE}new/", settings_of(model, name="Other", vocabulary=7)),
+        client.post(LOOP, {"limit": "9" * 20}),
+    ):
+        assert changed.status_code == 422
     assert (WritingRun.objects.count(), Author.objects.count()) == (1, 1)
     assert client.get("/judging/writing/lakes/").status_code == 404
