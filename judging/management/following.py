@@ -13,7 +13,7 @@ from django.utils import timezone
 from arena.api.auth import operator_token
 from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError
-from judging.management.commands.judge import amount
+from judging.management.commands.judge import amount, away
 from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of
 from judging.runs.committing import retry_until
@@ -118,7 +118,4 @@ def check_running() -> None:
     try:
         ArenaClient(operator_token()).get("/studies/")
     except ArenaUnreachableError as error:
-        raise CommandError(
-            f"{error}. Start it with make run, or put PORT=8001 or ARENA_URL=http://host:port before the "
-            "command."
-        ) from error
+        raise away(error) from error

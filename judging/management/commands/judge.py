@@ -148,16 +148,20 @@ def _change(run: int, verb: str) -> dict[str, Any]:
     return _ask("POST", f"/judge-runs/{run}/{verb}/", {})
 
 
+def away(error: ArenaUnreachableError) -> CommandError:
+    """What to do where no arena answers."""
+    return CommandError(
+        f"{error}. Start it with make run, or put PORT=8001 or ARENA_URL=http://host:port before the command."
+    )
+
+
 def _ask(method: str, path: str, body: dict[str, Any], expected: int = 200) -> dict[str, Any]:
     """The arena's reply; CommandError with its sentence if it refuses or is not there."""
     client = ArenaClient(operator_token())
     try:
         reply = client.patch(path, body) if method == "PATCH" else client.post(path, body)
     except ArenaUnreachableError as error:
-        raise CommandError(
-            f"{error}. Start it with make run, or put PORT=8001 or ARENA_URL=http://host:port before the "
-            "command."
-        ) from error
+        raise away(error) from error
     return _body(reply, expected)
 
 
