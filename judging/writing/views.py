@@ -16,7 +16,7 @@ from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, enter_price, known_endpoint, missing_key_of
-from judging.models import Author, Endpoint, WritingRun
+from judging.models import Author, Endpoint, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
 from judging.writing.authors import SAMPLING, configure_author
@@ -210,8 +210,9 @@ def probe_endpoint(request: HttpRequest, slug: str, contestant: str) -> HttpResp
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     """The progress alone, polled while there is anything left; the end reloads the page."""
     run = _run(run_id)
-    response = render(request, "judging/_writing_run.html", _shown(run))
-    if not run.progress.left:
+    progress = run.progress
+    response = render(request, "judging/_writing_run.html", _shown(run, progress))
+    if not progress.left:
         response["HX-Refresh"] = "true"
     return response
 
@@ -238,8 +239,8 @@ def _run(run_id: int) -> WritingRun:
 def _last_runs(author: Author, count: int) -> list[dict[str, Any]]:
     runs = list(author.runs.all()[:count])
     told = progress_of(runs)
-    return [_shown(run) | {"progress": told[run.pk]} for run in runs]
+    return [_shown(run, told[run.pk]) for run in runs]
 
 
-def _shown(run: WritingRun) -> dict[str, Any]:
-    return {"run": run, "progress": run.progress, "errors": errors_of(run)[:MOST_ERRORS]}
+def _shown(run: WritingRun, progress: WritingProgress) -> dict[str, Any]:
+    return {"run": run, "progress": progress, "errors": errors_of(run)[:MOST_ERRORS]}
