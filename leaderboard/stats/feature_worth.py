@@ -23,12 +23,12 @@ from leaderboard.stats.clustered_means import (
 )
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.score_agreement import COEFFICIENTS
 
 FEWEST: Final = 3
 """Answers of which a correlation is told."""
 
 MOST_GROUPS: Final = 100
-COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
 BINS: Final = 10
 
 
