@@ -9,10 +9,10 @@ from typing import Final
 from django.db import transaction
 
 from arena.features.recording import NewFeature, record_features
-from arena.models import CompletionFeature, Study
+from arena.models import Study
 from judging.endpoints.traces import unpack
 from judging.models import Trace
-from leaderboard.features.of_tokens import Tokens, Value, features
+from leaderboard.features.of_tokens import Tokens, Value, features, of_turns
 from leaderboard.stats.entropy_bounds import step_bounds
 
 AT_ONCE: Final = 200
@@ -51,31 +51,25 @@ def _measure(completions: Sequence[int]) -> int:
         for (completion, source), texts in by_source.items()
         for turn, value in of_completion(texts, len(turns[completion]))
     ]
-    stored = CompletionFeature.objects.filter(completion__in=completions)
-    known = set(stored.values_list("completion", "turn", "name", "variant", "source"))
-    added = record_features([each for each in found if each.key not in known]).added
+    added = record_features(found).added
     Trace.objects.filter(pk__in=[row.pk for row in rows]).update(is_measured=True)
     return added
 
 
 def of_completion(texts: Texts, turns: int) -> Iterator[tuple[int, Value]]:
     """Values with their turn: 0 is the whole answer, once all of its turns are there."""
-    own = texts.get(Trace.Text.ANSWER, {})
-    parts = {0: list(range(1, turns + 1))} | ({turn: [turn] for turn in own} if turns > 1 else {})
+    answers, *others = (
+        {turn: tokens_of(trace, trace.before) for turn, trace in texts.get(text, {}).items()}
+        for text in (Trace.Text.ANSWER, Trace.Text.ILLUSTRATED, Trace.Text.REFERENCE)
+    )
+    parts = {0: list(range(1, turns + 1))} | ({turn: [turn] for turn in answers} if turns > 1 else {})
     for turn, chosen in parts.items():
-        answer = _tokens(own, chosen)
+        answer = of_turns(answers, chosen)
         if answer is not None:
-            last = own[chosen[-1]]
-            others = (_tokens(texts.get(text, {}), chosen) for text in ("illustrated", "reference"))
-            for value in features(answer, tokens_of(last, 0) if last.before else None, *others):
+            last = texts[Trace.Text.ANSWER][chosen[-1]]
+            full = tokens_of(last, 0) if last.before else None
+            for value in features(answer, full, *(of_turns(other, chosen) for other in others)):
                 yield turn, value
-
-
-def _tokens(traces: Mapping[int, Trace], turns: Sequence[int]) -> Tokens | None:
-    """Those of the answers of these turns; None unless all are there."""
-    if not set(turns) <= traces.keys():
-        return None
-    return Tokens.together([tokens_of(traces[turn], traces[turn].before) for turn in turns])
 
 
 def tokens_of(trace: Trace, start: int) -> Tokens:

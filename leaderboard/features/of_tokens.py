@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,13 @@ class Tokens:
             known = [each for each in (getattr(part, field.name) for part in parts) if each is not None]
             joined[field.name] = np.concatenate(known) if len(known) == len(parts) else None
         return cls(**joined)
+
+
+def of_turns(answers: Mapping[int, Tokens], turns: Collection[int]) -> Tokens | None:
+    """Those of these turns' answers together; None unless all are there."""
+    if not set(turns) <= answers.keys():
+        return None
+    return Tokens.together([answers[turn] for turn in turns])
 
 
 def features(

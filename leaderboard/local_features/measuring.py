@@ -11,9 +11,9 @@ from django.db import transaction
 
 from arena.features.known import Variant
 from arena.features.recording import NewFeature, record_features
-from arena.models import Completion, CompletionFeature, Contestant
+from arena.models import Completion, Contestant
 from arena.texts.dialogue import Message, dialogue
-from leaderboard.features.of_tokens import Tokens, Value, features
+from leaderboard.features.of_tokens import Tokens, Value, features, of_turns
 from leaderboard.local_features.model import LocalModel, Reading, TooLongError, Wanted
 from leaderboard.stats.token_features import dropout_mean, dropout_variance
 
@@ -80,12 +80,7 @@ class Measuring:
             for turn, source, value in self._of(completion)
         ]
         with transaction.atomic():
-            known = set(
-                CompletionFeature.objects.filter(completion=completion).values_list(
-                    "completion", "turn", "name", "variant", "source"
-                )
-            )
-            return record_features([row for row in rows if row.key not in known]).added
+            return record_features(rows).added
 
     def _of(self, completion: Completion) -> Iterator[tuple[int, str, Value]]:
         """Values with turn and source: of the whole answer, and of each turn where there are several."""
@@ -105,8 +100,8 @@ class Measuring:
                 for value in features(
                     Tokens.together([_answer(each) for each in readings]),
                     _full(readings[-1]),
-                    _all_of(illustrated, chosen),
-                    _all_of(of_reference, chosen),
+                    of_turns(_answers(illustrated), chosen),
+                    of_turns(_answers(of_reference), chosen),
                 )
             )
             yield from ((turn, self.name, value) for value in _released(readings))
@@ -139,10 +134,8 @@ def _full(reading: Reading) -> Tokens:
     return Tokens(reading.log_p, reading.entropy)
 
 
-def _all_of(readings: dict[int, Reading], turns: Sequence[int]) -> Tokens | None:
-    """None unless there is one for each turn."""
-    chosen = [readings[turn] for turn in turns if turn in readings]
-    return Tokens.together([_answer(each) for each in chosen]) if len(chosen) == len(turns) else None
+def _answers(readings: dict[int, Reading]) -> dict[int, Tokens]:
+    return {turn: _answer(reading) for turn, reading in readings.items()}
 
 
 def _released(readings: Sequence[Reading]) -> Iterator[Value]:
