@@ -1,12 +1,8 @@
 """A prompt and its answers as messages to a model. Pure."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
-
-class Message(TypedDict):
-    role: str  # user or assistant
-    content: str
+Message = dict[str, str]  # a chat message: role and content
 
 
 def dialogue(turns: Sequence[str], material: str, answers: Sequence[str]) -> list[Message]:

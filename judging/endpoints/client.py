@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Protocol
 
-from judging.protocols.conversation import Message
+from arena.texts.dialogue import Message
 from judging.protocols.replies import ReplyText
 
 logger = logging.getLogger(__name__)

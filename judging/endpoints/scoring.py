@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Token
 from judging.endpoints.logprobs import MOST_ALTERNATIVES, MOST_TOKENS, count, field_of, logprob_of
-from judging.protocols.conversation import Message
 
 LEFT_OUT: Final = "�"
 """What stands for a part of a character in a token's text."""

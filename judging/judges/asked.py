@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Request
 from judging.endpoints.keys import KeyVariableError, read_key, unset_key
@@ -13,7 +14,6 @@ from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
 from judging.judges.services import JudgeError
 from judging.models import Author, Endpoint, Judge
-from judging.protocols.conversation import Message
 from judging.protocols.protocol import ConfiguredProtocol
 
 OTHER_JUDGE: Final = "judge:"

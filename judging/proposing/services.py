@@ -15,6 +15,7 @@ from arena.models import Prompt, Question, Study
 from arena.pages.permissions import Visitor
 from arena.studies import questions
 from arena.studies.questions import Wording
+from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import Reply
 from judging.endpoints.costs import Load, Range, Total
@@ -23,7 +24,6 @@ from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
 from judging.proposing import wording
-from judging.protocols.conversation import Message
 from judging.requests.services import Requests, State
 from judging.runs import queue
 from judging.runs.work import boundary_secret

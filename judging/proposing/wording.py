@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from judging.protocols.conversation import Message
+from arena.texts.dialogue import Message
 from judging.protocols.rendering import PairTexts, boundary, fill, notice, query
 from judging.protocols.replies import without_thinking
 

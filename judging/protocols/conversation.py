@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from arena.texts.dialogue import Message
 from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import TextScore, Verdicts, combined, majority
@@ -25,8 +26,6 @@ from judging.protocols.protocol import (
 )
 from judging.protocols.rendering import OneText, Texts
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of, without_thinking
-
-Message = dict[str, str]  # a chat message: role and content
 
 
 @dataclass(frozen=True)

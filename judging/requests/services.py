@@ -20,11 +20,11 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Reply, RetryPolicy, attempt, refusal
 from judging.endpoints.limits import Outage
 from judging.judges.asked import AskedModel
 from judging.models.requests import StandingRequest
-from judging.protocols.conversation import Message
 from judging.runs import limiting
 from judging.runs.committing import retry_until
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more

@@ -7,12 +7,12 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
+from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
 from judging.endpoints.limits import MANY, EndedCall, Limits, Outage, StartingCall, limiter
 from judging.judges.asked import AskedModel
 from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
-from judging.protocols.conversation import Message
 from judging.runs.asking import PreparedCall
 from judging.runs.batching import Combiner
 

@@ -5,10 +5,9 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from arena.models import Completion
-from arena.texts.dialogue import dialogue
+from arena.texts.dialogue import Message, dialogue
 from judging.endpoints.scoring import Way
 from judging.models import Author, Endpoint, Trace
-from judging.protocols.conversation import Message
 
 Text = Trace.Text
 
@@ -87,4 +86,4 @@ def messages(target: Target) -> list[Message]:
     before = dialogue(prompt.turns, prompt.input, reference) if text == Text.ILLUSTRATED else []
     answers = (reference if text == Text.REFERENCE else completion.turns)[:number]
     own = dialogue(prompt.turns[:number], prompt.input, answers)
-    return [{"role": each["role"], "content": each["content"]} for each in [*before, *own]]
+    return [*before, *own]

@@ -20,7 +20,7 @@ from arena.data.importing.texts import add_answer
 from arena.models import Completion, Prompt, Study
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
-from arena.texts.dialogue import dialogue
+from arena.texts.dialogue import Message, dialogue
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.costs import Load, Range, Total
@@ -31,7 +31,6 @@ from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
 from judging.judges.services import JudgeError, missing_key_of
 from judging.models import Author, Trace, WritingCall, WritingRun
-from judging.protocols.conversation import Message
 from judging.requests.services import Requests, State
 from judging.runs import queue
 from judging.spending.budgets import check_models, check_outer
@@ -66,7 +65,9 @@ def estimate(author: Author, prompts: Sequence[Prompt]) -> Total:
     usual = USUAL_REPLY if limit is None else min(USUAL_REPLY, limit)
     # An answer to one turn is sent again with the next.
     chats = [
-        (_messages(prompt, [""] * turn), turn) for prompt in prompts for turn in range(len(prompt.turns))
+        (dialogue(prompt.turns, prompt.input, [""] * turn), turn)
+        for prompt in prompts
+        for turn in range(len(prompt.turns))
     ]
     again = sum(turn for _, turn in chats)
     more = Range(Decimal(again * usual), None if again and limit is None else Decimal(again * (limit or 0)))
@@ -240,7 +241,7 @@ def _begun(author: Author, prompts: Iterable[Prompt]) -> dict[int, WritingCall]:
 
 
 def _first(run: WritingRun, prompt: Prompt, earlier: WritingCall | None) -> WritingCall:
-    if earlier and _messages(prompt, _answers(earlier)) == earlier.messages:
+    if earlier and dialogue(prompt.turns, prompt.input, _answers(earlier)) == earlier.messages:
         earlier.prompt = prompt
         return _next_turn(run, earlier)
     return WritingCall(run=run, author=run.author, prompt=prompt, is_last=len(prompt.turns) == 1)
@@ -253,17 +254,10 @@ def _next_turn(run: WritingRun, row: WritingCall) -> WritingCall:
         prompt=row.prompt,
         turn=row.turn + 1,
         is_last=row.turn + 1 == len(row.prompt.turns),
-        messages=_messages(row.prompt, [*_answers(row), row.raw_reply]),
+        messages=dialogue(row.prompt.turns, row.prompt.input, [*_answers(row), row.raw_reply]),
         sampling=row.sampling,
         cut=row.cut,
     )
-
-
-def _messages(prompt: Prompt, answers: Sequence[str]) -> list[Message]:
-    return [
-        {"role": each["role"], "content": each["content"]}
-        for each in dialogue(prompt.turns, prompt.input, answers)
-    ]
 
 
 def _answers(row: WritingCall) -> list[str]:
@@ -284,7 +278,7 @@ class _Writing(Requests[WritingCall]):
     def messages(self, row: WritingCall) -> list[Message]:
         if row.text and row.completion:
             return reading.messages(Target(row.completion, row.turn, row.text))
-        return _messages(row.prompt, _answers(row))
+        return dialogue(row.prompt.turns, row.prompt.input, _answers(row))
 
     def alike(self, row: WritingCall) -> QuerySet[WritingCall]:
         return WritingCall.objects.filter(run=row.run_id)
