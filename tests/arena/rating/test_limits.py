@@ -11,11 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Prompt, Rater, Study
 from arena.rating import assignments, limits
 from arena.rating.opinions import NotAllowedError
 from arena.rating.progress import progress
 from arena.studies import progress as of_study
+from arena.texts.rendering_cache import rendered
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed
 
@@ -175,6 +176,8 @@ def test_a_limit_costs_one_query_and_none_none(
     # What others did is read anew when some time has passed, however long this test takes.
     monkeypatch.setattr("arena.rating.offering.FRESH", 600.0)
     monkeypatch.setattr("arena.rating.progress.BEHIND", 600.0)
+    # A text that is shown for the first time costs two: to look for it and to store it.
+    rendered(text for one in [*Prompt.objects.all(), *Completion.objects.all()] for text in one.turns)
 
     def queries(**columns: int | None) -> list[int]:
         """Of an answer that brings the next pair, or would, and of the page."""
