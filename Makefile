@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet local test local-test lint faults bench lock plotly
+.PHONY: help run install operator parquet local test local-test lint faults bench simulations lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -53,12 +53,14 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
 	@.venv/bin/python -m tests.faults
-bench: _install-bench ## speed benchmarks, and how often intervals include the truth; more than an hour
+bench: _install-bench ## speed benchmarks, for a quiet machine
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
 	@for database in sqlite postgresql; do \
 		.venv/bin/python -m tests.benchmarks.public_pages $$database --raters 30 && \
 		.venv/bin/python -m tests.benchmarks.growth $$database --boards 1000000 || exit 1; done
+simulations: _install-dev ## how often intervals include the truth; several hours
+	@.venv/bin/python -m pytest tests/simulations -s
 lock: _install-dev ## update the requirements files from pyproject.toml
 	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
 	@$(COMPILE) --group pip --output-file requirements-pip.txt

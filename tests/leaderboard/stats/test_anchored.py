@@ -211,7 +211,7 @@ class TestPublished:
 
 
 def test_intervals_hold_the_truth_where_those_of_the_judge_do_not():
-    """A few studies; the benchmarks simulate more of them, and other judges."""
+    """A few studies; tests/simulations has more of them, and other judges."""
     found = coverage(JUDGES["kind to one by 200 points"], Design(60, judged=400), studies=120)
     assert 0.92 < found.anchored < 0.98
     assert 0.92 < found.human < 0.98

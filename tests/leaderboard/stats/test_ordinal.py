@@ -510,7 +510,7 @@ class TestBootstrapInput:
 
 
 def test_95_percent_intervals_of_60_prompts():
-    # The whole simulation: tests/benchmarks/test_coverage_ordinal.py.
+    # The whole simulation: tests/simulations/test_coverage_ordinal.py.
     bootstrap, errors = coverage(Setting("quick", studied={"prompts": 60}), studies=80, rounds=100)
     assert ((bootstrap > 0.87) & (bootstrap < 0.99)).all()
     assert ((errors > 0.89) & (errors < 0.99)).all()

@@ -147,7 +147,7 @@ class TestTheInstrument:
 
 
 def test_intervals_hold_bias_and_noise_as_often_as_they_say():
-    """Few studies here; many in tests/benchmarks/test_coverage_place.py."""
+    """Few studies here; many in tests/simulations/test_coverage_place.py."""
     rng = np.random.default_rng(11)
     strength, held = np.array([-100.0, 0.0, 100.0]), []
     for _ in range(150):

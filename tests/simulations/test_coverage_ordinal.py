@@ -1,4 +1,4 @@
-"""What the ordinal model promises, by simulation: coverage, no bias, efficiency; run by ``make bench``."""
+"""What the ordinal model promises, by simulation: coverage, no bias, efficiency."""
 
 import numpy as np
 import pytest

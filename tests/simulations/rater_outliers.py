@@ -1,4 +1,4 @@
-"""How often the outlier test errs, and whom it finds: python -m tests.benchmarks.rater_outliers
+"""How often the outlier test errs, and whom it finds: python -m tests.simulations.rater_outliers
 
 Everything is simulated. Contestants have Bradley-Terry strengths with equal gaps, from which the votes of
 honest raters are drawn; a clicker prefers either side by lot, a contrarian turns every honest vote round.

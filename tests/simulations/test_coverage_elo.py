@@ -1,4 +1,4 @@
-"""How often Elo's 95 % intervals hold the truth, and how wide they are; run by ``make bench``.
+"""How often Elo's 95 % intervals hold the truth, and how wide they are.
 
 The truth is where Elo settles in endless games of the same contestants, found by playing them, and beside it
 the strengths that the votes were drawn from.

@@ -1,4 +1,4 @@
-"""How often the removals found are the fewest there are, by trying every subset; run by ``make bench``."""
+"""How often the removals found are the fewest there are, by trying every subset."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How often Bradley-Terry's and Davidson's intervals hold the truth, by simulation; run by ``make bench``.
+"""How often Bradley-Terry's and Davidson's intervals hold the truth, by simulation.
 
 Seeds are fixed, so the numbers are the same every time (to the rounding of another machine).
 """

@@ -1,4 +1,4 @@
-"""How often human-anchored intervals hold the truth, and a judge's own do not; run by ``make bench``."""
+"""How often human-anchored intervals hold the truth, and a judge's own do not."""
 
 import csv
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """How soon people find the errors of judges if pairs are chosen by disagreement, by simulation.
 
-    python -m tests.benchmarks.disagreement_simulation
+    python -m tests.simulations.disagreement
 
 Answers have a quality: the strength of their model plus chance. A judge sees it with an error, and so does a
 feature, on a scale of each model's own; people prefer the better answer by a Bradley-Terry model. Pairs are

@@ -1,6 +1,6 @@
 """How often rankings of a random fifth of the games are told from those of all, where both are the same.
 
-Run with: .venv/bin/python -m pytest tests/benchmarks/test_coverage_part_agreement.py -s
+Run with: .venv/bin/python -m pytest tests/simulations/test_coverage_part_agreement.py -s
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """How many comparisons each way to choose pairs needs until intervals are equally narrow, by simulation.
 
-    python -m tests.benchmarks.pairing_simulation
-    python -m tests.benchmarks.pairing_simulation --studies 100 --only "20, uneven strengths"
+    python -m tests.simulations.pairing
+    python -m tests.simulations.pairing --studies 100 --only "20, uneven strengths"
 
 Pairs are chosen by the arena's own functions (arena.rating.pairing). Who wins follows a
 Bradley-Terry model with known strengths; prompts make no difference and there are no ties. In each simulated

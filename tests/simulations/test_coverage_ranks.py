@@ -1,4 +1,4 @@
-"""Whether ranks, groups and probabilities hold what they say, by simulation; run by ``make bench``."""
+"""Whether ranks, groups and probabilities hold what they say, by simulation."""
 
 from itertools import pairwise
 

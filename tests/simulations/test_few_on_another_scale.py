@@ -1,4 +1,4 @@
-"""What a few ratings on another scale do to the ordinal model, simulated; run by ``make bench``."""
+"""What a few ratings on another scale do to the ordinal model, simulated."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How often a judge passes the alternative annotator test, by how good it is; run by ``make bench``."""
+"""How often a judge passes the alternative annotator test, by how good it is."""
 
 import numpy as np
 

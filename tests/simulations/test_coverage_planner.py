@@ -1,4 +1,4 @@
-"""Whether studies of the planned size tell two contestants apart as planned; run by ``make bench``."""
+"""Whether studies of the planned size tell two contestants apart as planned."""
 
 from functools import cache
 

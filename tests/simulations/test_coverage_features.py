@@ -1,4 +1,4 @@
-"""How often intervals of what features are worth hold the truth, by simulation; run by ``make bench``.
+"""How often intervals of what features are worth hold the truth, by simulation.
 
 Seeds are fixed, so the numbers are the same every time (to the rounding of another machine). The truth is
 what 40,000 prompts say.

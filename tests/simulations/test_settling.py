@@ -1,4 +1,4 @@
-"""How far Elo has come after the games its warning asks for, by simulation; run by ``make bench``."""
+"""How far Elo has come after the games its warning asks for, by simulation."""
 
 import numpy as np
 import pytest
