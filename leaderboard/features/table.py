@@ -6,9 +6,9 @@ from typing import Any, Final
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import correlation_word, counted, number_range, percent, percent_range, signed
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 
 COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-FEWEST_PROMPTS: Final = 30
 _VARIANTS: Final = {"released": "released code"}
 
 

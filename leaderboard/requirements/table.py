@@ -15,7 +15,7 @@ from leaderboard.pages.wording import (
 )
 from leaderboard.requirements.content import KINDS
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.table import alike, lead
+from leaderboard.texts.table import alike, few_prompts, lead
 
 
 def verdict(content: Content) -> tuple[str, str]:
@@ -45,6 +45,7 @@ def _coverage(content: Content) -> Iterator[str]:
 
 def notes(content: Content) -> Iterator[str]:
     """What must be said beside the numbers."""
+    yield from few_prompts(len({each["prompt"] for each in content["questions"]}))
     for each in content["contestants"]:
         if each["unanswered"] and each["drfr_bounds"]:
             low, high = each["drfr_bounds"]

@@ -13,7 +13,7 @@ from leaderboard.pages.wording import (
     signed,
 )
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.table import MOST_NAMED, alike, lead
+from leaderboard.texts.table import MOST_NAMED, alike, few_prompts, lead
 
 COEFFICIENTS: Final = {
     "pearson": "Pearson",
@@ -23,7 +23,6 @@ COEFFICIENTS: Final = {
     "alpha": "Alpha",
 }
 PEOPLE_AMONG: Final = "One person and the others"
-FEWEST_PROMPTS: Final = 30
 
 
 def scale_words(ends: tuple[float, float]) -> str:
@@ -65,9 +64,7 @@ def _coverage(rows: list[Content]) -> Iterator[str]:
 def notes(content: Content) -> Iterator[str]:
     """What must be said beside the numbers."""
     rows = content["contestants"]
-    prompts = max((each["prompts"] for each in rows), default=0)
-    if prompts < FEWEST_PROMPTS:
-        yield f"Only {counted(prompts, 'prompt')}: the order may change with others."
+    yield from few_prompts(max((each["prompts"] for each in rows), default=0))
     apart = [each["contestant"] for each in rows if each["component"] != rows[0]["component"]]
     if apart:
         yield f"No prompt connects {enumerated(apart)} with the models above, so they are not compared."

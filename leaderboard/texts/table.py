@@ -6,6 +6,7 @@ from typing import Final
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, enumerated, number_range, signed
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 
 MOST_NAMED: Final = 4
 
@@ -28,6 +29,12 @@ def alike(names: Sequence[str], models: int) -> Iterator[str]:
         yield f"It cannot be told apart from {enumerated(names)}."
     elif models > 1:
         yield "Its lead is more than noise."
+
+
+def few_prompts(prompts: int) -> Iterator[str]:
+    """What a ranking over so few prompts must say."""
+    if 0 < prompts < FEWEST_PROMPTS:
+        yield f"Only {counted(prompts, 'prompt')}: the order may change with others."
 
 
 def correlation(found: Content) -> str:
