@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from judging.endpoints.aligning import begins
 from judging.endpoints.client import Reply, Token, storable
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.parsing import read_verdict, verdict_span
@@ -49,14 +50,21 @@ def _token(entry: object) -> Token:
 
 
 def _text(entry: object) -> str:
-    """The token as a text; its bytes are exact where the text has replacement characters."""
+    token = field_of(entry, "token")
+    if not isinstance(token, str) and not field_of(entry, "bytes"):
+        raise TypeError("a token is not a text")
+    return exact(entry, str(token))
+
+
+def exact(entry: object, text: str) -> str:
+    """A token's text by its bytes, where they are sent: the text may have replacement characters.
+
+    Raises TypeError and ValueError.
+    """
     sent = field_of(entry, "bytes")
     if isinstance(sent, list) and sent:
         return bytes(sent).decode("utf-8", "surrogateescape")
-    token = field_of(entry, "token")
-    if not isinstance(token, str):
-        raise TypeError("a token is not a text")
-    return storable(token)
+    return storable(text)
 
 
 def logprob_of(entry: object) -> float:
@@ -74,8 +82,23 @@ def logprob_of(entry: object) -> float:
 
 
 def tokens_of_text(reply: Reply) -> Sequence[Token]:
-    """The tokens that make up the text of a reply, without thinking; none where they make up another one."""
-    return _tokens_within(reply.tokens, reply.text, (0, len(reply.text))) if reply.text else ()
+    """The tokens that make up the text of a reply, without thinking; none where they make up another one, or
+    nobody can tell where it begins."""
+    if not reply.text:
+        return ()
+    texts = [token.text for token in reply.tokens]
+    while texts and _is_mark(texts[-1].strip()):
+        texts.pop()
+    found = begins(texts, reply.text)
+    if len(found) > 1:
+        return ()
+    whole = _tokens_within(reply.tokens, reply.text, (0, len(reply.text)))
+    return whole or (reply.tokens[found[0] : len(texts)] if found else ())
+
+
+def _is_mark(text: str) -> bool:
+    """Whether what stands after an answer is a mark of its end, or nothing."""
+    return not text or (text[0] == "<" and text[-1] == ">")
 
 
 AROUND: Final = " \t\r\n([{*_`\"'"  # what a token may carry around its answer: " 5", " (a"
@@ -157,8 +180,8 @@ def _tokens_within(tokens: Sequence[Token], text: str, span: tuple[int, int]) ->
     pieces = [token.text.encode("utf-8", "surrogateescape") for token in tokens]
     whole, wanted = b"".join(pieces), text.encode()
     begin = whole.rfind(wanted)
-    after = whole[begin + len(wanted) :].strip()
-    if begin < 0 or (after and not (after.startswith(b"<") and after.endswith(b">"))):
+    after = whole[begin + len(wanted) :].decode("utf-8", "replace").strip()
+    if begin < 0 or not _is_mark(after):
         return []
     first, last = (begin + len(text[:offset].encode()) for offset in span)
     touched, position = [], 0

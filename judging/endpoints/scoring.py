@@ -4,17 +4,18 @@ OpenAI's own interface of chats cannot do this. vLLM and servers like it have ``
 older servers have ``echo`` of a text, which is for models without a chat template.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from arena.texts.dialogue import Message
+from judging.endpoints.aligning import begins, has_parts
 from judging.endpoints.client import NoReplyError, Token
-from judging.endpoints.logprobs import MOST_ALTERNATIVES, MOST_TOKENS, count, field_of, logprob_of
+from judging.endpoints.logprobs import MOST_ALTERNATIVES, MOST_TOKENS, count, exact, field_of, logprob_of
 
-LEFT_OUT: Final = "�"
-"""What stands for a part of a character in a token's text."""
+NAMED_BYTES: Final = re.compile(r"\\x([0-9a-f]{2})")
 
 
 class Way(StrEnum):
@@ -65,39 +66,32 @@ def plain(messages: Sequence[Message]) -> str:
 
 def read_from(way: Way, wanted: ToRead, reply: object) -> Read:
     """What an endpoint says about the text. Raises NoReplyError."""
-    found = _of_prompt(reply) if way is Way.PROMPT_LOGPROBS else _of_echo(reply, len(plain(wanted.messages)))
-    if len(found) > MOST_TOKENS:
-        raise _malformed(f"it has more than {MOST_TOKENS:,} tokens")
     usage = field_of(reply, "usage")
     counts = [field_of(usage, name) for name in ("prompt_tokens", "completion_tokens")]
     prompt_tokens, completion_tokens = (count(each) for each in counts)
-    before = before_answer([token.text for token in found], wanted.messages[-1]["content"])
+    if way is Way.PROMPT_LOGPROBS:
+        found = _of_prompt(reply)
+    else:
+        found = _of_echo(reply, len(plain(wanted.messages)), completion_tokens)
+    if len(found) > MOST_TOKENS:
+        raise _malformed(f"it has more than {MOST_TOKENS:,} tokens")
+    before = before_answer([token.text for token in found], wanted.messages)
     return Read(tuple(found), before, prompt_tokens, completion_tokens)
 
 
-def before_answer(tokens: Sequence[str], answer: str) -> int:
-    """How many tokens come before those that make up the answer, which is last.
+def before_answer(tokens: Sequence[str], messages: Sequence[Message]) -> int:
+    """How many tokens come before those that make up the answer, which is the last message.
 
     The first of these may hold the end of what comes before. Raises NoReplyError where the tokens end in
-    another text, or hold parts of characters, so that nobody can tell where the answer begins.
+    another text, or nobody can tell where the answer begins.
     """
-    wanted = _letters(answer)
-    letters = [_letters(token) for token in tokens]
-    number, seen = len(tokens), 0
-    while number and seen < len(wanted):
-        number -= 1
-        seen += len(letters[number])
-    found = "".join(letters[number:])
-    if LEFT_OUT in found and not answer.isascii():
-        raise _malformed("its tokens hold parts of characters, so where the answer begins cannot be told")
-    if not wanted or not found.endswith(wanted):
+    *before, answer = (message["content"] for message in messages)
+    found = begins(tokens, answer, before[-1] if before else "")
+    if not found:
         raise _malformed("what it read does not end with the answer")
-    return number
-
-
-def _letters(text: str) -> str:
-    """The text without blanks, which tokenizers change."""
-    return "".join(text.split())
+    if len(found) > 1:
+        raise _malformed("its tokens hold parts of characters, so where the answer begins cannot be told")
+    return found[0]
 
 
 def _of_prompt(reply: object) -> list[Token]:
@@ -126,13 +120,13 @@ def _rank(entry: object, usual: int) -> int:
 def _entry(entry: object) -> tuple[str, float]:
     text = field_of(entry, "decoded_token")
     try:
-        return text if isinstance(text, str) else "", logprob_of(entry)
+        return exact(entry, text if isinstance(text, str) else ""), logprob_of(entry)
     except (TypeError, ValueError) as error:
         raise _malformed("a token has no log-probability") from error
 
 
-def _of_echo(reply: object, characters: int) -> list[Token]:
-    """The tokens of the text alone: the reply goes on with at least one more."""
+def _of_echo(reply: object, characters: int, written: int | None) -> list[Token]:
+    """The tokens of the text alone: the reply goes on with those it has written."""
     choices = field_of(reply, "choices")
     said = field_of(choices[0], "logprobs") if isinstance(choices, list) and choices else None
     tokens, logs, tops, offsets = (
@@ -141,24 +135,33 @@ def _of_echo(reply: object, characters: int) -> list[Token]:
     if not isinstance(tokens, list) or not isinstance(logs, list) or len(tokens) != len(logs):
         raise _malformed("it has no logprobs of the text")
     tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
-    places = offsets if isinstance(offsets, list) and len(offsets) == len(tokens) else _places(tokens)
-    found = []
-    for text, log, top, place in list(zip(tokens, logs, tops, places, strict=True))[1:]:
-        if isinstance(place, int) and place >= characters:
-            break
-        likely = top if isinstance(top, Mapping) else {}
-        pairs = sorted(
-            ((str(name), _log(value)) for name, value in likely.items()), key=lambda each: -each[1]
-        )
-        found.append(Token(str(text), _log(log), tuple(pairs[:MOST_ALTERNATIVES])))
-    return found
+    texts = [_named(str(token)) for token in tokens]
+    places = offsets if isinstance(offsets, list) and len(offsets) == len(tokens) else _places(texts)
+    end = next((n for n, place in enumerate(places) if isinstance(place, int) and place >= characters), None)
+    if has_parts(texts[:end]):  # so places count no characters
+        end = len(texts) - (1 if written is None else written)
+    return [_echoed(*each) for each in list(zip(texts, logs, tops, strict=True))[1:end]]
 
 
-def _places(tokens: Sequence[object]) -> list[int]:
+def _echoed(text: str, log: object, top: object) -> Token:
+    likely = top if isinstance(top, Mapping) else {}
+    pairs = ((_named(str(name)), _log(value)) for name, value in likely.items())
+    return Token(text, _log(log), tuple(sorted(pairs, key=lambda each: -each[1])[:MOST_ALTERNATIVES]))
+
+
+def _named(token: str) -> str:
+    """The token; its bytes where it names them, as "bytes:\\xe4\\xbd"."""
+    if not token.startswith("bytes:") or not NAMED_BYTES.search(token):
+        return token
+    raw = NAMED_BYTES.sub(lambda found: chr(int(found[1], 16)), token.removeprefix("bytes:"))
+    return raw.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+
+
+def _places(tokens: Sequence[str]) -> list[int]:
     places, at = [], 0
     for token in tokens:
         places.append(at)
-        at += len(str(token))
+        at += len(token)
     return places
 
 

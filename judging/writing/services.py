@@ -350,7 +350,7 @@ class _Writing(Requests[WritingCall]):
             source=reading.source(row.author.endpoint, "read"),
             defaults={
                 "tokens": len(reply.tokens),
-                "before": before_answer([one.text for one in reply.tokens], row.messages[-1]["content"]),
+                "before": before_answer([one.text for one in reply.tokens], row.messages),
                 "packed": pack(reply.tokens),
                 "vocabulary": row.author.endpoint.vocabulary,
             },

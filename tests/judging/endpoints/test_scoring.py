@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Token
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.scoring import ToRead, Way, before_answer, body_of, plain, read_from
@@ -22,6 +23,10 @@ ASKED = ToRead(
     ],
     5.0,
 )
+
+
+def said(*texts: str) -> list[Message]:
+    return [{"role": "assistant", "content": text} for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +58,8 @@ def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_fi
             str(n): {"logprob": -1.0 - n / 10, "rank": 2 + n, "decoded_token": f"w{n}"} for n in range(3)
         }
         steps.append(dict(reversed(step.items())) if beyond else step)
-    said = ToRead("m", [{"role": "assistant", "content": "own own"}], 1.0)
-    found = read_from(Way.PROMPT_LOGPROBS, said, {"prompt_logprobs": steps})
+    asked = ToRead("m", said("own own"), 1.0)
+    found = read_from(Way.PROMPT_LOGPROBS, asked, {"prompt_logprobs": steps})
     assert [token.text for token in found.tokens] == [" own", " own"]
     assert [len(token.alternatives) for token in found.tokens] == [3, 4]
 
@@ -70,7 +75,7 @@ def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_fi
     ],
 )
 def test_the_answer_is_found_at_the_end_of_what_was_read(tokens: list[str], answer: str, before: int) -> None:
-    assert before_answer(tokens, answer) == before
+    assert before_answer(tokens, said(answer)) == before
 
 
 @pytest.mark.parametrize(
@@ -102,8 +107,35 @@ def test_what_cannot_be_read_is_an_error_that_is_not_retried(reply: object, said
 
 
 def test_where_an_answer_begins_is_not_guessed_from_parts_of_characters() -> None:
+    assert before_answer([" q", "你", "�", "�", "世界", ",", " 5"], said("q", "你好世界, 5")) == 1
     with pytest.raises(NoReplyError, match="parts of characters"):
-        before_answer([" q", "你", "�", "�", "世界", ",", " 5"], "你好世界, 5")
+        before_answer([" q", "", "你", "好"], said("q", "你好"))
+
+
+def test_parts_of_characters_are_known_by_their_bytes() -> None:
+    steps = [
+        {"7": {"logprob": -1.0, "rank": 1, "decoded_token": "�", "bytes": sent}}
+        for sent in ([10], [0xE4, 0xBD], [0xA0], [0xE5, 0xA5, 0xBD])
+    ]
+    asked = ToRead("m", said("?", "你好"), 1.0)
+    found = read_from(Way.PROMPT_LOGPROBS, asked, {"prompt_logprobs": [None, *steps]})
+    assert (found.before, len(found.tokens)) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "offsets", "usage"),
+    [
+        (["你", "\n\n", "bytes:\\xe4\\xbd", "bytes:\\xa0", "好", "!"], [0, 1, 3, 4, 4, 5], {}),  # OpenAI
+        (["你", "\n\n", "�", "�", "好", "!", "�"], [0, 1, 3, 4, 5, 6, 7], {"completion_tokens": 2}),  # vLLM
+    ],
+)
+def test_an_echo_ends_with_its_text_although_parts_make_it_longer(
+    tokens: list[str], offsets: list[int], usage: dict[str, int]
+) -> None:
+    logs = {"tokens": tokens, "token_logprobs": [None] + [-1.0] * (len(tokens) - 1), "text_offset": offsets}
+    asked = ToRead("m", said("你", "你好"), 1.0)
+    found = read_from(Way.ECHO, asked, {"choices": [{"logprobs": logs}], "usage": usage})
+    assert (found.before, len(found.tokens)) == (1, 4)
 
 
 def test_a_trace_keeps_what_bounds_need() -> None:

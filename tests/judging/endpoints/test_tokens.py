@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from judging.endpoints.client import NoReplyError, Reply, Request, Token
+from judging.endpoints.logprobs import tokens_of_text
 from judging.endpoints.openai_client import OpenAIClient, body_of
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.parsing import read_verdict
@@ -99,3 +100,26 @@ def test_thinking_apart_is_no_answer(model: ChatServer, name: str, finish_reason
     reply = ask(model, Answer(raw=raw))
     text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
     assert read_verdict(text, LIKERT, Place.FIRST_LINE).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept"),
+    [
+        (["thinking", "\n", "Hi", " 你", "!", "<|im", "_end|>"], [2, 5]),
+        (["Hi", " �", "�", "!"], [0, 4]),  # vLLM before 0.12
+        (["hm", "</think>", "Hi", " �", "�", "!", "<|im_end|>"], [2, 6]),
+        (["Hi", "", " 你", "!", ""], [0, 4]),  # vLLM from 0.12 on
+        (["Hi", " �", "!"], [0, 0]),
+        (["Hi", " 你"], [0, 0]),
+    ],
+)
+def test_the_tokens_of_a_written_text_may_hold_parts_of_characters(
+    tokens: list[str], kept: list[int]
+) -> None:
+    reply = Reply("Hi 你!", "stop", "m", tokens=tuple(Token(text, -1.0) for text in tokens))
+    assert list(tokens_of_text(reply)) == list(reply.tokens[slice(*kept)])
+
+
+def test_an_empty_token_may_be_a_part_or_a_mark() -> None:
+    tokens = tuple(Token(text, -1.0) for text in ["", "你", "!"])
+    assert tokens_of_text(Reply("你!", "stop", "m", tokens=tokens)) == ()
