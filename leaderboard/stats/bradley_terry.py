@@ -19,8 +19,7 @@ from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_ru
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
 from leaderboard.stats.outcome_weights import rounds_together
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.pair_table import PairTable, unbounded
+from leaderboard.stats.pair_table import PairTable
 
 SCALE: Final = 400.0
 CENTRE: Final = 1000.0
@@ -37,10 +36,22 @@ class BradleyTerryFit:
     """Strengths by maximum likelihood."""
 
     rating: FloatArray  # (contestants,)
-    prior: bool  # whether a group had no finite maximum and got PRIOR_GAMES
-    component: IntArray  # connected groups (contestants,), which have no common scale
-    unbounded: tuple[str | None, ...]  # "above" where nobody takes points off its set, "below", or None
-    log_odds: FloatArray  # (contestants, 1)
+    reference: "Reference"
+
+    @property
+    def prior(self) -> bool:
+        """Whether a group had no finite maximum and got PRIOR_GAMES."""
+        return bool(self.reference.likelihood.prior.any())
+
+    @property
+    def component(self) -> IntArray:
+        """Connected groups (contestants,), which have no common scale."""
+        return self.reference.likelihood.table.component
+
+    @property
+    def unbounded(self) -> tuple[str | None, ...]:
+        """ "above" where nobody takes points off its set, "below", or None."""
+        return self.reference.likelihood.table.unbounded
 
     @property
     def points_per_unit(self) -> float:
@@ -52,16 +63,8 @@ def bradley_terry(games: Games) -> BradleyTerryFit:
     """Fit Bradley-Terry to the games; raises NoGamesError where there are none."""
     if not len(games):
         raise NoGamesError("there are no ratings to rank by")
-    table = PairTable.of(distinct_outcomes(games), games.contestants)
-    likelihood = all_games(table)
-    log_odds = climb(likelihood, np.zeros((table.contestants, 1)))
-    return BradleyTerryFit(
-        to_ratings(table.centred(log_odds))[0],
-        bool(likelihood.prior.any()),
-        table.component,
-        unbounded(table.a, table.b, likelihood.won[:, 0], likelihood.lost[:, 0], table.contestants),
-        log_odds,
-    )
+    reference = Reference.of(all_games(games.table))
+    return BradleyTerryFit(to_ratings(games.table.centred(reference.x))[0], reference)
 
 
 def bootstrap_bradley_terry(
@@ -78,14 +81,14 @@ def bootstrap_bradley_terry(
 ) -> Bootstrap:
     """Fit Bradley-Terry to ``rounds`` resamples of the games (arguments as for bootstrap_elo)."""
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
-    return bootstrap_strengths(games, rounds=rounds, seed=seed, threads=threads)
+    return bootstrap_fit(games, bradley_terry(games), rounds=rounds, seed=seed, threads=threads)
 
 
-def bootstrap_strengths(
-    games: Games, *, rounds: int = ROUNDS, seed: int = 0, threads: int | None = None
+def bootstrap_fit(
+    games: Games, fit: BradleyTerryFit, *, rounds: int = ROUNDS, seed: int = 0, threads: int | None = None
 ) -> Bootstrap:
-    """``bootstrap_bradley_terry`` of games, which may be shared."""
-    return bootstrap_games(refitted, games, rounds=rounds, seed=seed, threads=threads)
+    """``bootstrap_bradley_terry`` of games, which may be shared, from their fit."""
+    return bootstrap_games(games, refitted(fit.reference), rounds=rounds, seed=seed, threads=threads)
 
 
 Refit = Callable[[FloatArray], tuple[FloatArray, BoolArray]]
@@ -95,8 +98,8 @@ whether a round needed the prior (rounds,).
 
 
 def bootstrap_games(
-    model: Callable[[PairTable], Refit],
     games: Games,
+    fit: Refit,
     others: Sequence[str] = (),
     *,
     rounds: int,
@@ -106,10 +109,8 @@ def bootstrap_games(
     """Refit a model to resamples of the games; ``others`` names its parameters after the contestants."""
     check_count(len(games))
     check_run(rounds, seed, threads)
-    outcomes, contestants = distinct_outcomes(games), games.contestants
+    outcomes, contestants = games.outcomes, games.contestants
     used = choose_threads(threads, len(outcomes) * rounds >= WORTH_THREADS)
-    table = PairTable.of(outcomes, contestants)
-    fit = model(table)
     found, prior = refit(
         lambda weights, _: fit(weights),
         outcomes,
@@ -129,18 +130,14 @@ def bootstrap_games(
         used,
         others=dict(zip(others, found[contestants:], strict=True)),
         prior_rounds=int(prior.sum()),
-        component=table.component,
+        component=games.table.component,
     )
 
 
-def refitted(table: PairTable) -> Refit:
-    reference = Reference.of(all_games(table), table.contestants)
-
+def refitted(reference: "Reference") -> Refit:
     def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
-        won, lost = table.points(weights)
-        prior = table.no_finite_maximum(won, lost)
-        log_odds = reference.climb(BradleyTerryLikelihood(table, won, lost, prior))
-        return table.centred(log_odds), np.asarray(prior.any(axis=0))
+        rounds = reference.likelihood.of_rounds(weights)
+        return rounds.table.centred(reference.climb(rounds)), np.asarray(rounds.prior.any(axis=0))
 
     return fit
 
@@ -153,6 +150,15 @@ class BradleyTerryLikelihood:
     won: FloatArray  # points per pair (pairs, rounds)
     lost: FloatArray
     prior: BoolArray  # who has the prior games, (contestants, rounds)
+
+    @property
+    def parameters(self) -> int:
+        return self.table.contestants
+
+    def of_rounds(self, weights: FloatArray) -> Self:
+        """The same of rounds, from weights on the outcomes (outcomes, rounds)."""
+        won, lost = self.table.points(weights)
+        return replace(self, won=won, lost=lost, prior=self.table.no_finite_maximum(won, lost))
 
     @cached_property
     def played(self) -> FloatArray:
@@ -220,8 +226,7 @@ class BradleyTerryLikelihood:
 
 def all_games(table: PairTable) -> BradleyTerryLikelihood:
     """The likelihood of all games as a single round."""
-    won, lost = table.points(table.count_of_outcome[:, None])
-    return BradleyTerryLikelihood(table, won, lost, table.no_finite_maximum(won, lost))
+    return BradleyTerryLikelihood(table, *table.all_games)
 
 
 def to_ratings(theta: FloatArray) -> FloatArray:
@@ -313,21 +318,24 @@ def _shorten(
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The fit of all games."""
+    """The maximum of all games, near which that of a resample lies."""
 
+    likelihood: BradleyTerryLikelihood
     x: FloatArray  # (parameters, 1)
-    inverse: FloatArray  # of the curvature there
-    prior: BoolArray
 
     @classmethod
-    def of(cls, likelihood: BradleyTerryLikelihood, parameters: int) -> "Reference":
-        x = climb(likelihood, np.zeros((parameters, 1)))
-        return cls(x, np.linalg.inv(likelihood.curvature(x))[0], likelihood.prior)
+    def of(cls, likelihood: BradleyTerryLikelihood) -> "Reference":
+        return cls(likelihood, climb(likelihood, np.zeros((likelihood.parameters, 1))))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """Of the curvature (parameters, parameters)."""
+        return np.asarray(np.linalg.inv(self.likelihood.curvature(self.x))[0])
 
     def climb(self, likelihood: BradleyTerryLikelihood) -> FloatArray:
         x = np.repeat(self.x, likelihood.prior.shape[1], axis=1)
         settled = np.zeros(x.shape[1], dtype=bool)
-        near = np.flatnonzero((likelihood.prior == self.prior).all(axis=0))
+        near = np.flatnonzero((likelihood.prior == self.likelihood.prior).all(axis=0))
         if len(near):
             x[:, near], settled[near] = _chord(likelihood.only(near), x[:, near], self.inverse)
         rest = np.flatnonzero(~settled)

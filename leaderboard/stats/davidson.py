@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bootstrap import ROUNDS, Bootstrap
+from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count
 from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
     BradleyTerryFit,
@@ -22,15 +22,13 @@ from leaderboard.stats.bradley_terry import (
     Refit,
     all_games,
     bootstrap_games,
-    climb,
     laplacian,
     to_ratings,
     with_gauge,
 )
 from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.pair_table import PairTable, unbounded
+from leaderboard.stats.pair_table import PairTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +44,11 @@ class DavidsonLikelihood(BradleyTerryLikelihood):
 
     tied: FloatArray  # ties (rounds,); they count half in won and lost
 
-    def _chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    @property
+    def parameters(self) -> int:
+        return self.table.contestants + 1
+
+    def chances(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         difference = x[self.table.a]
         difference -= x[self.table.b]
         return chances(difference, x[-1])
@@ -60,7 +62,7 @@ class DavidsonLikelihood(BradleyTerryLikelihood):
 
     def slope(self, x: FloatArray) -> FloatArray:
         theta, log_nu = x[:-1], x[-1]
-        lead, tie = self._chances(x)
+        lead, tie = self.chances(x)
         lead *= self.played
         np.subtract(self._lead, lead, out=lead)
         slope = np.empty_like(x)
@@ -74,7 +76,7 @@ class DavidsonLikelihood(BradleyTerryLikelihood):
 
     def curvature(self, x: FloatArray) -> FloatArray:
         theta, log_nu = x[:-1], x[-1]
-        lead, tie = self._chances(x)
+        lead, tie = self.chances(x)
         weight = (0.25 * self.played * (1.0 - tie - lead * lead)).T
         matrix = np.empty((len(weight), len(x), len(x)))
         matrix[:, :-1, :-1] = with_gauge(self.table, laplacian(self.table, weight), weight, self.prior)
@@ -119,22 +121,11 @@ def davidson(games: Games) -> DavidsonFit:
     """Fit Davidson's model to the games; raises NoGamesError where there are none."""
     if not len(games):
         raise NoGamesError("there are no ratings to rank by")
-    table = PairTable.of(distinct_outcomes(games), games.contestants)
-    plain = all_games(table)
-    with_ties = all_games_with_ties(table)
-    if with_ties is None:
-        log_odds, nu, prior = climb(plain, np.zeros((table.contestants, 1))), 0.0, plain.prior
-    else:
-        x = climb(with_ties, np.zeros((table.contestants + 1, 1)))
-        log_odds, nu, prior = x[:-1], float(np.exp(x[-1, 0])), with_ties.prior
-    return DavidsonFit(
-        to_ratings(table.centred(log_odds))[0],
-        bool(prior.any()),
-        table.component,
-        unbounded(table.a, table.b, plain.won[:, 0], plain.lost[:, 0], table.contestants),
-        log_odds,
-        nu,
-    )
+    with_ties = all_games_with_ties(games.table)
+    reference = Reference.of(with_ties or all_games(games.table))
+    log_odds = games.table.centred(reference.x[: games.contestants])
+    nu = float(np.exp(reference.x[-1, 0])) if with_ties else 0.0
+    return DavidsonFit(to_ratings(log_odds)[0], reference, nu)
 
 
 def all_games_with_ties(table: PairTable) -> DavidsonLikelihood | None:
@@ -195,13 +186,14 @@ def bootstrap_davidson(
     ``others["nu"]`` of the result is 0 in rounds without ties.
     """
     games = make_games(a, b, score, contestants, cluster=cluster, crossed=crossed)
-    return bootstrap_games(_refitted, games, ("nu",), rounds=rounds, seed=seed, threads=threads)
+    check_count(len(games))
+    return bootstrap_games(games, _refitted(games.table), ("nu",), rounds=rounds, seed=seed, threads=threads)
 
 
 def _refitted(table: PairTable) -> Refit:
     plain, with_ties = all_games(table), all_games_with_ties(table)
-    without = Reference.of(plain, table.contestants)
-    tied = None if with_ties is None else Reference.of(with_ties, table.contestants + 1)
+    without = Reference.of(plain)
+    tied = None if with_ties is None else Reference.of(with_ties)
 
     def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
         likelihood = likelihood_of_rounds(table, weights)

@@ -24,18 +24,16 @@ from leaderboard.stats.bradley_terry import (
     BradleyTerryFit,
     BradleyTerryLikelihood,
     Reference,
-    Refit,
     all_games,
-    bootstrap_games,
+    bootstrap_fit,
     climb,
     laplacian,
     to_ratings,
 )
-from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError, ParameterError
+from leaderboard.stats.checks import FloatArray, NoGamesError, ParameterError
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.games import Games
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.pair_table import PairTable, unbounded
+from leaderboard.stats.pair_table import PairTable
 
 # With a larger K the cloud is too far from normal.
 LARGEST_PULL: Final = 0.2
@@ -49,9 +47,8 @@ _MIDDLE, *_RIGHT = zip(_NODES[2:].tolist(), (_WEIGHTS[2:] / math.sqrt(2.0 * math
 
 @dataclass(frozen=True, eq=False)
 class MeanEloFit(BradleyTerryFit):
-    """Elo's mean strengths, and the equations that they solve."""
+    """Elo's mean strengths."""
 
-    equations: "MeanElo"
     parameters: EloParameters
 
     @property
@@ -67,31 +64,21 @@ def mean_elo(games: Games, parameters: EloParameters) -> MeanEloFit:
     """
     if not len(games):
         raise NoGamesError("there are no ratings to rank by")
-    table = PairTable.of(distinct_outcomes(games), games.contestants)
-    equations = _settled(table, parameters)
-    log_odds = climb(equations, np.zeros((table.contestants, 1)))
-    return MeanEloFit(
-        _in_points(to_ratings(table.centred(log_odds)), parameters)[0],
-        bool(equations.prior.any()),
-        table.component,
-        unbounded(table.a, table.b, equations.won[:, 0], equations.lost[:, 0], table.contestants),
-        log_odds,
-        equations,
-        parameters,
-    )
+    reference = Reference.of(_settled(games.table, parameters))
+    rating = to_ratings(games.table.centred(reference.x))
+    return MeanEloFit(_in_points(rating, parameters)[0], reference, parameters)
 
 
 def bootstrap_mean_elo(
-    games: Games, parameters: EloParameters, *, rounds: int, seed: int = 0, threads: int | None = None
+    games: Games, fit: MeanEloFit, *, rounds: int, seed: int = 0, threads: int | None = None
 ) -> Bootstrap:
-    """Elo's mean strengths for ``rounds`` resamples of the games; raises the errors of mean_elo.
+    """Elo's mean strengths for ``rounds`` resamples of the games, from the fit of all.
 
     Each round has the cloud of all games, which the votes of a round change far less than the means.
     """
-    found = bootstrap_games(
-        lambda table: _refitted(table, parameters), games, rounds=rounds, seed=seed, threads=threads
-    )
-    return replace(found, samples=_in_points(found.samples, parameters), parameters=asdict(parameters))
+    found = bootstrap_fit(games, fit, rounds=rounds, seed=seed, threads=threads)
+    points = _in_points(found.samples, fit.parameters)
+    return replace(found, samples=points, parameters=asdict(fit.parameters))
 
 
 def check_k(parameters: EloParameters) -> None:
@@ -174,19 +161,6 @@ def _cloud(pull: FloatArray, games_add: FloatArray) -> FloatArray:
     rate, direction = np.linalg.eigh(pull)
     turned = direction.T @ games_add @ direction
     return np.asarray(direction @ (turned / (rate[:, None] + rate)) @ direction.T)
-
-
-def _refitted(table: PairTable, parameters: EloParameters) -> Refit:
-    whole = _settled(table, parameters)
-    reference = Reference.of(whole, table.contestants)
-
-    def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
-        won, lost = table.points(weights)
-        prior = table.no_finite_maximum(won, lost)
-        equations = MeanElo(table, won, lost, prior, whole.apart)
-        return table.centred(reference.climb(equations)), np.asarray(prior.any(axis=0))
-
-    return fit
 
 
 def _in_points(rating: FloatArray, parameters: EloParameters) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,8 @@ from leaderboard.stats.checks import (
     whole_number,
     whole_numbers,
 )
+from leaderboard.stats.outcomes import Outcomes, outcomes_of
+from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # A round takes one kind of clusters alone every other time where a kind has only two.
@@ -44,6 +47,15 @@ class Games:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """The distinct ones."""
+        return outcomes_of(self.a, self.b, self.score, self.contestants)
+
+    @cached_property
+    def table(self) -> PairTable:
+        return PairTable.of(self.outcomes, self.contestants)
 
     @property
     def units(self) -> int:

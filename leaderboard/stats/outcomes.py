@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.games import Games
 
 GAMES_AT_ONCE: Final = 2**17
 
@@ -29,15 +28,13 @@ class Outcomes:
         return len(self.a)
 
 
-def distinct_outcomes(games: Games) -> Outcomes:
-    """The outcomes of games; a game seen from the other side is the same."""
-    return outcomes_of(games.a, games.b, games.score, games.contestants)
-
-
 def outcomes_of(
     a: npt.NDArray[Any], b: npt.NDArray[Any], score: npt.NDArray[Any], contestants: int
 ) -> Outcomes:
-    """As distinct_outcomes, from arrays of any numeric type that make_games would accept."""
+    """The distinct outcomes of games, from arrays of any numeric type that make_games would accept.
+
+    A game seen from the other side is the same.
+    """
 
     levels = _levels(score)
 

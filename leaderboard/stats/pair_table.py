@@ -79,6 +79,33 @@ class PairTable:
         summing.eliminate_zeros()
         return summing
 
+    @cached_property
+    def all_games(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Of all games as a single round: the points of a and of b, and who has no finite maximum."""
+        won, lost = self.points(self.count_of_outcome[:, None])
+        return won, lost, self.no_finite_maximum(won, lost)
+
+    @cached_property
+    def unbounded(self) -> tuple[str | None, ...]:
+        """``ABOVE``, ``BELOW`` or None for each contestant.
+
+        Contestants who took points from each other, directly or around a circle, form a set. A set that gave
+        no point to others it met is ``ABOVE``, one that took none ``BELOW``. Sets in between get None.
+        """
+        won, lost = (points[:, 0] > 0 for points in self.all_games[:2])
+        giver = np.concatenate((self.b[won], self.a[lost]))
+        taker = np.concatenate((self.a[won], self.b[lost]))
+        steps = csr_array((np.ones(len(giver)), (giver, taker)), shape=(self.contestants,) * 2)
+        sets, number = label(steps, directed=True, connection="strong")
+        across = number[giver] != number[taker]
+        gives, takes = np.zeros(sets, dtype=bool), np.zeros(sets, dtype=bool)
+        gives[number[giver[across]]] = True
+        takes[number[taker[across]]] = True
+        return tuple(
+            ABOVE if takes[own] and not gives[own] else BELOW if gives[own] and not takes[own] else None
+            for own in number.tolist()
+        )
+
     def points(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Points of a and of b per pair, from weights on the outcomes (outcomes, rounds)."""
         won, lost, _ = self._sums
@@ -143,25 +170,3 @@ def connected_components(a: IntArray, b: IntArray, contestants: int) -> IntArray
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     return np.asarray(number[found].astype(np.int64))
-
-
-def unbounded(
-    a: IntArray, b: IntArray, won: FloatArray, lost: FloatArray, contestants: int
-) -> tuple[str | None, ...]:
-    """``ABOVE``, ``BELOW`` or None for each contestant, from the points (pairs,) of each side.
-
-    Contestants who took points from each other, directly or around a circle, form a set. A set that gave no
-    point to others it met is ``ABOVE``, one that took none ``BELOW``. Sets in between get None.
-    """
-    giver = np.concatenate((b[won > 0], a[lost > 0]))
-    taker = np.concatenate((a[won > 0], b[lost > 0]))
-    points = csr_array((np.ones(len(giver)), (giver, taker)), shape=(contestants, contestants))
-    sets, number = label(points, directed=True, connection="strong")
-    across = number[giver] != number[taker]
-    gives, takes = np.zeros(sets, dtype=bool), np.zeros(sets, dtype=bool)
-    gives[number[giver[across]]] = True
-    takes[number[taker[across]]] = True
-    return tuple(
-        ABOVE if takes[own] and not gives[own] else BELOW if gives[own] and not takes[own] else None
-        for own in number.tolist()
-    )

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.bootstrap import refit
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, refitted
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, Reference, all_games, refitted
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import bounds
 from leaderboard.stats.outcome_weights import rounds_together
-from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking import drawn_by
@@ -65,7 +65,7 @@ def part_agreement(ratings: Ratings, part: BoolArray, method: Method) -> PartAgr
     outcomes, of_part = _outcomes(games, part)
     whole = PairTable.of(outcomes, games.contestants)
     own = whole.left_with(np.where(of_part, whole.count_of_outcome, 0.0))
-    fit_all, fit_part = refitted(whole), refitted(own)
+    fit_all, fit_part = (refitted(Reference.of(all_games(table))) for table in (whole, own))
 
     def fit(weights: FloatArray, _: IntArray) -> tuple[FloatArray, BoolArray]:
         theirs, prior = fit_all(weights)
@@ -99,7 +99,7 @@ def part_agreement(ratings: Ratings, part: BoolArray, method: Method) -> PartAgr
 
 def _outcomes(games: Games, part: BoolArray) -> tuple[Outcomes, BoolArray]:
     """The distinct outcomes, those of the part apart, and which are of the part."""
-    found = distinct_outcomes(games)
+    found = games.outcomes
     code, of_game = np.unique(found.of_game * np.int64(2) + part, return_inverse=True)
     old = code // 2
     return Outcomes(found.a[old], found.b[old], found.score[old], of_game), code % 2 == 1

@@ -18,8 +18,6 @@ from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, bradley_terry
 from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError, whole_number
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import check_level
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import FittedTable
@@ -107,8 +105,7 @@ def measured(games: Games, rater: IntArray | None, first: int, second: int) -> E
     StatsError where the two cannot be compared or there is one prompt.
     """
     prompt = _prompts(games)
-    found = distinct_outcomes(games)
-    table = PairTable.of(found, games.contestants)
+    found, table = games.outcomes, games.table
     if first == second or table.component[first] != table.component[second]:
         raise ParameterError(
             "no chain of ratings connects the two models"

@@ -13,7 +13,7 @@ from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
     SCALE,
     BradleyTerryFit,
-    bootstrap_strengths,
+    bootstrap_fit,
     bradley_terry,
 )
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
@@ -74,7 +74,7 @@ def _elo(material: Material, method: Method) -> Estimate:
     fit, scale = mean_elo(material.games, method.elo), asdict(method.elo)
     if method.rounds is None or method.sandwich:
         return _fitted(fit, {}, scale, **_sandwich(material.games, fit, method))
-    again = bootstrap_mean_elo(material.games, method.elo, **_run(method))
+    again = bootstrap_mean_elo(material.games, fit, **_run(method))
     return _fitted(fit, {}, scale, **_resampled(material.games, fit, again))
 
 
@@ -104,7 +104,7 @@ def _bradley_terry(material: Material, method: Method) -> Estimate:
     details = {"robustness": _robustness(material)} if method.robustness else {}
     if method.rounds is None or method.sandwich:
         return _fitted(fit, details, **_sandwich(games, fit, method))
-    return _fitted(fit, details, **_resampled(games, fit, bootstrap_strengths(games, **_run(method))))
+    return _fitted(fit, details, **_resampled(games, fit, bootstrap_fit(games, fit, **_run(method))))
 
 
 def _robustness(material: Material) -> dict[str, Any]:

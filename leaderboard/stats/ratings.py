@@ -37,6 +37,7 @@ class Ratings:
     rater: IntArray | None = None  # numbered likewise
     expected: FloatArray | None = None  # on the scale; games take it in place of the rating
     covariates: Mapping[str, FloatArray] = field(default_factory=dict)  # how much more the first has
+    _last: dict[tuple[bool, str, TieBand | None], Games] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -65,8 +66,17 @@ class Ratings:
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
         """By an expected rating the first has (points - expected) / (points - 1) of a win.
 
-        ``ties`` and ``tie_band`` are about ratings as given.
+        ``ties`` and ``tie_band`` are about ratings as given. The last games are kept, because one method
+        after the other asks for them.
         """
+        wanted = (ties, resample, tie_band)
+        if wanted not in self._last:
+            made = self._games(*wanted)
+            self._last.clear()
+            self._last[wanted] = made
+        return self._last[wanted]
+
+    def _games(self, ties: bool, resample: str, tie_band: TieBand | None) -> Games:
         if self.expected is not None:
             return make_games(
                 self.first,

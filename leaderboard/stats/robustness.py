@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from leaderboard.stats.bradley_terry import all_games, climb
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import Games
-from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.ratings import RESAMPLE
 
@@ -161,8 +161,7 @@ class _Pool:
             raise ParameterError(f"unit is {unit!r}; choose one of {', '.join(RESAMPLE)}")
         if not len(games):
             raise NoGamesError("there are no games to remove")
-        found = distinct_outcomes(games)
-        table = PairTable.of(found, games.contestants)
+        found, table = games.outcomes, games.table
         if unit == "games":
             numbers = np.arange(len(found))
             same = coo_array((np.ones(len(found)), (numbers, numbers))).tocsr()

@@ -14,13 +14,11 @@ from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import gammaincinv, ndtri
 
 from leaderboard.stats.bootstrap import check_run
-from leaderboard.stats.bradley_terry import BradleyTerryFit, all_games
+from leaderboard.stats.bradley_terry import BradleyTerryFit, Reference
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.davidson import DavidsonFit, chances, likelihood_of_rounds
-from leaderboard.stats.elo_mean import MeanEloFit
+from leaderboard.stats.davidson import DavidsonLikelihood
 from leaderboard.stats.games import Games
-from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
-from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import NORMAL_DRAWS, round_keys, words
 
 
@@ -58,16 +56,9 @@ class Sandwich:
 
 def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters."""
-    outcomes = distinct_outcomes(games)
-    table = PairTable.of(outcomes, games.contestants)
-    if isinstance(fit, DavidsonFit) and fit.nu > 0:
-        curvature, scores = _davidson(table, outcomes, fit)
-    elif isinstance(fit, MeanEloFit):
-        curvature, scores = _mean_elo(table, outcomes, fit)
-    else:
-        curvature, scores = _bradley_terry(table, outcomes, fit)
+    table, outcomes, scores = games.table, games.outcomes, _scores(games, fit.reference)
     spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
-    root = (np.eye(games.contestants) - table.gauge) @ np.linalg.inv(curvature)[: games.contestants]
+    root = (np.eye(games.contestants) - table.gauge) @ fit.reference.inverse[: games.contestants]
     root *= fit.points_per_unit
     covariance = root @ spread @ root.T
     alone = np.bincount(table.component)[table.component] == 1
@@ -76,33 +67,21 @@ def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     return Sandwich(covariance, error, games.clusters, games.units, root[:, : games.contestants])
 
 
-def _bradley_terry(table: PairTable, outcomes: Outcomes, fit: BradleyTerryFit) -> tuple[FloatArray, Any]:
-    """The curvature (contestants, contestants) and each outcome's score, sparse (outcomes, contestants)."""
-    half = np.tanh(0.5 * (fit.log_odds[outcomes.a, 0] - fit.log_odds[outcomes.b, 0]))
-    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
-    return all_games(table).curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
+def _scores(games: Games, reference: Reference) -> Any:
+    """Of each outcome, by parameter: sparse (outcomes, parameters)."""
+    likelihood, of_outcome = reference.likelihood, games.table.pair_of_outcome
+    if not isinstance(likelihood, DavidsonLikelihood):
+        return _by_side(games, likelihood.half(reference.x)[of_outcome, 0])
+    lead, tie = likelihood.chances(reference.x)
+    ties = (games.outcomes.score == 0.5)[:, None] - tie[of_outcome]
+    return hstack((_by_side(games, lead[of_outcome, 0]), csr_array(ties)), format="csr")
 
 
-def _mean_elo(table: PairTable, outcomes: Outcomes, fit: MeanEloFit) -> tuple[FloatArray, Any]:
-    half = fit.equations.half(fit.log_odds)[table.pair_of_outcome, 0]
-    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - half)
-    return fit.equations.curvature(fit.log_odds)[0], _by_side(outcomes, surplus, table.contestants)
-
-
-def _davidson(table: PairTable, outcomes: Outcomes, fit: DavidsonFit) -> tuple[FloatArray, Any]:
-    """As _bradley_terry, with log nu as the last parameter."""
-    x = np.append(fit.log_odds, [[np.log(fit.nu)]], axis=0)
-    lead, tie = chances(x[outcomes.a] - x[outcomes.b], x[-1])
-    surplus = 0.5 * (2.0 * outcomes.score - 1.0 - lead[:, 0])
-    ties = (outcomes.score == 0.5)[:, None] - tie
-    curvature = likelihood_of_rounds(table, table.count_of_outcome[:, None]).curvature(x)[0]
-    return curvature, hstack((_by_side(outcomes, surplus, table.contestants), csr_array(ties)), format="csr")
-
-
-def _by_side(outcomes: Outcomes, surplus: FloatArray, contestants: int) -> Any:
-    row = np.arange(len(outcomes))
+def _by_side(games: Games, lead: FloatArray) -> Any:
+    outcomes = games.outcomes
+    surplus, row = 0.5 * (2.0 * outcomes.score - 1.0 - lead), np.arange(len(outcomes))
     places = (np.concatenate((row, row)), np.concatenate((outcomes.a, outcomes.b)))
-    return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), contestants))
+    return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), games.contestants))
 
 
 def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:

@@ -21,7 +21,6 @@ from leaderboard.stats import (
 from leaderboard.stats.bootstrap import choose_threads, processors
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.outcome_weights import rounds_together, weights_of_rounds
-from leaderboard.stats.outcomes import distinct_outcomes
 from tests.leaderboard.stats.simulation import CENTRED, CONTESTANTS, coverage, simulated_games, small_games
 
 THREE_TO_ONE = 400 * np.log10(3)
@@ -187,7 +186,7 @@ class TestBootstrap:
     def test_each_round_is_the_fit_of_its_own_games(self, clustered, fit, bootstrapped):
         """Rounds are rebuilt game by game from the weights and fitted one at a time."""
         games = simulated_games(4, seed=8, tie_share=0.1, clustered=clustered)
-        outcomes = distinct_outcomes(games)
+        outcomes = games.outcomes
         weights = weights_of_rounds(outcomes, games.cluster, seed=8)(np.arange(40)).astype(int)
         result = bootstrapped(games.a, games.b, games.score, 4, rounds=40, seed=8, cluster=games.cluster)
         priors = 0

@@ -25,7 +25,7 @@ from leaderboard.stats import (
 from leaderboard.stats import elo as elo_module
 from leaderboard.stats.elo_pools import group_by_cluster, late_games, pool_sizes, worth_drawing
 from leaderboard.stats.outcome_weights import weights_of_rounds
-from leaderboard.stats.outcomes import Outcomes, distinct_outcomes
+from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.resampling import (
     CLUSTER_DRAWS,
     CROSSED_DRAWS,
@@ -85,7 +85,7 @@ class TestByHand:
         )
         # One game in a cell of its own: it counts prompt times rater, 0 in 7/16 of the rounds, up to 4.
         games = make_games([0, 0], [1, 1], [1, 0], 2, cluster=[0, 1], crossed=[0, 1])
-        weights = weights_of_rounds(distinct_outcomes(games), games.cluster, 3, games.crossed)
+        weights = weights_of_rounds(games.outcomes, games.cluster, 3, games.crossed)
         drawn = np.concatenate(
             [weights(np.arange(first, first + 64)) for first in range(0, 6400, 64)], axis=1
         )
@@ -96,7 +96,7 @@ class TestByHand:
 class TestReferences:
     def test_weights_are_products_of_draws(self):
         games = crossed_study(Design(12, 6, 3))
-        outcomes = distinct_outcomes(games)
+        outcomes = games.outcomes
         found = weights_of_rounds(outcomes, games.cluster, 8, games.crossed)(np.arange(30))
         for number in range(30):
             drawn = outcomes.of_game[drawn_games(games, 8, number)]

@@ -23,7 +23,6 @@ from leaderboard.stats.checks import (
     ParameterError,
 )
 from leaderboard.stats.elo import elo_samples, read_games
-from leaderboard.stats.outcomes import distinct_outcomes
 from tests.leaderboard.stats.simulation import CONTESTANTS, PUBLISHED, simulated_games, small_games
 from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
 
@@ -304,7 +303,7 @@ def test_many_contestants_take_wider_outcome_numbers():
     first, second = np.triu_indices(size, 1)
     score = np.tile([1.0, 0.0], len(first))
     a, b = np.repeat(first, 2), np.repeat(second, 2)
-    outcomes = distinct_outcomes(make_games(a, b, score, size))
+    outcomes = make_games(a, b, score, size).outcomes
     assert np.array_equal(outcomes.a[outcomes.of_game], a)
     found = bootstrap_elo(a, b, score, size, rounds=2).samples
     assert 1500 > found.max() > found.min() > 500

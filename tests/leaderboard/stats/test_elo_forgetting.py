@@ -7,7 +7,6 @@ from leaderboard.stats import EloParameters, bootstrap_elo, elo, make_games, seq
 from leaderboard.stats import elo as module
 from leaderboard.stats.elo import games_remembered
 from leaderboard.stats.elo_pools import late_games, pool_sizes, worth_drawing
-from leaderboard.stats.outcomes import distinct_outcomes
 from leaderboard.stats.resampling import CLUSTER_DRAWS, LATE_GAMES, cluster_draws, times_drawn
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 from tests.leaderboard.stats.test_elo_pools import every_game_an_outcome
@@ -15,7 +14,7 @@ from tests.leaderboard.stats.test_resampling import word_in_plain_integers
 
 
 def remembered(games, **parameters):
-    return games_remembered(distinct_outcomes(games), games.contestants, EloParameters(**parameters))
+    return games_remembered(games.outcomes, games.contestants, EloParameters(**parameters))
 
 
 class TestHowMany:
@@ -26,7 +25,7 @@ class TestHowMany:
         ln(141.42 / 1e-7) / (0.953948 * 0.092103) = 240 games.
         """
         games = make_games([0, 0] * 5000, [1, 1] * 5000, [1, 0] * 5000, 2)
-        table = elo.PairTable.of(distinct_outcomes(games), 2)
+        table = elo.PairTable.of(games.outcomes, 2)
         monkeypatch.setattr(elo, "_movement", lambda _: 0.0)
         assert EloParameters().pull == pytest.approx(0.046052, abs=1e-6)
         assert elo._slowest(table, np.zeros(2), EloParameters(), 1) == pytest.approx(0.092103, abs=1e-6)

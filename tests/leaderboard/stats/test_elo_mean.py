@@ -92,12 +92,12 @@ def test_another_scale_moves_and_stretches():
 
 def test_rounds_refit_the_resampled_games():
     games = simulated_games(50, clustered=True)
-    found = bootstrap_mean_elo(games, EloParameters(), rounds=300, seed=4)
+    found = bootstrap_mean_elo(games, mean_elo(games, EloParameters()), rounds=300, seed=4)
     assert (found.rounds, found.clusters, found.parameters["k"]) == (300, 50, 32.0)
     assert found.samples.mean(axis=0) == pytest.approx(mean_elo(games, EloParameters()).rating, abs=8)
     # One round by hand: with a single prompt drawn again and again it is the whole.
     single = make_games(games.a, games.b, games.score, 4, cluster=np.zeros(len(games), dtype=int))
-    again = bootstrap_mean_elo(single, EloParameters(), rounds=1)
+    again = bootstrap_mean_elo(single, mean_elo(single, EloParameters()), rounds=1)
     assert again.samples[0] == pytest.approx(mean_elo(games, EloParameters()).rating, abs=1e-6)
     with pytest.raises(NoGamesError):
         mean_elo(make_games([], [], [], 2), EloParameters())

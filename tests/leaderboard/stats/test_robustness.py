@@ -6,8 +6,6 @@ from hypothesis import given, settings
 from scipy.optimize import minimize
 
 from leaderboard.stats import StatsError, bradley_terry, make_games
-from leaderboard.stats.outcomes import distinct_outcomes
-from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.robustness import FittedTable, Removed, fewest_removals
 from leaderboard.terminal.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games, small_games
@@ -199,7 +197,7 @@ def test_what_cannot_be_removed(games, unit, message):
 
 
 def table_of(games):
-    return PairTable.of(distinct_outcomes(games), games.contestants)
+    return games.table
 
 
 def gap(table, outcome, change):
