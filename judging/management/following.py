@@ -89,6 +89,7 @@ class RunCommand(BaseCommand):
         parts = [f"{told.ended:,}/{told.wanted:,} done: {told.written:,} {self.done}"]
         counts = {
             "cut at the token limit": told.cut,
+            "refused, filtered or empty": told.unanswered,
             "failed": told.failed,
             "had another answer by then": told.left_out,
             "not asked": told.dropped,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import models
@@ -17,14 +17,18 @@ from judging.models.purses import Payer, Purse
 from judging.models.requests import StandingRequest
 from judging.models.traces import Trace
 
+UNANSWERED: Final = Q(state="replied") & ~Q(error_kind="")
+"""Of calls whose reply was no answer: refused, filtered, empty."""
+
 
 @dataclass(frozen=True)
 class WritingProgress:
-    """What became of the answers that a run is to write: wanted is the sum of five."""
+    """What became of the answers that a run is to write: wanted is the sum of six."""
 
     wanted: int
     written: int = 0
     left_out: int = 0  # the prompt had another answer by then
+    unanswered: int = 0  # the reply was no answer
     failed: int = 0
     left: int = 0
     in_flight: int = 0
@@ -46,7 +50,8 @@ class WritingProgress:
     @property
     def dropped(self) -> int:
         """What the run was cancelled before, or lost its prompt."""
-        return self.wanted - self.written - self.left_out - self.failed - self.left
+        ended = self.written + self.left_out + self.unanswered + self.failed
+        return self.wanted - ended - self.left
 
 
 class WritingRun(models.Model):
@@ -156,10 +161,11 @@ def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
     """The progress of runs by id, in two queries."""
     of_runs = WritingCall.objects.filter(run__in=runs).order_by().values("run")
     live, replied = Q(state__in=["waiting", "in_flight"]), Q(state="replied")
-    last = replied & Q(is_last=True)
+    last = replied & Q(is_last=True, error_kind="")
     counted: Iterable[Mapping[str, Any]] = of_runs.annotate(
         written=Count("pk", filter=last & Q(error="")),
         left_out=Count("pk", filter=last & ~Q(error="")),
+        unanswered=Count("pk", filter=UNANSWERED),
         failed=Count("pk", filter=Q(state="failed")),
         left=Count("pk", filter=live),
         in_flight=Count("pk", filter=Q(state="in_flight")),

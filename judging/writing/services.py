@@ -31,6 +31,8 @@ from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
 from judging.judges.services import JudgeError, missing_key_of
 from judging.models import Author, Trace, WritingCall, WritingRun
+from judging.models.writing import UNANSWERED
+from judging.protocols.replies import OPENING, ReplyText, without_thinking
 from judging.requests.services import Requests, State
 from judging.runs import queue
 from judging.spending.budgets import check_models, check_outer
@@ -42,6 +44,13 @@ USUAL_REPLY: Final = 500  # tokens of an answer
 LIVE: Final = (State.WAITING, State.IN_FLIGHT)
 AT_ONCE: Final = 500  # rows of one insert
 WRITTEN: Final = "written"  # of a completion's extra: the model, how it was sampled, and turns that were cut
+NO_ANSWER: Final = {
+    "refused": "The endpoint refused to answer.",
+    "filtered": "The endpoint's filter stopped the answer.",
+    "truncated": "The token limit ended the reply before the answer began.",
+    "empty": "The reply was empty.",
+}
+"""Kinds of replies that are no answers. They are paid for and kept, and the prompt still lacks its answer."""
 
 
 def asked(author: Author) -> AskedModel:
@@ -56,6 +65,22 @@ def holes(author: Author) -> QuerySet[Prompt]:
     live = WritingCall.objects.filter(prompt=OuterRef("pk"), author=author, text="", state__in=LIVE)
     known = Prompt.objects.rated().filter(study=author.contestant.study_id).exclude(turns=[])
     return known.filter(~Exists(has), ~Exists(live)).order_by("subset", "external_id", "pk")
+
+
+def to_write(author: Author, again: bool = False) -> QuerySet[Prompt]:
+    """The holes that a run fills; only ``again`` those about which a reply to the same settings was none."""
+    missing = holes(author)
+    return missing if again else missing.exclude(Exists(_unanswered(author)))
+
+
+def unanswered(author: Author) -> int:
+    """How many holes a run leaves, because a reply to the same settings was no answer."""
+    return holes(author).filter(Exists(_unanswered(author))).count()
+
+
+def _unanswered(author: Author) -> QuerySet[WritingCall]:
+    same = WritingCall.objects.filter(UNANSWERED, author=author, sampling=_sampling(asked(author)))
+    return same.filter(prompt=OuterRef("pk"))
 
 
 def estimate(author: Author, prompts: Sequence[Prompt]) -> Total:
@@ -127,15 +152,21 @@ def _check_money(author: Author, model: AskedModel, budget: Decimal | None) -> s
 
 
 def start(
-    author: Author, limit: int | None = None, budget: Decimal | None = None, by: Visitor | None = None
+    author: Author,
+    limit: int | None = None,
+    budget: Decimal | None = None,
+    by: Visitor | None = None,
+    *,
+    again: bool = False,
 ) -> WritingRun:
-    """Have a contestant's model write answers that are missing, at most ``limit``. Raises JudgeError."""
+    """Have a contestant's model write answers that are missing, at most ``limit``; ``again`` those, too, that
+    it was asked for and did not give. Raises JudgeError."""
     check_may_spend(by)
     currency = check_start(author, budget)
     with _opening(author):
-        prompts = list(holes(author)[:limit])
+        prompts = list(to_write(author, again)[:limit])
         if not prompts:
-            raise JudgeError(f"{author.contestant.name} has an answer to every prompt, or is writing it.")
+            raise JudgeError(_why_nothing(author))
         run = WritingRun(author=author, limit=limit, wanted=len(prompts), created_by=by)
         _open(run, budget, currency, f"writes {len(prompts):,} answers")
         earlier = _begun(author, prompts)
@@ -180,6 +211,13 @@ def start_reading(
             batch_size=AT_ONCE,
         )
     return run
+
+
+def _why_nothing(author: Author) -> str:
+    name = author.contestant.name
+    if count := unanswered(author):
+        return f"{name} was asked for all that is missing. {count:,} replies were no answers: ask again."
+    return f"{name} has an answer to every prompt, or is writing it."
 
 
 def check_may_spend(by: Visitor | None) -> None:
@@ -234,7 +272,7 @@ def _sampling(model: AskedModel) -> dict[str, Any]:
 
 def _begun(author: Author, prompts: Iterable[Prompt]) -> dict[int, WritingCall]:
     """The replies of earlier runs, by prompt, that an answer can go on from: nothing is paid for again."""
-    same = Q(author=author, text="", state=State.REPLIED, sampling=_sampling(asked(author)))
+    same = Q(author=author, text="", state=State.REPLIED, error_kind="", sampling=_sampling(asked(author)))
     rows = WritingCall.objects.filter(same, prompt__in=prompts).order_by("pk")
     last = {row.prompt_id: row for row in rows}
     return {prompt: row for prompt, row in last.items() if not row.is_last}
@@ -317,6 +355,9 @@ class _Writing(Requests[WritingCall]):
         )
 
     def keep(self, row: WritingCall, reply: Reply) -> None:
+        if not row.text and (kind := why_no_answer(reply.as_text)):
+            row.error_kind, row.error = kind, NO_ANSWER[kind]
+            return
         Study.objects.select_for_update(no_key=True).get(pk=row.prompt.study_id)
         if row.text:
             self._keep_reading(row, reply)
@@ -358,10 +399,23 @@ class _Writing(Requests[WritingCall]):
         announce([row.prompt.study])
 
 
+def why_no_answer(reply: ReplyText) -> str:
+    """The kind of a reply that is no answer to be rated, one of ``NO_ANSWER``; else ""."""
+    if reply.refusal.strip():
+        return "refused"
+    if reply.is_withheld:
+        return "filtered"
+    said, thinking_open = without_thinking(reply.text)
+    if said.strip() and not (thinking_open and OPENING.match(said.strip())):
+        return ""
+    return "truncated" if reply.is_cut_off else "empty"
+
+
 def _keep_traces(row: WritingCall, completion: Completion) -> None:
     """Give an answer what the replies to its turns told about their tokens."""
-    replied = Q(author=row.author_id, prompt=row.prompt_id, text="", state=State.REPLIED, turn__lt=row.turn)
-    before = {each.turn: each for each in WritingCall.objects.filter(replied).order_by("pk")}
+    replied = Q(author=row.author_id, prompt=row.prompt_id, text="", state=State.REPLIED, error_kind="")
+    earlier = WritingCall.objects.filter(replied, turn__lt=row.turn)
+    before = {each.turn: each for each in earlier.order_by("pk")}
     source = reading.source(row.author.endpoint, "while writing")
     for turn, each in {**before, row.turn: row}.items():
         if each.packed is not None and each.tokens:

@@ -26,9 +26,10 @@ from judging.writing.summary import estimated, estimated_reading
 LAST_RUNS = 10
 MOST_ERRORS = 20
 
-READ, REFERENCES = WritingRun.Kind.READ.value, "references"
+READ, REFERENCES, AGAIN = WritingRun.Kind.READ.value, "references", "again"
 KINDS = [
     (WritingRun.Kind.WRITE.value, "writes the answers that are missing"),
+    (AGAIN, "writes them, and is asked again where its reply was refused, filtered or empty"),
     (READ, "reads its answers, for their probabilities"),
     (REFERENCES, "reads its answers and the reference answers"),
 ]
@@ -166,6 +167,7 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
             form.add_error(None, str(error))
     context |= {
         "holes": services.holes(author).count(),
+        "unanswered": services.unanswered(author),
         "runs": _last_runs(author, LAST_RUNS),
         "may_start": may_ask_models(request.user),
         "gifts": gifts(author),
@@ -182,7 +184,7 @@ def _estimated(author: Author, chosen: dict[str, Any]) -> list[tuple[str, str]]:
         services.check_start_reading(author, budget)
         return estimated_reading(author, reading.targets(author, kind == REFERENCES, limit))
     services.check_start(author, budget)
-    return estimated(author, list(services.holes(author)[:limit]))
+    return estimated(author, list(services.to_write(author, kind == AGAIN)[:limit]))
 
 
 def _start(author: Author, chosen: dict[str, Any], by: Visitor) -> None:
@@ -191,7 +193,7 @@ def _start(author: Author, chosen: dict[str, Any], by: Visitor) -> None:
     if kind in (READ, REFERENCES):
         services.start_reading(author, limit, budget, by, references=kind == REFERENCES)
     else:
-        services.start(author, limit, budget, by)
+        services.start(author, limit, budget, by, again=kind == AGAIN)
 
 
 @require_POST

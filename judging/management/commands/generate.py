@@ -20,6 +20,9 @@ class Command(RunCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
+            "--again", action="store_true", help="also ask again where a reply was refused, filtered or empty"
+        )
+        parser.add_argument(
             "--probe", action="store_true", help="only find out which features the endpoint can give"
         )
 
@@ -36,9 +39,9 @@ class Command(RunCommand):
             self.stdout.write(f"{gift.label}: {gift.how or f'no, it needs {gift.needs}'}")
 
     def estimated(self, author: Author, limit: int | None, options: dict[str, Any]) -> list[Row]:
-        return estimated(author, list(services.holes(author)[:limit]))
+        return estimated(author, list(services.to_write(author, options["again"])[:limit]))
 
     def begin(
         self, author: Author, limit: int | None, budget: Decimal | None, options: dict[str, Any]
     ) -> WritingRun:
-        return services.start(author, limit, budget)
+        return services.start(author, limit, budget, again=options["again"])

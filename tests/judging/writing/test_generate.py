@@ -52,6 +52,18 @@ def test_it_estimates_starts_and_follows(run_command: Command, model: ChatServer
     assert said.endswith("exit 1")
 
 
+def test_replies_that_are_no_answers_are_counted_and_asked_again_on_request(
+    run_command: Command, model: ChatServer
+) -> None:
+    good, model.script = model.script, lambda body: Answer(None, refusal="No.")
+    said = run_command()
+    assert "3/3 done: 0 written; 3 refused, filtered or empty" in said
+    assert "3 × The endpoint refused to answer." in said
+    model.script = good
+    assert "Answers        0" in run_command("--dry-run")
+    assert "3/3 done: 3 written" in run_command("--again")
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

@@ -63,6 +63,21 @@ def test_a_run_is_cancelled_and_its_failures_are_told(staff: Client, model: Chat
     assert "<b>no" not in shown
 
 
+def test_replies_that_are_no_answers_are_shown_and_asked_again(
+    staff: Client, model: ChatServer, study: Study
+) -> None:
+    author = make.make_author(contestant=make.make_contestant(study=study, slug="loop"), base_url=model.url)
+    model.script = lambda body: Answer(None, refusal="No.")
+    services.start(author)
+    services.work_off()
+    shown = staff.get(LOOP).content.decode()
+    assert "3 of them after a reply that was refused, filtered or empty" in shown
+    assert "3 × The endpoint refused to answer." in shown
+    assert "3 refused, filtered or empty" in staff.get(PAGE).content.decode()
+    staff.post(LOOP, {"kind": "again"})
+    assert WritingCall.objects.filter(state="waiting").count() == 3
+
+
 def test_settings_are_changed_by_name_or_refused(staff: Client, model: ChatServer, study: Study) -> None:
     people = make.make_contestant(study=study, kind="people", name="Writers")
     for wrong, why in (

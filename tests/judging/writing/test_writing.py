@@ -15,6 +15,7 @@ from arena.models import Completion, Contestant, Prompt, Study, StudyEvent
 from judging.endpoints.client import NoReplyError, Reply
 from judging.judges.services import JudgeError
 from judging.models import Author, Purse, WritingCall, WritingRun
+from judging.protocols.replies import ReplyText
 from judging.runs import limiting, queue
 from judging.spending.budgets import set_budget
 from judging.writing import services
@@ -110,12 +111,71 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
     assert (run.progress.cut, Study.objects.get().revision) == (1, revision + 1)
 
 
-def test_an_empty_answer_is_an_answer(author: Author, model: ChatServer) -> None:
-    model.script = lambda body: Answer("")
-    services.start(author, limit=1)
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Answer(" \n"), "empty"),
+        (Answer(None, finish_reason="length"), "truncated"),
+        (Answer("<think>The Rhine, or", finish_reason="length"), "truncated"),
+        (Answer(None, refusal="I cannot help with that."), "refused"),
+        (Answer("The Rh", finish_reason="content_filter"), "filtered"),
+    ],
+)
+def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
+    author: Author, model: ChatServer, reply: Answer, kind: str
+) -> None:
+    good = model.script
+    model.script = lambda body: reply
+    run = services.start(author, limit=2)
+    assert services.work_off() == 2
+    assert written(author) == []
+    told = run.progress
+    assert (told.unanswered, told.written, told.failed, told.left_out, told.dropped) == (2, 0, 0, 0, 0)
+    assert (told.replies, told.cost) == (2, 2 * COST)
+    row = WritingCall.objects.filter(run=run)[0]
+    assert (row.error_kind, row.error, row.raw_reply) == (
+        kind,
+        services.NO_ANSWER[kind],
+        (reply.content or reply.refusal or ""),
+    )
+    # Another run asks about the rest alone, and about these only if it is told to.
+    model.script = good
+    assert (services.holes(author).count(), services.unanswered(author)) == (3, 2)
+    services.start(author)
     services.work_off()
-    assert Completion.objects.get(contestant=author.contestant).is_empty
-    assert services.holes(author).count() == 2
+    assert len(written(author)) == 1
+    with pytest.raises(JudgeError, match="2 replies were no answers: ask again"):
+        services.start(author)
+    services.start(author, again=True)
+    services.work_off()
+    assert (len(written(author)), services.unanswered(author)) == (3, 0)
+
+
+def test_other_settings_are_another_question(author: Author, model: ChatServer) -> None:
+    model.script = lambda body: Answer("")
+    services.start(author)
+    services.work_off()
+    Author.objects.update(temperature=1.0)
+    changed = Author.objects.get()
+    assert (services.unanswered(changed), services.to_write(changed).count()) == (0, 3)
+
+
+def test_a_refused_turn_is_asked_again_after_those_before(author: Author, model: ChatServer) -> None:
+    Prompt.objects.exclude(pk=Prompt.objects.latest("pk").pk).delete()
+    good = model.script
+    model.script = lambda body: good(body) if len(body["messages"]) == 1 else Answer(None, refusal="No.")
+    run = services.start(author)
+    assert services.work_off() == 2
+    assert (run.progress.unanswered, written(author)) == (1, [])
+    model.script = good
+    services.start(author, again=True)
+    assert services.work_off() == 1
+    assert written(author) == [["Answer to Name a river.\n\nEurope", "Answer to Another one."]]
+
+
+def test_an_answer_about_thinking_is_one() -> None:
+    said = "Write:\n<think>\nthen stop."
+    assert services.why_no_answer(ReplyText(said, "stop")) == ""
 
 
 def test_an_answer_that_came_meanwhile_stays(author: Author) -> None:
