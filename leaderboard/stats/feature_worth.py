@@ -92,8 +92,16 @@ def _coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 
     if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
         return np.full(len(COEFFICIENTS), np.nan)
+    pearson = np.corrcoef(_scaled(x), _scaled(y))[0, 1]
     ranks = np.corrcoef(rankdata(x), rankdata(y))[0, 1]
-    return np.array([np.corrcoef(x, y)[0, 1], ranks, kendalltau(x, y, method="asymptotic").statistic])
+    return np.array([pearson, ranks, kendalltau(x, y, method="asymptotic").statistic])
+
+
+def _scaled(values: FloatArray) -> FloatArray:
+    """With a mean of 0 and a largest distance of 1, so that squares of tiny or huge values are exact, too."""
+    near = values / np.abs(values).max()
+    near -= near.mean()
+    return near / np.abs(near).max()
 
 
 def _ends(value: float, left_out: FloatArray, level: float) -> tuple[float | None, float | None]:

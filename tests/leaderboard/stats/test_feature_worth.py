@@ -64,6 +64,27 @@ def test_an_interval_is_that_of_a_jackknife_over_prompts():
     )
 
 
+@pytest.mark.parametrize("scale", [1e-170, 1e-300, 3e-322, 1e170, 1e304])
+def test_coefficients_and_intervals_have_no_scale(scale):
+    rng = np.random.default_rng(4)
+    prompt = np.repeat(np.arange(9), 2)
+    x = scale * np.round(10 * rng.normal(size=18))  # the smallest of these are not normal numbers
+    y = x + scale * np.round(10 * rng.normal(size=18))
+    unit = 2.0**-1074 if scale == 3e-322 else scale
+    found, alike = feature_correlation(x, y, prompt), feature_correlation(x / unit, y / unit, prompt)
+    expected = stats.pearsonr(x / unit, y / unit).statistic
+    assert found.pearson == pytest.approx(expected, rel=1e-12)
+    assert found.pearson_low is not None
+    assert (found.pearson_low, found.pearson_high) == pytest.approx((alike.pearson_low, alike.pearson_high))
+
+
+def test_one_large_value_hides_no_small_ones():
+    """Without the prompt of the large value all others are tiny."""
+    x = np.array([1.0, 1e-170, 2e-170, 4e-170, 3e-170])
+    found = feature_correlation(x, [9.0, 1.0, 2.0, 4.0, 2.5], np.arange(5))
+    assert found.pearson_low is not None
+
+
 def test_what_has_no_correlation_says_why():
     assert feature_correlation([1, 2], [1, 2], [0, 1]).reason == "fewer than 3 answers"
     assert (
