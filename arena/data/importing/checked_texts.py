@@ -241,6 +241,7 @@ class Scores(_OfTexts[ScoreRecord]):
         return ScoreVerdict(lowest, highest, record.score, record.reason)
 
     def _write(self, fresh: list[tuple[Resolved[ScoreRecord, Side], int]]) -> None:
+        self._sides.check_turns((item.record, item.found.completion) for item, _ in fresh)
         rows = []
         for item, repeat in fresh:
             lowest, highest, score, _ = item.verdict

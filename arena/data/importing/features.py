@@ -17,18 +17,19 @@ class Features:
 
     def take(self, records: list[FeatureRecord]) -> None:
         self._sides.prepare(records)
-        found: list[tuple[NewFeature, Place]] = []
+        found: list[tuple[NewFeature, FeatureRecord]] = []
         for record in records:
             ok = fits(self._report, record.place, CompletionFeature, record, ("source",))
             side = self._sides.of_text(record)
             if ok and side:
                 completion = side[1].completion
                 key = (completion, record.turn, record.name, record.variant, record.source)
-                found.append((NewFeature(*key, record.value), record.place))
+                found.append((NewFeature(*key, record.value), record))
+        self._sides.check_turns((record, feature.completion) for feature, record in found)
         recorded = record_features([feature for feature, _ in found])
         self._counts.added += recorded.added
         self._counts.unchanged += recorded.unchanged
-        self._refuse(recorded.contradicting, dict(found))
+        self._refuse(recorded.contradicting, {feature: record.place for feature, record in found})
 
     def _refuse(self, contradicting: list[tuple[NewFeature, float]], places: dict[NewFeature, Place]) -> None:
         for feature, stored in contradicting:

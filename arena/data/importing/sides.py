@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from arena.data.formats.records import AboutText, ComparisonRecord, GoldRecord
+from arena.data.formats.records import AboutText, ComparisonRecord, FeatureRecord, GoldRecord, ScoreRecord
 from arena.data.importing.import_report import ImportReport, assign, fits
 from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
@@ -77,6 +77,20 @@ class SideFinder:
         prompt = self._prompt(record)
         side = self._side(record, "contestant", record.contestant, record.completion, prompt)
         return None if prompt is None or side is None else (prompt, side)
+
+    def check_turns(self, said: Iterable[tuple[FeatureRecord | ScoreRecord, int]]) -> None:
+        """Report turns that completions, given by their ids, lack; of an unknown text nobody can tell."""
+        of_turns = [(record, completion) for record, completion in said if record.turn]
+        known = Completion.objects.filter(pk__in={completion for _, completion in of_turns}).exclude(turns=[])
+        counts = {pk: len(turns) for pk, turns in known.values_list("pk", "turns")}
+        for record, completion in of_turns:
+            if record.turn > (count := counts.get(completion, record.turn)):
+                whose = f'"{record.contestant}"' if record.contestant else f'the id "{record.completion}"'
+                turns = "1 turn" if count == 1 else f"{count} turns"
+                reason = (
+                    f"{record.turn}, but the answer of {whose} to prompt {_prompt_name(record)} has {turns}"
+                )
+                self._report.refuse(record.place, "turn", reason)
 
     def _prompt(self, record: PairRecord | AboutText) -> int | None:
         prompt = self._prompts.find(record.subset, record.prompt)

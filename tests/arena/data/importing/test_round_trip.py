@@ -55,7 +55,7 @@ QUESTIONS = [
 ]
 _PEOPLE = {"prompt": "p1", "subset": "a", "contestant": "People"}
 SCORES = [
-    {**_PEOPLE, "rater": "ann", "rater_kind": "person", "turn": 2, "lowest": -1.5, "highest": 10.0},
+    {**_PEOPLE, "rater": "ann", "rater_kind": "person", "turn": 1, "lowest": -1.5, "highest": 10.0},
     {**_PEOPLE, "rater": "j", "rater_kind": "judge", "turn": 0, "lowest": 1.0, "highest": 5.0},
 ]
 SCORES[0] |= {"score": 0.1, "seconds": 2.5, "rationale": "good", "id": "s1", "batch": "b"}
@@ -67,7 +67,7 @@ ANSWERS = [
 ANSWERS[0] |= {"created_at": "2026-01-02T03:04:05+00:00"}
 ANSWERS[1] |= {"raw_reply": "Maybe!"}
 FEATURES = [
-    {**_PEOPLE, "turn": 2, "name": "entropy", "variant": "paper", "value": 0.1 + 0.2, "source": "vllm"},
+    {**_PEOPLE, "turn": 1, "name": "entropy", "variant": "paper", "value": 0.1 + 0.2, "source": "vllm"},
     {**_PEOPLE, "turn": 0, "name": "entropy_low.full", "variant": "bounds", "value": 0.0},
 ]
 

@@ -6,7 +6,16 @@ from arena.data.formats.records import CompletionRecord, Item, PromptRecord
 from arena.data.importing.imports import import_records
 from arena.models import Comparison, Completion, Pair, Study
 from leaderboard.snapshots.reading import opinions
-from tests.arena.data.importing.records import added, completion, gold, reasons, stock, vote
+from tests.arena.data.importing.records import (
+    added,
+    completion,
+    feature,
+    gold,
+    reasons,
+    stock,
+    text_score,
+    vote,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -145,3 +154,24 @@ class TestGold:
             "gold, line 2: source: 201 characters long; at most 200 fit",
             'gold, line 3: prompt: unknown prompt "p9"; add it or correct its id',
         ]
+
+
+def test_a_turn_must_be_in_the_answer_where_its_text_is_known() -> None:
+    texts = [
+        PromptRecord("p1", ("Say hello.", "Again.")),
+        completion("A", "Hello.", id="a1"),
+        CompletionRecord("p1", ("Hi.", "Hi."), contestant="B"),
+        CompletionRecord("p1", (), contestant="C"),
+    ]
+    good = [feature(turn=1), feature(turn=2, contestant="B"), text_score(turn=3, contestant="C")]
+    bad = [
+        feature(line=1, turn=2),
+        feature(line=2, turn=3, contestant="B"),
+        text_score(line=3, turn=2, contestant="", completion="a1"),
+    ]
+    assert added(import_records("s", [*texts, *good]))["features"] == 2
+    assert reasons(import_records("s", bad)) == [
+        'features, line 1: turn: 2, but the answer of "A" to prompt "p1" has 1 turn',
+        'features, line 2: turn: 3, but the answer of "B" to prompt "p1" has 2 turns',
+        'scores, line 3: turn: 2, but the answer of the id "a1" to prompt "p1" has 1 turn',
+    ]
