@@ -99,9 +99,10 @@ def _coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 
 def _scaled(values: FloatArray) -> FloatArray:
     """With a mean of 0 and a largest distance of 1, so that squares of tiny or huge values are exact, too."""
-    near = values / np.abs(values).max()
+    near: FloatArray = values / np.abs(values).max()
     near -= near.mean()
-    return near / np.abs(near).max()
+    near /= np.abs(near).max()
+    return near
 
 
 def _ends(value: float, left_out: FloatArray, level: float) -> tuple[float | None, float | None]:
