@@ -127,19 +127,23 @@ class Making:
     def _parts(
         self, choice: Choice, texts: Texts | None, wanted: Wanted
     ) -> Iterator[Callable[[], list[Table]]]:
-        """What makes the tables of each category."""
+        """What makes the tables of all and of each category; one that holds everything has the tables of all."""
         own, method, known = self._opinions.by(choice.ids), self._method, self._known
 
-        def made(category: str) -> list[Table]:
-            chosen = own.about(category)
-            if not len(chosen):
-                return []
+        def made(*categories: str) -> list[Table]:
+            parts = ((category, own.about(category)) for category in categories)
             return [
-                *leanings(choice, category, chosen, texts, method, known),
-                *rankings(choice, category, chosen, method, known, wanted),
+                table
+                for category, chosen in parts
+                for table in (
+                    *leanings(choice, category, chosen, texts, method, known),
+                    *rankings(choice, category, chosen, method, known, wanted),
+                )
             ]
 
-        return (partial(made, category) for category in ("", *filter(None, own.categories)))
+        used = [own.categories[number] for number in np.unique(own.rows["category"])]
+        parts = dict.fromkeys(("", *used)) if used else {}
+        yield from [partial(made, *parts)] if len(used) == 1 else (partial(made, part) for part in parts)
 
     def _judged(self, labelled: Known) -> Table:
         return known_table(labelled, self._opinions, TrustSetting(""), self._method)

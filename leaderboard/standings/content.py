@@ -14,6 +14,7 @@ from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Games, Method, Ratings, matrices, rank_ratings
+from leaderboard.stats.ranking import drawn_by
 
 TIES: Final = ("on", "off")
 
@@ -44,7 +45,7 @@ def rankings(
         inputs = digest(["matrices", ties, chosen.digest])
         if inputs not in known:
             players, given = played()
-            games = given.games(ties=ties == "on", resample="games")
+            games = given.games(ties=ties == "on", resample=drawn_by(method, given))
             if not len(games):
                 continue
             known[inputs] = canonical(matrix_table(games, players.names))
@@ -72,7 +73,7 @@ def published(method: Method, name: str, ties: str, category: str) -> Method:
         ties=ties == "on",
         tie_band=method.tie_band if ties == "on" and name != "ordinal" else None,
         intervals="bootstrap" if name in BOOTSTRAPPED else "sandwich",
-        robustness=not category,
+        robustness=name == "bradley-terry" and not category,
     )
 
 
