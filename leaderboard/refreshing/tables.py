@@ -127,7 +127,7 @@ class Making:
     def _parts(
         self, choice: Choice, texts: Texts | None, wanted: Wanted
     ) -> Iterator[Callable[[], list[Table]]]:
-        """What makes the tables of all and of each category; one that holds everything has the tables of all."""
+        """What makes the tables of each category; all and a category that holds everything go together."""
         own, method, known = self._opinions.by(choice.ids), self._method, self._known
 
         def made(*categories: str) -> list[Table]:
