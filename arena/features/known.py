@@ -179,6 +179,16 @@ class Named(NamedTuple):
         words = self.feature.label if self.feature else self.base
         return words + "".join(f", {WAYS[way]}" if way in WAYS else f".{way}" for way in self.ways)
 
+    @property
+    def direction(self) -> int:
+        """-1 where better answers are expected to have lower values, as far as anybody says."""
+        return -1 if self.feature is not None and self.feature.higher_is_better is False else 1
+
+    @property
+    def whole_label(self) -> str:
+        """The label, which says of a bound that it is one."""
+        return f"{self.label} ({ENDS[self.end]})" if self.end else self.label
+
 
 _LOGARITHMS: Final = {"mean_logprob", "sentence_logprob", "dropout_mean"}
 _TOLERANCE: Final = 1e-6

@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from arena.features import known
 from arena.models.querysets import (
     CompletionQuerySet,
     ContestantQuerySet,
@@ -107,6 +108,12 @@ class Study(models.Model):
         help_text="Share of the training pairs to get right, 0 to 1. If empty, training only explains.",
     )
     pairing = models.CharField("pairing", max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
+    pairing_feature = models.CharField(
+        "feature for pairing",
+        max_length=known.LONGEST,
+        blank=True,
+        help_text="That pairing by disagreement holds judges against. Empty: the first that answers have.",
+    )
     control_share = models.FloatField(
         default=0.2,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],

@@ -3,30 +3,28 @@
 import numpy as np
 from django.db.models import Count, Min
 
-from arena.features.known import FEATURES, TELLING, Variant
-from arena.models import Comparison, CompletionFeature, Rater, Study
+from arena.features import stored
+from arena.features.known import TELLING, Named
+from arena.models import Comparison, Rater, Study
 from arena.rating import possible_pairs
 from arena.rating.possible_pairs import FloatArray, Possible
 
 
 def disagreement(study: int, possible: Possible) -> FloatArray:
     """That of each possible pair, NaN where judges or the feature say nothing; empty without a feature."""
-    feature = _feature(Study(pk=study))
-    if not feature:
+    row = Study.objects.get(pk=study)
+    values = feature(row)
+    if not values:
         return np.empty(0)
-    return possible_pairs.disagreement(possible, feature, _preference(Study(pk=study), possible))
+    return possible_pairs.disagreement(possible, values, _preference(row, possible))
 
 
-def _feature(study: Study) -> dict[int, float]:
-    """The first of TELLING that answers have, from the first of its sources; more for the better."""
-    own = CompletionFeature.objects.of(study).filter(turn=0, variant=Variant.PAPER).order_by()
-    there = set(own.values_list("name", flat=True).distinct())
-    name = next((name for name in TELLING if name in there), None)
-    if name is None:
-        return {}
-    named = own.filter(name=name)
+def feature(study: Study) -> dict[int, float]:
+    """The study's, or the first of TELLING that answers have; from its first source, more for the better."""
+    name = study.pairing_feature or next((name for name in stored.names(study) if name in TELLING), "")
+    named = stored.of_answers(study).filter(name=name)
     source = named.aggregate(first=Min("source"))["first"]
-    sign = 1.0 if FEATURES[name].higher_is_better else -1.0
+    sign = Named.read(name).direction
     values = named.filter(source=source).values_list("completion", "value")
     return {text: sign * value for text, value in values}
 

@@ -31,7 +31,7 @@ UNSEEN: Final = {
         "show_references",
         "training_threshold",
     ),
-    *("pairing", "control_share", "repeat_share", "gold_share", "naming"),
+    *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share", "naming"),
 }
 """Settings on which no published figure rests."""
 

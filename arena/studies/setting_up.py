@@ -18,6 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.audit.recording import Kind, record
+from arena.features import stored
+from arena.features.known import Named
 from arena.models import Pair, Reference, Study
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
@@ -184,6 +186,13 @@ class GuidelinesForm(SettingForm):
         widgets = {"guidelines": forms.Textarea({"rows": 12}), "consent": forms.Textarea({"rows": 4})}
 
 
+HOW_TO_GET_FEATURES: Final = (
+    "Disagreement needs features of the answers, and there are none yet. Import them, have the model's "
+    "endpoint tell them, or compute them with a model on this machine: manage.py import_data, traces or "
+    "local_features (docs/self-evaluation.md)."
+)
+
+
 class RatingForm(SettingForm):
     tasks = tasks.TasksField(label="What raters do, in this order")
     reasons = LinesField(
@@ -194,6 +203,11 @@ class RatingForm(SettingForm):
         label="Criteria beside the overall rating",
         help_text="One per line, for example helpfulness. Each adds a row of buttons on the same scale.",
         widget=forms.Textarea({"rows": 3}),
+    )
+    pairing_feature = forms.ChoiceField(
+        label="Feature for pairing by disagreement",
+        required=False,
+        help_text="Pairs come first about which judges and this feature of the answers disagree.",
     )
     control_share = PercentField(
         label="Random share (%)",
@@ -221,7 +235,8 @@ class RatingForm(SettingForm):
             *("tasks", "points", "score_lowest", "score_highest"),
             *("ratings_per_pair_people", "ratings_per_pair_judges", "goal", "reasons", "criteria"),
             *("rater_limit", "daily_limit"),
-            *("pairing", "control_share", "repeat_share", "gold_share", "training_threshold"),
+            *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share"),
+            *("training_threshold",),
             *("show_references", "reveal_names", "stop_margin"),
         )
         labels = {
@@ -256,8 +271,8 @@ class RatingForm(SettingForm):
 
     USUAL = 8  # fields that are always open
     OF_PAIRS: Final = {
-        *("points", "reasons", "criteria", "pairing", "control_share", "repeat_share", "gold_share"),
-        *("training_threshold", "stop_margin"),
+        *("points", "reasons", "criteria", "pairing", "pairing_feature", "control_share"),
+        *("repeat_share", "gold_share", "training_threshold", "stop_margin"),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -268,6 +283,7 @@ class RatingForm(SettingForm):
             "gold_share": known.exclude(use="train").exists(),
             "training_threshold": known.filter(use="train").exists(),
             "show_references": Reference.objects.filter(prompt__study=self.instance).exists(),
+            "pairing_feature": self._offer_features(),
         }
         for name, is_used in acts.items():
             if not is_used and self._is_default(name):
@@ -276,6 +292,17 @@ class RatingForm(SettingForm):
             self.fields[name].widget.attrs |= {"data-task": "score", "min": 0, "max": tasks.HIGHEST}
         for name in self.OF_PAIRS & self.fields.keys():
             self.fields[name].widget.attrs["data-task"] = "compare"
+
+    def _offer_features(self) -> bool:
+        """Whether answers have features to choose from."""
+        names, chosen = stored.names(self.instance), self.instance.pairing_feature
+        offered = [(name, Named.read(name).whole_label) for name in names]
+        if chosen and chosen not in names:
+            offered.append((chosen, f"{chosen} (no answer has it)"))
+        self.fields["pairing_feature"].choices = [("", "The first that answers have"), *offered]  # type: ignore[attr-defined]
+        if not names:
+            self.fields["pairing"].help_text = HOW_TO_GET_FEATURES
+        return bool(names)
 
     def clean_tasks(self) -> list[str]:
         chosen: list[str] = self.cleaned_data["tasks"]

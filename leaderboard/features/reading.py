@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.features.known import ENDS, FEATURES, Named, Variant
+from arena.features.known import FEATURES, Named, Variant
 from arena.models import Completion, CompletionFeature, Study
 from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.reading import Choice, Opinions
@@ -38,14 +38,11 @@ class Series(NamedTuple):
 
     @property
     def label(self) -> str:
-        named = Named.read(self.name)
-        return f"{named.label} ({ENDS[named.end]})" if named.end else named.label
+        return Named.read(self.name).whole_label
 
     @property
     def direction(self) -> int:
-        """-1 where better answers are expected to have lower values, as far as anybody says."""
-        known = Named.read(self.name).feature
-        return -1 if known is not None and known.higher_is_better is False else 1
+        return Named.read(self.name).direction
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import assignments, offering, progress, recording
+from arena.rating import assignments, disagreeing, offering, progress, recording
 from arena.rating.opinions import NotAllowedError
 from arena.studies import changes
 from tests import factories as make
@@ -297,6 +297,33 @@ def test_pairs_about_which_judges_and_a_feature_disagree_come_first() -> None:
         asked = any("completionfeature" in each["sql"] for each in queries)
         assert asked is expected, "read once by a process"
         answer(rater, study.assignments.get(state="claimed"), 4)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "value"),
+    [
+        ("", -0.5),
+        ("entropy", -0.5),
+        ("mean_logprob", -2.0),
+        ("entropy_low", -0.25),
+        ("own", 7.0),
+        ("gone", None),
+    ],
+)
+def test_the_study_names_the_feature(chosen: str, value: float | None) -> None:
+    study = make.make_small_study(prompts=1, contestants=1, pairing_feature=chosen)
+    text = study.prompts.get().completions.get()
+    for name, number, more in (
+        ("entropy", 0.5, {"source": "a"}),
+        ("entropy", 0.75, {"source": "b"}),
+        ("entropy", 9.0, {"variant": "released"}),
+        ("entropy", 9.0, {"turn": 1}),
+        ("mean_logprob", -2.0, {}),
+        ("entropy_low", 0.25, {"variant": "bounds"}),
+        ("own", 7.0, {}),
+    ):
+        make.make_feature(completion=text, name=name, value=number, **more)
+    assert disagreeing.feature(study) == ({} if value is None else {text.pk: value})
 
 
 # --- what is kept of a study --------------------------------------------------------------------------------

@@ -124,6 +124,27 @@ def test_what_cannot_be_is_said_and_nothing_is_stored(
     assert (study.criteria, study.pairing) == ([], "balanced")
 
 
+@pytest.mark.usefixtures("full")
+def test_the_feature_for_pairing_is_one_that_answers_have(operator: Client, study: Study) -> None:
+    shown = operator.get(page("operate-rating")).content.decode()
+    assert "manage.py import_data, traces or local_features" in shown
+    assert "pairing_feature" not in shown
+    answer = Completion.objects.filter(prompt__study=study)[0]
+    make.make_feature(completion=answer, name="entropy.full")
+    make.make_feature(completion=answer, name="entropy_low", variant="bounds")
+    make.make_feature(completion=answer, name="mean_logprob", variant="released")
+    shown = operator.get(page("operate-rating")).content.decode()
+    assert "Entropy, prompt and answer" in shown
+    assert "Entropy (at least)" in shown
+    assert "Mean log-probability" not in shown
+    for chosen, status in (("mean_logprob", 422), ("entropy.full", 302)):
+        assert (
+            operator.post(page("operate-rating"), RATING | {"pairing_feature": chosen}).status_code == status
+        )
+    answer.features.all().delete()
+    assert "entropy.full (no answer has it)" in operator.get(page("operate-rating")).content.decode()
+
+
 def test_tasks_have_an_order_and_stay_while_they_have_opinions(operator: Client, study: Study) -> None:
     chosen = {"tasks_0": "score", "tasks_1": "check", "score_highest": "10"}
     assert operator.post(page("operate-rating"), RATING | chosen).status_code == 302

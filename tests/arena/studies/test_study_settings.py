@@ -40,6 +40,7 @@ def said(study: Study) -> list[str]:
         ("daily_limit", 40, "Limit per rater and day: 40. Before: none."),
         ("points", 5, "Scale: 5 points. Before: 8 points."),
         ("pairing", "adaptive", "Pairing: Adaptive. Before: Balanced."),
+        ("pairing_feature", "entropy", "Feature for pairing: entropy. Before: none."),
         ("control_share", 0.125, "Random share: 12.5%. Before: 20%."),
         ("repeat_share", 0.05, "Hidden repeats: 5%. Before: 0%."),
         ("gold_share", 0.1, "Hidden checks: 10%. Before: 0%."),

@@ -168,7 +168,10 @@ def test_the_tab_is_there_only_where_answers_have_features(client, study):
     study.touch()
     refresh_if_stale(study)
     assert ">Features</a>" not in client.get("/studies/measured/").content.decode()
-    assert "No answer of this study has features yet." in words(client.get("/studies/measured/features/"))
+    said = words(client.get("/studies/measured/features/"))
+    assert "No answer of this study has features yet." in said
+    for command in ("import_data measured FILE --format features", "traces measured", "local_features"):
+        assert f"manage.py {command}" in said
 
 
 def test_tables_are_copied_while_nothing_changes(study, monkeypatch):
