@@ -37,9 +37,9 @@ api = API(
     title="Likert Arena",
     version="1",
     description=(
-        "Compare, score and check answers as a person or a judge, start and watch judge runs as an "
-        "operator, and read published numbers. Reading public studies needs no token. Every other request "
-        "needs a bearer token with the scope of its operation: rate, runs or read."
+        "Compare, score and check answers as a person or a judge, start and watch runs of judges and of "
+        "models that write as an operator, and read published numbers. Reading public studies needs no "
+        "token. Every other request needs a bearer token with the scope of its operation: rate, runs or read."
     ),
     docs=Reference(),
     parser=JSONParser(),
@@ -52,6 +52,7 @@ api.add_router("/scores", "arena.api.views.scores", auth=RATE)
 api.add_router("/answers", "arena.api.views.answers", auth=RATE)
 api.add_router("/judges", "judging.remote.api.judges", auth=RATE)
 api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
+api.add_router("/writing-runs", "judging.writing.api.router", auth=RUNS)
 api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.anchoring.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.planning.api.studies", auth=READ)

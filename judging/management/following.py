@@ -18,11 +18,10 @@ from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of
 from judging.runs.committing import retry_until
 from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
+from judging.writing.wanted import Wanted
 
 POLL_SECONDS = 1.0
 PATIENCE = timedelta(minutes=1)  # while the database is away
-
-Row = tuple[str, str]
 
 
 class RunCommand(BaseCommand):
@@ -40,12 +39,7 @@ class RunCommand(BaseCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="only estimate calls and cost")
 
-    def estimated(self, author: Author, limit: int | None, options: dict[str, Any]) -> list[Row]:
-        raise NotImplementedError
-
-    def begin(
-        self, author: Author, limit: int | None, budget: Decimal | None, options: dict[str, Any]
-    ) -> WritingRun:
+    def wanted(self, options: dict[str, Any], limit: int | None, budget: Decimal | None) -> Wanted:
         raise NotImplementedError
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -53,13 +47,14 @@ class RunCommand(BaseCommand):
         if limit is not None and limit < 1:
             raise CommandError("The limit must be at least 1.")
         author = author_named(options["study"], options["contestant"])
-        for name, value in self.estimated(author, limit, options):
+        wanted = self.wanted(options, limit, None if given is None else Decimal(given))
+        for name, value in wanted.in_words(author):
             self.stdout.write(f"{name:<15}{value}")
         if options["dry_run"]:
             return
         check_running()
         try:
-            run = self.begin(author, limit, None if given is None else Decimal(given), options)
+            run = wanted.start(author)
         except JudgeError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Run {run.pk} of {author.contestant} has begun.")

@@ -204,7 +204,9 @@ REFUSALS: dict[int, type] = {404: ErrorOut, 409: ErrorOut, **ERRORS}
 OF_RUN = {200: JudgeRunOut, **REFUSALS}
 
 
-class _MissingError(Exception):
+class MissingError(Exception):
+    """Something that a request names is not there; has the reply that says so."""
+
     def __init__(self, detail: str, field: str) -> None:
         super().__init__(detail)
         self.reply: Status[object] = Status(404, ErrorOut(detail=detail, field=field))
@@ -213,21 +215,21 @@ class _MissingError(Exception):
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
     study = Study.objects.filter(slug=given.study).first()
     if study is None:
-        raise _MissingError(f'No study has the slug "{given.study}".', "study")
+        raise MissingError(f'No study has the slug "{given.study}".', "study")
     judge = Judge.objects.whole().filter(rater__slug=given.judge).first()
     if judge is None:
-        raise _MissingError(f'No judge has the slug "{given.judge}".', "judge")
+        raise MissingError(f'No judge has the slug "{given.judge}".', "judge")
     return study, judge
 
 
 def _run(run_id: int) -> JudgeRun:
     run = JudgeRun.objects.whole().select_related("purse").filter(pk=run_id).first()
     if run is None:
-        raise _MissingError(f"No judge run has the number {run_id}.", "run_id")
+        raise MissingError(f"No judge run has the number {run_id}.", "run_id")
     return run
 
 
-def _account(request: HttpRequest) -> Visitor | None:
+def account_of(request: HttpRequest) -> Visitor | None:
     """Whose token it is; None for a command on the arena's own machine."""
     rater = caller_of(request).rater
     return rater.user if rater else None
@@ -248,9 +250,9 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
             kind=given.kind,
             controls=given.controls,
             budget=given.budget,
-            created_by=_account(request),
+            created_by=account_of(request),
         )
-    except _MissingError as error:
+    except MissingError as error:
         return error.reply
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error)))
@@ -268,7 +270,7 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
         found = estimate(study, judge, given.wanted(judge), remote=given.remote)
         if given.budget is not None:
             budgets.check_budget(judge, given.budget)
-    except _MissingError as error:
+    except MissingError as error:
         return error.reply
     except JudgeError as error:
         return Status(409, ErrorOut(detail=str(error), field="judge"))
@@ -283,7 +285,7 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
     require_operator(request)
     try:
         return Status(200, JudgeRunOut.of(_run(run_id)))
-    except _MissingError as error:
+    except MissingError as error:
         return error.reply
 
 
@@ -291,7 +293,7 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
     """A paused run stays paused until you resume it. 409 if the budget cannot be kept; the message says "
     "why."""
-    change = partial(budgets.change_budget, budget=given.budget, by=_account(request))
+    change = partial(budgets.change_budget, budget=given.budget, by=account_of(request))
     return _changed(request, run_id, change, "")
 
 
@@ -304,7 +306,7 @@ def pause_run(request: HttpRequest, run_id: int) -> Status[object]:
 @router.post("/{int:run_id}/resume/", response=OF_RUN, summary="Resume a judge run")
 def resume_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Continue where it stopped. 409 if it is not paused, or the judge cannot be asked now."""
-    resume = partial(lifecycle.resume_run, by=_account(request))
+    resume = partial(lifecycle.resume_run, by=account_of(request))
     return _changed(request, run_id, resume, "Run {} is not paused.")
 
 
@@ -322,7 +324,7 @@ def _changed(
     try:
         if change(_run(run_id)):
             return Status(200, JudgeRunOut.of(_run(run_id)))
-    except _MissingError as error:
+    except MissingError as error:
         return error.reply
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error)))

@@ -21,16 +21,16 @@ from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
 from judging.writing.authors import SAMPLING, configure_author
 from judging.writing.probing import gifts, probe
-from judging.writing.summary import estimated, estimated_reading
+from judging.writing.wanted import Kind, Wanted
 
 LAST_RUNS = 10
 MOST_ERRORS = 20
 
-READ, REFERENCES, AGAIN = WritingRun.Kind.READ.value, "references", "again"
+REFERENCES, AGAIN = "references", "again"
 KINDS = [
-    (WritingRun.Kind.WRITE.value, "writes the answers that are missing"),
+    (Kind.WRITE.value, "writes the answers that are missing"),
     (AGAIN, "writes them, and is asked again where its reply was refused, filtered or empty"),
-    (READ, "reads its answers, for their probabilities"),
+    (Kind.READ.value, "reads its answers, for their probabilities"),
     (REFERENCES, "reads its answers and the reference answers"),
 ]
 
@@ -105,7 +105,7 @@ class AuthorForm(AskedForm):
 class StartForm(forms.Form):
     """What to show the cost of, and then to start."""
 
-    kind = forms.ChoiceField(choices=KINDS, initial=WritingRun.Kind.WRITE, label="The model", required=False)
+    kind = forms.ChoiceField(choices=KINDS, initial=Kind.WRITE, label="The model", required=False)
     limit = forms.IntegerField(
         label="Number of answers",
         required=False,
@@ -117,6 +117,12 @@ class StartForm(forms.Form):
         label="Budget",
         help_text="The run ends before it spends more, in the currency of the price. Optional.",
     )
+
+    @property
+    def wanted(self) -> Wanted:
+        chosen, limit, budget = (self.cleaned_data[name] for name in ("kind", "limit", "budget"))
+        kind = Kind.READ if chosen in (Kind.READ, REFERENCES) else Kind.WRITE
+        return Wanted(kind, limit, budget, again=chosen == AGAIN, references=chosen == REFERENCES)
 
 
 @require_safe
@@ -160,9 +166,10 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
     if form.is_valid():
         try:
             if request.method == "POST":
-                _start(author, form.cleaned_data, request.user)
+                form.wanted.start(author, request.user)
                 return redirect("judge_author", slug, contestant)
-            context["rows"] = _estimated(author, form.cleaned_data)
+            form.wanted.check(author)
+            context["rows"] = form.wanted.in_words(author)
         except JudgeError as error:
             form.add_error(None, str(error))
     context |= {
@@ -175,25 +182,6 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
         "reads": reading.way(author.endpoint) is not None,
     }
     return render(request, "judging/author.html", context, status=422 if form.errors else 200)
-
-
-def _estimated(author: Author, chosen: dict[str, Any]) -> list[tuple[str, str]]:
-    """Raises JudgeError."""
-    kind, limit, budget = chosen["kind"], chosen["limit"], chosen["budget"]
-    if kind in (READ, REFERENCES):
-        services.check_start_reading(author, budget)
-        return estimated_reading(author, reading.targets(author, kind == REFERENCES, limit))
-    services.check_start(author, budget)
-    return estimated(author, list(services.to_write(author, kind == AGAIN)[:limit]))
-
-
-def _start(author: Author, chosen: dict[str, Any], by: Visitor) -> None:
-    """Raises JudgeError."""
-    kind, limit, budget = chosen["kind"], chosen["limit"], chosen["budget"]
-    if kind in (READ, REFERENCES):
-        services.start_reading(author, limit, budget, by, references=kind == REFERENCES)
-    else:
-        services.start(author, limit, budget, by, again=kind == AGAIN)
 
 
 @require_POST

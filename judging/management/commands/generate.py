@@ -7,11 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from judging.judges.services import JudgeError
-from judging.management.following import Row, RunCommand, author_named
-from judging.models import Author, WritingRun
-from judging.writing import services
+from judging.management.following import RunCommand, author_named
 from judging.writing.probing import gifts, probe
-from judging.writing.summary import estimated
+from judging.writing.wanted import Wanted
 
 
 class Command(RunCommand):
@@ -38,10 +36,5 @@ class Command(RunCommand):
         for gift in gifts(author):
             self.stdout.write(f"{gift.label}: {gift.how or f'no, it needs {gift.needs}'}")
 
-    def estimated(self, author: Author, limit: int | None, options: dict[str, Any]) -> list[Row]:
-        return estimated(author, list(services.to_write(author, options["again"])[:limit]))
-
-    def begin(
-        self, author: Author, limit: int | None, budget: Decimal | None, options: dict[str, Any]
-    ) -> WritingRun:
-        return services.start(author, limit, budget, again=options["again"])
+    def wanted(self, options: dict[str, Any], limit: int | None, budget: Decimal | None) -> Wanted:
+        return Wanted(limit=limit, budget=budget, again=options["again"])

@@ -4,11 +4,8 @@ from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
 
-from judging.management.following import Row, RunCommand
-from judging.models import Author, WritingRun
-from judging.writing import services
-from judging.writing.reading import targets
-from judging.writing.summary import estimated_reading
+from judging.management.following import RunCommand
+from judging.writing.wanted import Kind, Wanted
 
 
 class Command(RunCommand):
@@ -23,10 +20,5 @@ class Command(RunCommand):
             help="also read reference answers, and answers after a reference was shown",
         )
 
-    def estimated(self, author: Author, limit: int | None, options: dict[str, Any]) -> list[Row]:
-        return estimated_reading(author, targets(author, options["references"], limit))
-
-    def begin(
-        self, author: Author, limit: int | None, budget: Decimal | None, options: dict[str, Any]
-    ) -> WritingRun:
-        return services.start_reading(author, limit, budget, references=options["references"])
+    def wanted(self, options: dict[str, Any], limit: int | None, budget: Decimal | None) -> Wanted:
+        return Wanted(Kind.READ, limit, budget, references=options["references"])

@@ -19,6 +19,7 @@ SCOPE_OF = {
     "answers": "rate",
     "judges": "rate",
     "judge-runs": "runs",
+    "writing-runs": "runs",
     "studies": "read",
     "snapshots": "read",
 }
