@@ -14,6 +14,7 @@ from judging.models import (
     Price,
     ProposalCall,
     Purse,
+    TrialCall,
     WritingCall,
     WritingRun,
 )
@@ -121,6 +122,13 @@ class ProposalCallAdmin(ReadOnlyAdmin):
     list_display = ["pk", "prompt", "judge", "model", "state", "proposed", "cost", "created_at"]
     list_filter = ["state"]
     list_select_related = ["prompt", "judge__rater"]
+
+
+@admin.register(TrialCall)
+class TrialCallAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "study", "model", "state", "cost", "created_by", "created_at"]
+    list_filter = ["state"]
+    list_select_related = ["study", "created_by"]
 
 
 @admin.register(WritingRun)

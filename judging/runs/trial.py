@@ -1,4 +1,4 @@
-"""Asking a judge that may not be stored yet one question about built-in texts. Nothing is written."""
+"""Asking a judge that may not be stored yet one question about built-in texts. Only its cost is kept."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +21,7 @@ from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import Place, Verdict, mirrored, side_of
 from judging.runs.asking import request_to
 from judging.runs.work import boundary_secret
+from judging.spending import trials
 
 LONGEST_WAIT: Final = 30.0  # seconds that a page waits for the reply
 
@@ -56,7 +57,10 @@ class Trial:
 
 
 def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
-    """Ask once, which costs one call. Raises JudgeError for settings that no judge can have."""
+    """Ask once, which costs one call.
+
+    Raises JudgeError for settings that no judge can have, and if the budget of the day has no room.
+    """
     check(judge)
     check_may_ask(judge, by)
     if judge.is_simulated:
@@ -70,7 +74,9 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
     model = asked_by(judge, question.author)
     request = request_to(model, question, logprobs=judge.logprobs)
     request = replace(request, timeout=min(request.timeout, LONGEST_WAIT))
+    call = trials.begin(model, request.messages, prices=prices, by=by)
     reply, seconds = attempt(lambda: model.client().ask(request), f"a test of {model.model}")
+    trials.end(call, reply)
     if isinstance(reply, NoReplyError):
         return Trial(_why(reply), seconds=seconds)
     verdict = _verdict(question, reply)

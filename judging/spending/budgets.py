@@ -16,7 +16,7 @@ from judging.endpoints import costs
 from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
 from judging.judges.services import JudgeError
-from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse
+from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
 from judging.spending.purses import ZERO, Granted, lock_all, prices_of, reserved_within, total
 
 Scope = Purse.Scope
@@ -206,12 +206,13 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
         raise JudgeError("The budget must be more than 0.")
     inner = _within(purse.study) if purse.study else _outermost()
     proposed = ProposalCall.objects.filter(**({"prompt__study": purse.study} if purse.study else {}))
-    for rows, amount in ((inner, "spent"), (proposed, "cost")):
+    tried = TrialCall.objects.filter(**({"study": purse.study} if purse.study else {}))
+    for rows, amount in ((inner, "spent"), (proposed, "cost"), (tried, "cost")):
         counts = Q(reserved__gt=0) | (Q(**{f"{amount}__gt": 0}) if purse.study else Q(pk=None))
         if other := rows.filter(counts).exclude(currency__in=["", currency]).first():
             raise JudgeError(f"A budget needs one currency, and calls were made in {other.currency}.")
     if purse.study:
-        purse.spent = total(inner, "spent") + total(proposed, "cost")
+        purse.spent = total(inner, "spent") + total(proposed, "cost") + total(tried, "cost")
         purse.within = Purse.objects.filter(scope=Scope.DAY).first()
     elif (purse.day, purse.currency) != (timezone.localdate(), currency):
         purse.day, purse.spent = timezone.localdate(), ZERO

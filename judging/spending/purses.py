@@ -30,6 +30,7 @@ from judging.models import (
     Price,
     ProposalCall,
     Purse,
+    TrialCall,
     WritingCall,
     WritingRun,
 )
@@ -82,13 +83,17 @@ def lock_all() -> None:
             cursor.execute("LOCK TABLE judging_purse IN EXCLUSIVE MODE")
 
 
-def reserve(asking: Sequence[tuple[PaidCall, AskedModel]]) -> dict[Payer, Granted]:
+def reserve(
+    asking: Sequence[tuple[PaidCall, AskedModel]], prices: Sequence[Prices | None] | None = None
+) -> dict[Payer, Granted]:
     """Reserve the most that calls can cost; for each payer, how many of its calls may be made.
 
-    For the transaction that writes the calls: sets their prices and ``reserved``.
+    For the transaction that writes the calls: sets their prices and ``reserved``. ``prices``: where they are
+    not those that are stored.
     """
     groups: dict[Payer, list[_Priced]] = defaultdict(list)
-    for (call, model), price in zip(asking, prices_of(model for _, model in asking), strict=True):
+    prices = prices_of(model for _, model in asking) if prices is None else prices
+    for (call, model), price in zip(asking, prices, strict=True):
         groups[call.payer].append(_Priced(call, model, price))
     at_once = {payer for payer in sorted(groups) if _reserve_at_once(payer, groups[payer])}
     granted = {payer: Granted(len(groups[payer])) for payer in at_once}
@@ -209,6 +214,21 @@ def settle(calls: Iterable[PaidCall]) -> None:
             purse.reserved -= released[payer]
             purse.spent += spent[payer]
             purse.save(update_fields=["reserved", "spent"])
+
+
+def settle_again(call: TrialCall) -> None:
+    """Count a call at its cost that was settled before its end, at the most it can cost.
+
+    For the transaction that commits the end, like ``settle``.
+    """
+    most = call.reserved = call.cost or ZERO
+    call.cost, call.reserved = _cost(call), ZERO
+    [chain] = _locked([call.payer]).values()
+    for purse in chain:
+        if purse.day in (None, timezone.localdate(call.created_at)):
+            # A budget that was set since does not count what was settled before.
+            purse.spent = max(ZERO, purse.spent + (call.cost or ZERO) - most)
+            purse.save(update_fields=["spent"])
 
 
 def _settle_at_once(payer: Payer, changes: dict[str, Any]) -> bool:

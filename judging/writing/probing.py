@@ -1,7 +1,8 @@
 """What an endpoint tells about the probabilities of tokens, found out by two or three calls of one token."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from django.utils import timezone
@@ -9,12 +10,13 @@ from django.utils import timezone
 from arena.audit.recording import Kind, record
 from arena.features.known import FEATURES, Needs
 from arena.pages.permissions import Visitor
-from judging.endpoints.client import NoReplyError, refusal
-from judging.endpoints.scoring import ToRead, Way
-from judging.judges.asked import AskedModel
+from arena.texts.dialogue import Message
+from judging.endpoints.client import NoReplyError, Reply, refusal
+from judging.endpoints.scoring import Read, ToRead, Way
 from judging.judges.services import JudgeError, missing_key_of
-from judging.models import Author
+from judging.models import Author, TrialCall
 from judging.runs import limiting
+from judging.spending import trials
 from judging.writing import reading
 from judging.writing.services import asked, check_may_spend
 
@@ -34,7 +36,7 @@ def probe(author: Author, by: Visitor | None = None) -> None:
     if wait:
         raise JudgeError(f"Wait {max(1, round(wait))} s before you probe again.")
     try:
-        found = _found(asked(author))
+        found = _found(author, by)
     finally:
         limiting.end_trial(trial)
     endpoint.gives = {**found, "at": timezone.now().isoformat()}
@@ -43,31 +45,37 @@ def probe(author: Author, by: Visitor | None = None) -> None:
     record(Kind.JUDGE, by, f"Probed {endpoint}: it gives {told}.", study=author.contestant.study)
 
 
-def _found(model: AskedModel) -> dict[str, bool]:
-    short = replace(model, max_tokens=1, options={})
+def _found(author: Author, by: Visitor | None) -> dict[str, bool]:
+    model = replace(asked(author), max_tokens=1, options={})
     timeout = min(model.endpoint.timeout, LONGEST_WAIT)
-    request = replace(short.request(QUESTION, logprobs=True), timeout=timeout)
+    request = replace(model.request(QUESTION, logprobs=True), timeout=timeout)
     wanted = ToRead(model.model, [*QUESTION, *ANSWER], timeout)
     try:
         client = model.client()
     except NoReplyError as error:
         raise JudgeError(refusal(error)) from error
-    found = {LOGPROBS: _is_given(lambda: bool(client.ask(request).tokens))}
+
+    def is_given(ask: Callable[[], Reply | Read], messages: Sequence[Message]) -> bool:
+        return _tells(ask, trials.begin(model, messages, study=author.contestant.study, by=by))
+
+    found = {LOGPROBS: is_given(lambda: client.ask(request), QUESTION)}
     # A text is read in one way, so the second is not tried where the first works.
-    found[Way.PROMPT_LOGPROBS] = _is_given(lambda: bool(client.read(Way.PROMPT_LOGPROBS, wanted).tokens))
-    found[Way.ECHO] = not found[Way.PROMPT_LOGPROBS] and _is_given(
-        lambda: bool(client.read(Way.ECHO, wanted).tokens)
-    )
+    for way in Way:
+        is_new = not any(found.get(each) for each in Way)
+        found[way] = is_new and is_given(partial(client.read, way, wanted), wanted.messages)
     return {str(name): is_there for name, is_there in found.items()}
 
 
-def _is_given(ask: Callable[[], bool]) -> bool:
+def _tells(ask: Callable[[], Reply | Read], call: TrialCall) -> bool:
     try:
-        return ask()
+        told = ask()
     except NoReplyError as error:
+        trials.end(call, error)
         if error.retryable or error.kind in ("http_401", "http_403", "configuration"):
             raise JudgeError(refusal(error) or f"The endpoint did not answer: {error}.") from error
         return False
+    trials.end(call, told)
+    return bool(told.tokens)
 
 
 class Gift(NamedTuple):

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from judging.models import Judge, JudgeCall, Price
+from judging.spending.budgets import set_budget
 from tests.factories import make_judge, make_price, make_study, make_user
 from tests.judging.endpoints.server import Answer, ChatServer
 
@@ -140,6 +141,13 @@ def test_what_a_test_says(
     model.script = lambda body: answer
     page = strip_tags(staff.post(TRY, filled | change, headers={"HX-Request": "true"}).content.decode())
     assert words in page
+
+
+def test_a_test_is_paid_for_by_the_day(staff: Client, filled: dict[str, Any], model: ChatServer) -> None:
+    set_budget(None, Decimal("0.00001"), "USD")
+    page = staff.post(TRY, filled | {"prompt_price": "2", "reply_price": "8"}).content.decode()
+    assert "The budget of the day of 0.00001 USD has no room for another call" in page
+    assert model.requests == []
 
 
 def test_tests_are_limited(staff: Client, filled: dict[str, Any], model: ChatServer) -> None:
