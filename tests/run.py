@@ -23,7 +23,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
+from tests import migrated
 from tests.chromium import find_chromium
 from tests.services.servers import MissingServiceError, postgresql, redis_server
 
@@ -82,18 +84,22 @@ def everything() -> list[Result]:
     """All steps, one beside the other where they do not get in each other's way."""
     with ExitStack() as stack:
         linters = start_linters(stack)
-        compile_all()
+        prepare()
         arenas = Suite("tests of whole arenas", [*WORKERS, *marked("processes")], apart=True)
         stack.enter_context(arenas)
         sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
-        results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
+        services = start_services(stack)
+        results = [*(linter.result() for linter in linters), sqlite.result()]
+        results += [on_services(services), arenas.result()]
     return [*results, browser()]
 
 
-def compile_all() -> None:
-    """Load every test where none was loaded before: all that start next would compile the same modules."""
-    if not (ROOT / "tests" / "arena" / "__pycache__").exists():
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
+def prepare() -> None:
+    """Load every test and run one file where no run did: all that start next would compile the same modules
+    and make the same database.
+    """
+    if not migrated.kept().exists():
+        command = [sys.executable, "-m", "pytest", "-q", "-k", "test_emptying"]
         subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
 
 
@@ -116,18 +122,32 @@ def start_linters(stack: ExitStack) -> list["Step"]:
     ]
 
 
-def services() -> Result:
+def start_services(stack: ExitStack) -> dict[str, str] | MissingServiceError:
+    """The addresses of PostgreSQL and Redis, or what is missing for them."""
+    try:
+        database, broker = stack.enter_context(postgresql()), stack.enter_context(redis_server())
+    except MissingServiceError as error:
+        return error
+    if database != os.environ.get("DATABASE_URL"):
+        migrate_template(database)
+    return {"DATABASE_URL": database, "BROKER_URL": broker}
+
+
+def migrate_template(server: str) -> None:
+    """Migrate the database that every new one of the server is a copy of: workers find theirs migrated."""
+    template = urlsplit(server)._replace(path="/template1").geturl()
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    subprocess.run(command, cwd=ROOT, env={**environment(), "DATABASE_URL": template})
+
+
+def on_services(services: dict[str, str] | MissingServiceError) -> Result:
     """The part of the suite that depends on database or broker, on PostgreSQL and Redis."""
     name = "suite on PostgreSQL with Redis"
-    with ExitStack() as stack:
-        try:
-            database, broker = stack.enter_context(postgresql()), stack.enter_context(redis_server())
-        except MissingServiceError as error:
-            return Result(name, "skipped", str(error))
-        urls = {"DATABASE_URL": database, "BROKER_URL": broker}
-        files = files_marked("both_databases", "services")
-        tests = Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database", *files], urls)
-        return stack.enter_context(tests).result()
+    if isinstance(services, MissingServiceError):
+        return Result(name, "skipped", str(services))
+    files = files_marked("both_databases", "services")
+    with Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database", *files], services) as tests:
+        return tests.result()
 
 
 def browser() -> Result:
