@@ -64,10 +64,10 @@ class AskedForm(forms.Form):
         return Prices(given["prompt_price"], given["reply_price"], given["currency"] or "USD")
 
     def endpoint(self) -> Endpoint:
-        """The endpoint that was asked for; a pace that nobody changed is that of others who share it."""
-        wanted = Endpoint(**{name: self.cleaned_data[name] for name in OF_ENDPOINT})
+        """The endpoint that was asked for; what nobody changed is as for others who share it."""
+        wanted = Endpoint(**{name: self.cleaned_data[name] for name in OF_ENDPOINT if name in self.fields})
         known = known_endpoint(wanted)
-        for name in Endpoint.PACE if known else ():
+        for name in Endpoint.SHARED if known else ():
             if name not in self.changed_data:
                 setattr(wanted, name, getattr(known, name))
         return wanted
@@ -76,10 +76,10 @@ class AskedForm(forms.Form):
         """Raise NotAllowedError unless this account may have the endpoint of the valid form asked so."""
         wanted = self.endpoint()
         known, price = known_endpoint(wanted), price_of(wanted.model, wanted.base_url)
-        changes_pace = known is not None and any(
-            getattr(known, name) != getattr(wanted, name) for name in Endpoint.PACE
+        changes_others = known is not None and any(
+            getattr(known, name) != getattr(wanted, name) for name in Endpoint.SHARED
         )
-        if is_stored or changes_pace or (price is not None and price.prices != self.prices):
+        if is_stored or changes_others or (price is not None and price.prices != self.prices):
             check_may_change_what_is_asked(by)
         check_may_bind(wanted, by)
 

@@ -40,7 +40,7 @@ class JudgeError(Exception):
     """The message is a sentence for the operator."""
 
 
-OF_ENDPOINT: Final = (*Endpoint.IDENTITY, *Endpoint.PACE)
+OF_ENDPOINT: Final = (*Endpoint.IDENTITY, *Endpoint.SHARED)
 
 SETTINGS: Final = [
     field.name
@@ -69,7 +69,7 @@ def known_endpoint(wanted: Endpoint) -> Endpoint | None:
 
 
 def store_endpoint(wanted: Endpoint) -> Endpoint:
-    """Find or make what is wanted; its pace then holds for all who share it. Raises JudgeError."""
+    """Find or make what is wanted; the rest then holds for all who share it. Raises JudgeError."""
     check_endpoint(wanted)
     stored = known_endpoint(wanted) or Endpoint()
     for name in OF_ENDPOINT:

@@ -127,6 +127,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         """The protocol decides the task of a judge; ``task`` is that of a new one without a protocol."""
         super().__init__(*args, **kwargs)
         self.add_fields_of_endpoint()
+        del self.fields["vocabulary"]  # of models that write
         self.order_fields(self.field_order)
         self.fields["base_url"].required = False  # of simulated judges
         chosen = self.instance.protocol if self.instance.pk else ""

@@ -45,7 +45,7 @@ class Endpoint(models.Model):
         ]
 
     IDENTITY = ("base_url", "model", "api_key_env")
-    PACE = ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute")
+    SHARED = ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute", "vocabulary")
     """What holds for all who share it."""
 
     def __str__(self) -> str:

@@ -1,10 +1,9 @@
 from django.db import models
-from django.db.models import Q
 
 from arena.models import Prompt
 from judging.models.judges import Judge
 from judging.models.purses import Payer
-from judging.models.requests import StandingRequest
+from judging.models.requests import LIVE, StandingRequest, constraints_of, index_of
 
 
 class ProposalCall(StandingRequest):
@@ -19,27 +18,10 @@ class ProposalCall(StandingRequest):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(fields=["prompt", "batch"], name="proposal_call_once_in_batch"),
-            models.UniqueConstraint(
-                fields=["prompt"],
-                condition=Q(state__in=["waiting", "in_flight"]),
-                name="proposal_call_one_live",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=["waiting", "in_flight", "replied", "failed"]),
-                name="proposal_call_state_known",
-            ),
-            models.CheckConstraint(
-                condition=~Q(state="in_flight") | Q(deadline__isnull=False),
-                name="proposal_call_in_flight_has_a_deadline",
-            ),
+            models.UniqueConstraint(fields=["prompt"], condition=LIVE, name="proposal_call_one_live"),
+            *constraints_of("proposal_call"),
         ]
-        indexes = [
-            models.Index(
-                fields=["due_at"],
-                condition=Q(state__in=["waiting", "in_flight"]),
-                name="proposal_call_live",
-            )
-        ]
+        indexes = [index_of("proposal_call")]
 
     def __str__(self) -> str:
         return f"proposals for {self.prompt}"

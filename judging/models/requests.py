@@ -1,8 +1,31 @@
+from typing import Final
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from judging.models.purses import PaidCall
+
+LIVE: Final = Q(state__in=["waiting", "in_flight"])
+
+
+def constraints_of(name: str) -> list[models.BaseConstraint]:
+    """Those of a table of standing requests, whose name theirs begin with."""
+    return [
+        models.CheckConstraint(
+            condition=Q(state__in=["waiting", "in_flight", "replied", "failed"]), name=f"{name}_state_known"
+        ),
+        models.CheckConstraint(
+            condition=~Q(state="in_flight") | Q(deadline__isnull=False),
+            name=f"{name}_in_flight_has_a_deadline",
+        ),
+    ]
+
+
+def index_of(name: str) -> models.Index:
+    """The index by which such a table is looked through for what is due."""
+    return models.Index(fields=["due_at"], condition=LIVE, name=f"{name}_live")
 
 
 class StandingRequest(PaidCall):

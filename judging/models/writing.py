@@ -14,7 +14,7 @@ from django.utils import timezone
 from arena.models import Completion, Prompt, Study
 from judging.models.endpoints import Author
 from judging.models.purses import Payer, Purse
-from judging.models.requests import StandingRequest
+from judging.models.requests import LIVE, StandingRequest, constraints_of, index_of
 from judging.models.traces import Trace
 
 UNANSWERED: Final = Q(state="replied") & ~Q(error_kind="")
@@ -123,31 +123,16 @@ class WritingCall(StandingRequest):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["author", "prompt"],
-                condition=Q(state__in=["waiting", "in_flight"], text=""),
-                name="writing_call_one_live",
+                fields=["author", "prompt"], condition=LIVE & Q(text=""), name="writing_call_one_live"
             ),
             models.UniqueConstraint(
                 fields=["author", "completion", "turn", "text"],
-                condition=Q(state__in=["waiting", "in_flight"]) & ~Q(text=""),
+                condition=LIVE & ~Q(text=""),
                 name="reading_call_one_live",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=["waiting", "in_flight", "replied", "failed"]),
-                name="writing_call_state_known",
-            ),
-            models.CheckConstraint(
-                condition=~Q(state="in_flight") | Q(deadline__isnull=False),
-                name="writing_call_in_flight_has_a_deadline",
-            ),
+            *constraints_of("writing_call"),
         ]
-        indexes = [
-            models.Index(
-                fields=["due_at"],
-                condition=Q(state__in=["waiting", "in_flight"]),
-                name="writing_call_live",
-            )
-        ]
+        indexes = [index_of("writing_call")]
 
     def __str__(self) -> str:
         return f"turn {self.turn} of {self.prompt}"
@@ -160,14 +145,14 @@ class WritingCall(StandingRequest):
 def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
     """The progress of runs by id, in two queries."""
     of_runs = WritingCall.objects.filter(run__in=runs).order_by().values("run")
-    live, replied = Q(state__in=["waiting", "in_flight"]), Q(state="replied")
+    replied = Q(state="replied")
     last = replied & Q(is_last=True, error_kind="")
     counted: Iterable[Mapping[str, Any]] = of_runs.annotate(
         written=Count("pk", filter=last & Q(error="")),
         left_out=Count("pk", filter=last & ~Q(error="")),
         unanswered=Count("pk", filter=UNANSWERED),
         failed=Count("pk", filter=Q(state="failed")),
-        left=Count("pk", filter=live),
+        left=Count("pk", filter=LIVE),
         in_flight=Count("pk", filter=Q(state="in_flight")),
         cut=Count("pk", filter=last & Q(error="") & ~Q(cut=[])),
         replies=Count("pk", filter=replied),

@@ -26,8 +26,6 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
     before = author.endpoint if author else None
     author = author or Author(contestant=contestant)
     author.endpoint = store_endpoint(wanted.endpoint)
-    author.endpoint.vocabulary = wanted.endpoint.vocabulary
-    author.endpoint.save(update_fields=["vocabulary"])
     for part in SAMPLING:
         setattr(author, part, getattr(wanted, part))
     author.save()

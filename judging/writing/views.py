@@ -15,8 +15,8 @@ from arena.models import Contestant, Study
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
-from judging.judges.services import JudgeError, enter_price, known_endpoint, missing_key_of
-from judging.models import Author, Endpoint, WritingProgress, WritingRun
+from judging.judges.services import JudgeError, enter_price, missing_key_of
+from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
 from judging.writing.authors import SAMPLING, configure_author
@@ -53,13 +53,11 @@ class AuthorForm(AskedForm):
         self._study, self._author = study, author
         self.add_fields_of_endpoint()
         self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes={"options": JSONInput})
-        self.fields |= forms.fields_for_model(Endpoint, ["vocabulary"])
         self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if author:
             self.fields["name"].disabled = True
             sampled = {name: getattr(author, name) for name in SAMPLING}
             self.initial = {"name": author.contestant.name, **values_of(author.endpoint), **sampled}
-            self.initial["vocabulary"] = author.endpoint.vocabulary
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -83,10 +81,9 @@ class AuthorForm(AskedForm):
         """The stored author; None, with an error of the form, if that cannot be."""
         given = self.cleaned_data
         wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
-        wanted.endpoint.vocabulary = given["vocabulary"]
         try:
             with transaction.atomic():
-                self.check_rights(by, is_stored=self._is_stored(wanted.endpoint))
+                self.check_rights(by, is_stored=self._is_stored(given["name"]))
                 author = configure_author(self._study, given["name"], wanted, by)
                 enter_price(author.endpoint, self.prices, by)
                 return author
@@ -94,12 +91,9 @@ class AuthorForm(AskedForm):
             self.add_error(None, str(error))
             return None
 
-    def _is_stored(self, wanted: Endpoint) -> bool:
-        """Whether it changes what a run may be asking: an author, under whatever address, or its endpoint."""
-        known = known_endpoint(wanted)
-        name = self.cleaned_data["name"]
-        named = Author.objects.filter(contestant__study=self._study, contestant__name=name)
-        return named.exists() or (known is not None and known.vocabulary != wanted.vocabulary)
+    def _is_stored(self, name: str) -> bool:
+        """Whether it changes what a run may be asking: an author, under whatever address."""
+        return Author.objects.filter(contestant__study=self._study, contestant__name=name).exists()
 
 
 class StartForm(forms.Form):

@@ -8,7 +8,6 @@ from ninja import Field, Query, Router, Schema, Status
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.pages.api import COMPUTED, Slug, computed, reads
 from leaderboard.texts.api import answer
-from leaderboard.texts.page import AnswersPage
 
 studies = Router(tags=["standings"])
 
@@ -53,10 +52,6 @@ def show_features(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[FeaturesIn]
 ) -> FeaturesOut | Status[ErrorOut]:
     """The figures of the page of features."""
-    return computed(response, lambda: FeaturesOut(**answer(request, slug, wanted, _page)))
-
-
-def _page() -> type[AnswersPage]:
-    from leaderboard.features.page import FeaturesPage  # loads NumPy and SciPy
-
-    return FeaturesPage
+    return computed(
+        response, lambda: FeaturesOut(**answer(request, slug, wanted, "features.page.FeaturesPage"))
+    )

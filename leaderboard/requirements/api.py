@@ -8,7 +8,6 @@ from ninja import Field, Query, Router, Schema, Status
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.pages.api import COMPUTED, Slug, computed, reads
 from leaderboard.texts.api import TextsIn, answer
-from leaderboard.texts.page import TextsPage
 
 studies = Router(tags=["standings"])
 
@@ -48,10 +47,7 @@ def show_requirements(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[RequirementsIn]
 ) -> RequirementsOut | Status[ErrorOut]:
     """The figures of the page of requirements."""
-    return computed(response, lambda: RequirementsOut(**answer(request, slug, wanted, _page)))
-
-
-def _page() -> type[TextsPage]:
-    from leaderboard.requirements.page import RequirementsPage  # loads NumPy and SciPy
-
-    return RequirementsPage
+    return computed(
+        response,
+        lambda: RequirementsOut(**answer(request, slug, wanted, "requirements.page.RequirementsPage")),
+    )

@@ -8,7 +8,6 @@ from ninja import Field, Query, Router, Schema, Status
 from arena.api.schemas import ErrorOut, Name
 from leaderboard.pages.api import COMPUTED, Slug, computed, reads
 from leaderboard.texts.api import TextsIn, answer
-from leaderboard.texts.page import TextsPage
 
 studies = Router(tags=["standings"])
 
@@ -52,10 +51,5 @@ def show_scores(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[ScoresIn]
 ) -> ScoresOut | Status[ErrorOut]:
     """The figures of the page of text scores."""
-    return computed(response, lambda: ScoresOut(**answer(request, slug, wanted, _page)))
-
-
-def _page() -> type[TextsPage]:
-    from leaderboard.scores.page import ScoresPage  # loads NumPy and SciPy
-
-    return ScoresPage
+    page = "scores.page.ScoresPage"
+    return computed(response, lambda: ScoresOut(**answer(request, slug, wanted, page)))

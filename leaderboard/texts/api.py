@@ -1,9 +1,9 @@
 """What the API's operations about single answers share."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.module_loading import import_string
 from ninja import Field, Schema
 from ninja.errors import HttpError
 
@@ -21,13 +21,15 @@ class TextsIn(Schema):
     category: Name | None = Field(None, max_length=100, description="A category of prompts.")
 
 
-def answer(
-    request: HttpRequest, slug: str, wanted: Schema, page: Callable[[], type[AnswersPage]]
-) -> dict[str, Any]:
-    """The content of a page, whose module is loaded for it. Raises HttpError, or as ``TextsPage.newest``."""
+def answer(request: HttpRequest, slug: str, wanted: Schema, page: str) -> dict[str, Any]:
+    """The content of a page, whose module is loaded for it: it needs SciPy.
+
+    Raises HttpError, or as ``AnswersPage.newest``.
+    """
     known = type(wanted).model_fields
     for name in request.GET:
         if name not in known:
             raise HttpError(400, f'Unknown parameter "{name[:100]}". It takes: {", ".join(known)}.')
     study, operator = study_of(request, slug), caller_of(request).is_operator
-    return page().newest(study, wanted.dict(exclude_none=True), operator=operator).answer()
+    kind: type[AnswersPage] = import_string(f"leaderboard.{page}")
+    return kind.newest(study, wanted.dict(exclude_none=True), operator=operator).answer()
