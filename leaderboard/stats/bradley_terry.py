@@ -246,9 +246,8 @@ def laplacian(table: PairTable, weight: FloatArray) -> FloatArray:
 
 def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: BoolArray) -> FloatArray:
     """The matrix (rounds, contestants, contestants) made regular by fixing the mean of each component."""
-    open_mean = ~np.broadcast_to(prior, (table.contestants, len(matrix))).T
     size = np.maximum(1e-3, weight.mean(axis=1))
-    matrix += table.gauge * (open_mean * size[:, None])[:, :, None]
+    matrix += table.gauge * (~prior.T * size[:, None])[:, :, None]
     return matrix
 
 

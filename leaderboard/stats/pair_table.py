@@ -44,40 +44,29 @@ class PairTable:
             component = connected_components(self.a[left], self.b[left], self.contestants)
         table = replace(self, count_of_outcome=count, component=component)
         # To make them again takes longer than a fit of the table.
-        for name in ("sides", "_as_a", "_as_b", "_sums"):
+        for name in ("sides", "_ends", "_first_outcome"):
             table.__dict__[name] = getattr(self, name)
         return table
 
     @cached_property
     def sides(self) -> Any:
         """Sparse (contestants, pairs): 1 where the contestant is a of the pair, -1 where it is b."""
-        return self._incidence(1.0, -1.0)
+        pairs = len(self.a)
+        values = np.repeat((1.0, -1.0), pairs)
+        places = (np.concatenate((self.a, self.b)), np.tile(np.arange(pairs), 2))
+        return csr_array((values, places), shape=(self.contestants, pairs))
 
     @cached_property
-    def _as_a(self) -> Any:
-        return self._incidence(1.0, 0.0)
+    def _ends(self) -> Any:
+        """Sparse (contestants, 2 * pairs): 1 where the contestant is a of the pair, then where it is b."""
+        ends = np.concatenate((self.a, self.b))
+        places = (ends, np.arange(len(ends)))
+        return csr_array((np.ones(len(ends)), places), shape=(self.contestants, len(ends)))
 
     @cached_property
-    def _as_b(self) -> Any:
-        return self._incidence(0.0, 1.0)
-
-    def _incidence(self, for_a: float, for_b: float) -> Any:
-        pairs = np.arange(len(self.a))
-        values = np.concatenate((np.full(len(pairs), for_a), np.full(len(pairs), for_b)))
-        places = (np.concatenate((self.a, self.b)), np.concatenate((pairs, pairs)))
-        return csr_array((values, places), shape=(self.contestants, len(pairs)))
-
-    @cached_property
-    def _sums(self) -> tuple[Any, Any, Any]:
-        score = self.score_of_outcome
-        shared = 4.0 * score * (1.0 - score)
-        return self._summing(score), self._summing(1.0 - score), self._summing(shared)
-
-    def _summing(self, values: FloatArray) -> Any:
-        places = (self.pair_of_outcome, np.arange(len(self.pair_of_outcome)))
-        summing = csr_array((values, places), shape=(len(self.a), len(values)))
-        summing.eliminate_zeros()
-        return summing
+    def _first_outcome(self) -> IntArray:
+        """Of each pair, whose outcomes stand together."""
+        return np.asarray(np.searchsorted(self.pair_of_outcome, np.arange(len(self.a))))
 
     @cached_property
     def all_games(self) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -108,15 +97,19 @@ class PairTable:
 
     def points(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Points of a and of b per pair, from weights on the outcomes (outcomes, rounds)."""
-        won, lost, _ = self._sums
-        return won @ weights, lost @ weights
+        score = self.score_of_outcome
+        return self._of_pairs(score, weights), self._of_pairs(1.0 - score, weights)
 
     def ties(self, weights: FloatArray) -> FloatArray:
         """Ties per pair, from weights on the outcomes (outcomes, rounds).
 
         A share s of a win is 4 s (1 - s) of a tie.
         """
-        return np.asarray(self._sums[2] @ weights)
+        score = self.score_of_outcome
+        return self._of_pairs(4.0 * score * (1.0 - score), weights)
+
+    def _of_pairs(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        return np.add.reduceat(values[:, None] * weights, self._first_outcome, axis=0)
 
     @cached_property
     def gauge(self) -> FloatArray:
@@ -134,29 +127,20 @@ class PairTable:
 
     def no_finite_maximum(self, won: FloatArray, lost: FloatArray) -> BoolArray:
         """Whose component has no finite maximum (Ford 1957) in a round: (contestants, rounds)."""
-        without = np.zeros((self.contestants, won.shape[1]), dtype=bool)
-        if self._joined_by(np.asarray(((won > 0) & (lost > 0)).all(axis=1))):
-            return without
-        roots = np.unique(self.component, return_index=True)[1]
-        start = np.array(without)
-        start[roots] = True
-        one_way = self._reach(start, won > 0, lost > 0)
-        other_way = self._reach(start, lost > 0, won > 0)
-        return self.gauge @ ~(one_way & other_way) > 0
-
-    def _joined_by(self, pairs: BoolArray) -> bool:
-        """Whether these pairs alone connect every component."""
-        if pairs.all():
-            return True
-        left = connected_components(self.a[pairs], self.b[pairs], self.contestants)
-        return np.array_equal(left, self.component)
+        start = np.zeros((self.contestants, won.shape[1]), dtype=bool)
+        a_gave, b_gave = lost > 0, won > 0
+        if (a_gave & b_gave).all():
+            return start
+        start[np.unique(self.component, return_index=True)[1]] = True
+        both_ways = self._reach(start, b_gave, a_gave) & self._reach(start, a_gave, b_gave)
+        return self.gauge @ ~both_ways > 0
 
     def _reach(self, reached: BoolArray, a_to_b: BoolArray, b_to_a: BoolArray) -> BoolArray:
+        steps = np.concatenate((b_to_a, a_to_b))
+        from_ends = np.concatenate((self.b, self.a))
         while True:
             before = np.count_nonzero(reached)
-            to_b = self._as_b @ (reached[self.a] & a_to_b).astype(np.float32)
-            to_a = self._as_a @ (reached[self.b] & b_to_a).astype(np.float32)
-            reached = reached | (to_a > 0) | (to_b > 0)
+            reached = reached | (self._ends @ (reached[from_ends] & steps).astype(np.float32) > 0)
             if np.count_nonzero(reached) == before:
                 return reached
 
