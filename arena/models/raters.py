@@ -146,7 +146,7 @@ class ApiToken(models.Model):
 
     class Scope(models.TextChoices):
         RATE = "rate", "Take pairs and rate them"
-        RUNS = "runs", "Start and watch judge runs"
+        RUNS = "runs", "Start and watch runs of judges and of models that write"
         READ = "read", "Read leaderboards"
 
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="api_tokens")

@@ -14,7 +14,10 @@ LEFT_OUT: Final = "�"
 """What stands for a part of a character in a token's text."""
 
 PARTS: Final = re.compile(f"[{LEFT_OUT}\\ud800-\\udfff]")
+LONGEST_CHARACTER: Final = 4  # bytes
 LONGEST_PART: Final = 3  # bytes of a character that are not all of it
+MOST_READINGS: Final = 200  # at once: where hundreds of characters in a row are in parts, nobody can tell
+MOST_PLACES: Final = 50  # that are looked at again
 BLANKS: Final = re.compile(f"[{whitespace}]+")  # which tokenizers change and leave out
 
 
@@ -39,8 +42,10 @@ def begins(tokens: Sequence[str], text: str, before: str = "") -> list[int]:
         if 0 in ends:
             found.append(number)
             ends.remove(0)
-    places = _with_empty(tokens, found, text.lstrip())
-    return [place for place in places if _may_end(tokens[:place], before)]
+        if len(ends) > MOST_READINGS:
+            return [number, 0]
+    places = list(_with_empty(tokens, found, text.lstrip()))
+    return [place for place in places if len(places) > MOST_PLACES or _may_end(tokens[:place], before)]
 
 
 class _Solid(NamedTuple):
@@ -99,9 +104,10 @@ def _of_parts(letters: str, text: bytes, end: int) -> Iterator[int]:
     for size in range(rest + parts, min(end, rest + LONGEST_PART * parts) + 1):
         if text[end - size : end].decode("utf-8", "replace") == letters:
             yield end - size
-    whole = text[:end].decode("utf-8", "replace")
-    if len(letters) > len(whole) and letters.endswith(whole):
-        yield 0
+    if end < LONGEST_CHARACTER * len(letters):
+        whole = text[:end].decode("utf-8", "replace")
+        if len(letters) > len(whole) and letters.endswith(whole):
+            yield 0
 
 
 def _with_empty(tokens: Sequence[str], found: list[int], text: str) -> Iterator[int]:

@@ -109,6 +109,14 @@ def test_what_cannot_be_told_has_several_places() -> None:
     assert begins(["q", "", "a"], "a") == [2]
 
 
+def test_many_parts_in_a_row_take_no_long_time() -> None:
+    """Each part may be one to three bytes, so that there are ever more readings."""
+    parts = ["�"] * 30_000
+    assert len(begins(["q", "\n", *parts], "你" * 10_000, "好" * 5_000)) > 1
+    words = (["�"] * 30 + [" x"]) * 200
+    assert begins(["q", "\n", *words], ("你" * 10 + " x") * 200) == [2]
+
+
 @pytest.mark.parametrize(("way", "least"), [(exact, 300), (replaced, 150), (at_last, 150)])
 def test_a_place_that_is_told_is_right(way: Way, least: int) -> None:
     # Few characters, cut anywhere, and nothing between the answer and what comes before.

@@ -60,6 +60,10 @@ def test_a_form_changes_only_the_limits_that_were_changed_in_it(staff: Client) -
     assert limits == (7.0, 2, 9)
     page = staff.get(f"/judging/judges/{made.slug}/edit/").content.decode()
     assert "hold for all judges that ask this model with this key: Known." in page
+    Endpoint.objects.update(vocabulary=7)  # which has no field here
+    assert staff.post(f"/judging/judges/{made.slug}/edit/", {**FORM, "concurrency": "3"}).status_code == 302
+    made.refresh_from_db()
+    assert (made.asks.vocabulary, made.asks.concurrency) == (7, 3)
 
 
 @pytest.mark.both_databases
