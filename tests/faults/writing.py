@@ -23,8 +23,8 @@ IN_TWO_TURNS = 5
 """One of so many prompts."""
 
 TOKENS = (100, 10)
-MOST_STARTS = 3
-"""Of runs: what failed for good on a bad day is written by the next one."""
+MOST_STARTS = 4
+"""Of runs: what failed for good on a bad day, or got no answer, is written by the next one."""
 
 SEED = """
 from arena.models import Prompt
@@ -40,7 +40,7 @@ TEXTS = """
 SELECT c.prompt_id, c.version, c.turns, p.turns
 FROM arena_completion c JOIN arena_prompt p ON p.id = c.prompt_id
 """
-CALLS = "SELECT state, finished_at, messages, attempt, abandoned, cost FROM judging_writingcall"
+CALLS = "SELECT state, finished_at, messages, attempt, abandoned, cost, error_kind FROM judging_writingcall"
 MONEY = "SELECT sum(budget), sum(spent), sum(reserved) FROM judging_purse WHERE scope = 'run'"
 
 
@@ -95,7 +95,7 @@ def _written(
     starts = 0
     while starts < MOST_STARTS and _holes(arena):
         starts += 1
-        say(f"generate ends with {_generate(arena, budget)}")
+        say(f"generate ends with {_generate(arena, budget, again=starts > 1)}")
     killing.join()
     report = _lines(arena, model, holes, calls, lost, starts)
     if all(line.holds is not False for line in report):
@@ -103,8 +103,8 @@ def _written(
     return report
 
 
-def _generate(arena: Place, budget: Decimal) -> int:
-    wanted = ("generate", "holes", "--contestant", "loop", "--budget", str(budget))
+def _generate(arena: Place, budget: Decimal, again: bool) -> int:
+    wanted = ["generate", "holes", "--contestant", "loop", "--budget", str(budget)] + ["--again"] * again
     done = arena.command(*wanted, ARENA_URL=arena.url)
     return done.returncode
 
@@ -129,10 +129,11 @@ def _lines(
     texts = [(*row[:2], _parsed(row[2]), _parsed(row[3])) for row in arena.query(TEXTS)]
     [(budget, spent, reserved)] = arena.query(MONEY)
     rows = [(*row[:2], _parsed(row[2]), *row[3:]) for row in arena.query(CALLS)]
-    committed = [row for row in rows if row[0] == "replied"]
+    replied = [row for row in rows if row[0] == "replied"]
+    committed = [row for row in replied if not row[6]]
     asked = Counter(text for _, text in model.log())
     recorded: Counter[str] = Counter()
-    for _, _, messages, attempt, _, _ in rows:
+    for _, _, messages, attempt, *_ in rows:
         recorded[messages[-1]["content"] if messages else ""] += attempt
     ended = {row[2][-1]["content"]: _seconds(row[1]) for row in committed}
     again = sum(at > ended.get(text, at) for at, text in model.log())
@@ -147,6 +148,7 @@ def _lines(
         _exactly("answers of more than one version", sum(version > 1 for _, version, _, _ in texts), 0),
         _exactly("answers that lack a turn", sum(len(one) != len(other) for _, _, one, other in texts), 0),
         _exactly("committed replies", len(committed), calls),
+        Line("replies that were no answers", str(len(replied) - len(committed))),
         _exactly("committed replies asked for again", again, 0),
         Line("requests the model server saw", str(sum(asked.values()))),
         _exactly("requests without a record", (asked - recorded).total(), 0),
