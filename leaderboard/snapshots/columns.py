@@ -181,7 +181,7 @@ def _read_on(study: Study, old: Rows) -> Rows | None:
     revising = Comparison.objects.filter(study=study, pk__gt=last, pk__lte=newest, revises__isnull=False)
     revised = np.array(list(revising.order_by().values_list("revises", flat=True)), dtype=np.int64)
     current = old["current"] & ~np.isin(old["id"], revised)
-    if _facts(study, last) != (len(old), int(old["id"].sum()), int(current.sum())):
+    if _facts(study, last) != (len(old), int(old["id"].sum()), int((~current).sum())):
         logger.info("The kept comparisons of study %s are out of date; reading all of them", study.slug)
         return None
     read = np.concatenate((old, new))
@@ -190,13 +190,11 @@ def _read_on(study: Study, old: Rows) -> Rows | None:
 
 
 def _facts(study: Study, last: int) -> tuple[int, int, int]:
-    """Number of comparisons, sum of their ids, and number of current ones."""
-    found = Comparison.objects.filter(study=study, pk__lte=last).aggregate(
-        n=Count("pk"),
-        ids=Sum(Cast("pk", models.BigIntegerField())),
-        current=Sum(Case(When(Q(is_current=True), then=1), default=0)),
-    )
-    return found["n"], int(found["ids"] or 0), int(found["current"] or 0)
+    """Number of comparisons, sum of their ids, and number of revised ones: all found in indexes alone."""
+    there = Comparison.objects.filter(study=study, pk__lte=last)
+    found = there.aggregate(n=Count("pk"), ids=Sum(Cast("pk", models.BigIntegerField())))
+    # SQLite would look for "NOT is_current" in every row.
+    return found["n"], int(found["ids"] or 0), there.filter(is_current__in=[False]).count()
 
 
 def _origin(study: Study, revision: int, last: int) -> str:

@@ -215,7 +215,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         read = read[~np.isin(read["id"], without)]
     mark = (revision, len(read), int(read["id"][-1]) if len(read) else 0)
     tail = int((read["id"] > mark[2] - MAY_COME_LATE).sum())
-    read, uncounted = _counted(study, read)
+    counted, uncounted = _counted(study, read)
     # Sorted here: databases order text differently, and the draws of a bootstrap follow this order.
     contestants = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     active = [contestant for contestant in contestants if contestant.retired_at is None]
@@ -225,7 +225,8 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}
-    rows = _rows(study, read, {each.pk: number for number, each in enumerate(active)}, category, unnamed)
+    numbers = {each.pk: number for number, each in enumerate(active)}
+    rows = _rows(study, read, counted, numbers, category, unnamed)
     return Opinions(
         rows,
         tuple(contestant.name for contestant in active),
@@ -234,7 +235,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         mark,
         len(prompts) - len(unnamed),
         not len(rows) or bool((rows["prompt"] >= 0).any()),
-        rater_choices(study, np.unique(read["rater"]).tolist()),
+        rater_choices(study, np.unique(rows["rater"]).tolist()),
         uncounted,
         tail,
     )
@@ -271,7 +272,8 @@ class Read:
 ALL: Final = Read()
 
 
-def _counted(study: Study, read: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Uncounted]:
+def _counted(study: Study, read: npt.NDArray[Any]) -> tuple[BoolArray, Uncounted]:
+    """Which of the comparisons count."""
     current, counts = read["current"], read["counts"]
     out = current & np.isin(read["rater"], left_out_raters(study))
     uncounted = Uncounted(
@@ -279,7 +281,7 @@ def _counted(study: Study, read: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Un
         comparisons=int((out & counts).sum()),
         apart=int((current & ~counts).sum()),
     )
-    return read[current & counts & ~out], uncounted
+    return current & counts & ~out, uncounted
 
 
 def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]:
@@ -292,7 +294,8 @@ def _as_of(study: Study, read: npt.NDArray[Any], until: int) -> npt.NDArray[Any]
 
 def _rows(
     study: Study,
-    given: npt.NDArray[Any],
+    read: npt.NDArray[Any],
+    counted: BoolArray,
     contestants: dict[int, int],
     categories: dict[int, int],
     unnamed: Collection[int],
@@ -302,11 +305,12 @@ def _rows(
     texts = np.stack([pairs[side] for side in ("first", "second")], axis=1)
     authors = author[np.searchsorted(completions["id"], texts)]
     category = _numbers(pairs["prompt"], categories)
-    own = {name: np.ascontiguousarray(given[name]) for name in GIVEN}
+    # Column by column: a copy of whole rows would take half as much memory as all of them.
+    own = {name: read[name][counted] for name in GIVEN}
     place = np.searchsorted(pairs["id"], own["pair"]).astype(np.int32)
     swapped = own["swapped"].view(np.int8)
     return Rows(
-        len(given),
+        len(own["id"]),
         own
         | {
             "prompt": lambda: columns.prompts(pairs["prompt"][place], unnamed),
