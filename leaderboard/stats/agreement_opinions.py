@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse import coo_array
 from arena.rating.scales import POINTS, TIE_WIDTH
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
-from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.resampling import cluster_draws, exact_type
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # Which completion of a pair is its first is arbitrary, so statistics enter each pair twice, as it is and
@@ -149,6 +150,11 @@ class Topics:
     names: tuple[str, ...]  # of the categories; "" stands for none
 
     @cached_property
+    def place(self) -> IntArray:
+        """Of each prompt among all, category by category."""
+        return np.argsort(np.argsort(self.category, kind="stable"))
+
+    @cached_property
     def named(self) -> tuple[str, ...]:
         return tuple(sorted(name for name in self.names if name))
 
@@ -197,15 +203,28 @@ class Measure:
     """A function of sums over prompts, evaluated for each row of the topics."""
 
     topics: Topics
-    kinds: int  # of sum
-    sums: Any  # (categories and kinds, prompts)
-    value: Callable[[FloatArray], FloatArray]  # from (kinds, n) to (values, n), NaN where undefined
+    value: Callable[[FloatArray], FloatArray]  # from (kinds of sum, n) to (values, n), NaN where undefined
+    asked: IntArray  # places of prompts
+    sums: FloatArray  # of these prompts, (kinds, asked)
+    cells: Any = None  # more kinds that few prompts have: sparse (categories x kinds, prompts)
+
+    @cached_property
+    def _parts(self) -> list[slice]:
+        """The asked prompts of each category."""
+        ends = np.searchsorted(
+            np.sort(self.topics.category)[self.asked], np.arange(len(self.topics.names) + 1)
+        )
+        return [slice(*part) for part in pairwise(ends.tolist())]
 
     def of(self, times: FloatArray) -> FloatArray:
-        """Values (rows, values, n), each prompt taken ``times`` (prompts, n) often."""
-        added = (self.sums @ times).reshape(len(self.topics.names), self.kinds, -1)
+        """Values (rows, values, n), the prompt of each place taken ``times`` (prompts, n) often."""
+        drawn = times if len(self.asked) == len(times) else times[self.asked]
+        added = np.stack([self.sums[:, part] @ drawn[part] for part in self._parts])
+        if self.cells is not None:
+            few = self.cells @ times.astype(self.cells.dtype, copy=False)
+            added = np.concatenate((added, few.reshape(len(added), -1, times.shape[1])), axis=1)
         rows = np.stack(list(self.topics.each_row(added)), axis=1)
-        found = self.value(rows.reshape(self.kinds, -1))
+        found = self.value(rows.reshape(added.shape[1], -1))
         return found.reshape(len(found), rows.shape[1], -1).swapaxes(0, 1)
 
     @property
@@ -223,24 +242,31 @@ def distinct(numbers: npt.NDArray[Any]) -> IntArray:
 def measure(
     topics: Topics,
     pair: IntArray,
-    sums: Sequence[tuple[IntArray | int, FloatArray]],
-    kinds: int,
+    sums: Sequence[FloatArray] | FloatArray,
     value: Callable[[FloatArray], FloatArray],
+    cells: Sequence[tuple[IntArray, FloatArray]] = (),
+    kinds: int = 0,
 ) -> Measure:
-    """A measure of things about ``pair``; ``sums`` holds kinds of sum with what each thing adds."""
-    # Numbers of 32 bits, as the sparse array keeps them: others would be copied.
-    of_pair = topics.prompt[pair].astype(np.int32)
+    """A measure of things about ``pair``; ``sums`` holds for each kind of sum what each thing adds.
+
+    After these come ``kinds`` more, to one of which a thing adds: ``cells`` have its number and the amount.
+    """
+    of_pair, prompts = topics.place[topics.prompt[pair]], len(topics.category)
     asked = distinct(of_pair)
-    amounts, lines, prompts = [], [], []
-    for kind, amount in sums:
-        alike = isinstance(kind, int)  # so that prompts can be added up before
-        prompts.append(asked if alike else of_pair)
-        amounts.append(np.bincount(of_pair, amount)[asked] if alike else amount)
-        lines.append(topics.category[prompts[-1]] * kinds + kind)
-    places = np.concatenate(lines, dtype=np.int32, casting="same_kind"), np.concatenate(prompts)
-    shape = (len(topics.names) * kinds, len(topics.category))
-    found = coo_array((np.concatenate(amounts), places), shape=shape).tocsr()
-    return Measure(topics, kinds, found, value)
+    every = np.array([np.bincount(of_pair, amount, prompts)[asked] for amount in sums], dtype=np.float64)
+    every = every.reshape(len(sums), len(asked))
+    few = _sparse(topics, pair, cells, kinds) if kinds else None
+    return Measure(topics, value, asked, every, few)
+
+
+def _sparse(topics: Topics, pair: IntArray, cells: Sequence[tuple[IntArray, FloatArray]], kinds: int) -> Any:
+    # Places of 32 bits, as the sparse array keeps them: others would be copied.
+    line, place = topics.of_pairs(pair) * kinds, topics.place[topics.prompt[pair]].astype(np.int32)
+    lines = np.concatenate([line + kind for kind, _ in cells], dtype=np.int32, casting="same_kind")
+    amounts, prompts = np.concatenate([amount for _, amount in cells]), len(topics.category)
+    shape = len(topics.names) * kinds, prompts
+    found = coo_array((amounts, (lines, np.tile(place, len(cells)))), shape=shape).tocsr()
+    return found.astype(exact_type(found.data, prompts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +286,7 @@ def resample(measures: Sequence[Measure | Beside], rounds: int, seed: int) -> li
     check_run(rounds, seed, None)
     if not measures:
         return []
-    prompts = len(measures[0].topics.category)
-    drawn = [_values(measures, times) for times in _times(prompts, rounds, seed)]
+    drawn = [_values(measures, times) for times in _times(measures[0].topics.place, rounds, seed)]
     return [np.concatenate(parts, axis=-1) for parts in zip(*drawn, strict=True)]
 
 
@@ -281,12 +306,12 @@ def _both(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.concatenate((one, other, one - other), axis=1)
 
 
-def _times(prompts: int, rounds: int, seed: int) -> Iterator[FloatArray]:
-    """How often each prompt is drawn, in blocks (prompts, rounds)."""
-    fewest, most = ROUNDS_AT_ONCE
+def _times(place: IntArray, rounds: int, seed: int) -> Iterator[FloatArray]:
+    """How often the prompt of each place is drawn, in blocks (prompts, rounds)."""
+    prompts, (fewest, most) = len(place), ROUNDS_AT_ONCE
     block = min(most, max(fewest, DRAWS_AT_ONCE // max(1, prompts)))
     for start in range(0, rounds, block):
         numbers = np.arange(start, min(start + block, rounds))
         drawn = cluster_draws(seed, numbers, prompts)
-        counts = [np.bincount(each, minlength=prompts) for each in drawn]
+        counts = [np.bincount(place[each], minlength=prompts) for each in drawn]
         yield np.ascontiguousarray(np.array(counts, dtype=np.float64).T)

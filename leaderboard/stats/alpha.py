@@ -80,7 +80,7 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
         twice = 2.0 * once, np.zeros_like(total), verdicts + verdicts[::-1], of_even + of_even[::-1]
         return np.stack([*_values(*twice, each), *_values(once, total, verdicts, of_even, each)])
 
-    return measure(topics, chosen.pair, list(enumerate(amounts)), len(amounts), value)
+    return measure(topics, chosen.pair, amounts, value)
 
 
 def _values(

@@ -1,5 +1,6 @@
 """Correlation of two kinds of raters over the pairs both rated, and of people with each other."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -63,18 +64,25 @@ def signs(count: int) -> FloatArray:
 
 
 def rank_coefficients(table: FloatArray) -> FloatArray:
-    """Spearman and Kendall (2, n) of tables (n, x levels, y levels); NaN where x or y is constant."""
-    x_sign, y_sign = signs(table.shape[1]), signs(table.shape[2])
-    # Products with ones, and einsum, add up counts exactly, and faster than sum does.
-    x_count, y_count = table @ np.ones(table.shape[2]), np.ones(table.shape[1]) @ table
+    """Spearman and Kendall (2, n) of tables (x levels, y levels, n); NaN where x or y is constant."""
+    x_sign, y_sign = signs(len(table)), signs(table.shape[1])
+    x_count, y_count = table.sum(axis=1), table.sum(axis=0)
     # The number of entries below a level less those above it is twice its rank from the middle.
-    x_rank, y_rank = x_count @ x_sign.T, y_count @ y_sign.T
-    product = np.einsum("ni,nij,nj->n", x_rank, table, y_rank, optimize=True)
-    spread = (x_count * x_rank**2).sum(axis=1) * (y_count * y_rank**2).sum(axis=1)
-    agreeing = np.einsum("nij,nij->n", table, x_sign @ table @ y_sign.T)
-    entries = x_count.sum(axis=1) ** 2
-    untied = (entries - (x_count**2).sum(axis=1)) * (entries - (y_count**2).sum(axis=1))
+    x_rank, y_rank = x_sign @ x_count, y_sign @ y_count
+    product = np.einsum("in,in->n", x_rank, np.einsum("ijn,jn->in", table, y_rank))
+    spread = (x_count * x_rank**2).sum(axis=0) * (y_count * y_rank**2).sum(axis=0)
+    by_x = np.tensordot(x_sign, table, axes=(0, 0))
+    agreeing = np.einsum("ijn,ijn->n", by_x, y_sign @ table)
+    entries = x_count.sum(axis=0) ** 2
+    untied = (entries - (x_count**2).sum(axis=0)) * (entries - (y_count**2).sum(axis=0))
     return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
+
+
+def counted_in(table: tuple[int, int], used: IntArray, counts: FloatArray) -> FloatArray:
+    """Tables (x levels, y levels, n) of the counts (cells, n) in the ``used`` cells, 0 in the others."""
+    found = np.zeros((math.prod(table), counts.shape[1]))
+    found[used] = counts
+    return found.reshape(*table, counts.shape[1])
 
 
 def rank_coefficients_of_rows(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -127,7 +135,7 @@ def plain_rank_coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """Spearman and Kendall of values, each entered once; NaN where x or y is constant."""
     one, other = levels(x), levels(y)
     if max(one.count, other.count) <= MOST_EXACT:
-        return np.asarray(rank_coefficients(table_of(one, other)[None])[:, 0])
+        return np.asarray(rank_coefficients(table_of(one, other)[..., None])[:, 0])
     # Here, because it takes 0.7 s and 35 MB to load, and few studies have so many levels.
     from scipy.stats import kendalltau, spearmanr
 
@@ -188,18 +196,16 @@ def _for_rounds(topics: Topics, entries: Entries, x: Levels, y: Levels) -> Measu
     place = np.minimum(place, cells - 1 - place)
     used = distinct(place)
     cell = np.searchsorted(used, place)
-    products: list[tuple[IntArray | int, FloatArray]] = list(enumerate(moments(entries.x, entries.y)))
-    sums = [*products, (cell + 3, np.ones(len(cell)))]
-    return measure(topics, entries.pair, sums, len(used) + 3, _of_cells(used, x.count, y.count))
+    sums = moments(entries.x, entries.y)
+    value = _of_cells(used, x.count, y.count)
+    return measure(topics, entries.pair, sums, value, [(cell, np.ones(len(cell)))], len(used))
 
 
 def _of_cells(used: IntArray, x_levels: int, y_levels: int) -> Callable[[FloatArray], FloatArray]:
     def value(sums: FloatArray) -> FloatArray:
-        table = np.zeros((sums.shape[1], x_levels * y_levels))
-        table[:, used] = sums[3:].T
-        table += table[:, ::-1]
-        ranks = rank_coefficients(table.reshape(len(table), x_levels, y_levels))
-        return np.concatenate((moment_coefficient(sums[:3])[None], ranks))
+        table = counted_in((x_levels, y_levels), used, sums[3:])
+        table += table[::-1, ::-1]
+        return np.concatenate((moment_coefficient(sums[:3])[None], rank_coefficients(table)))
 
     return value
 

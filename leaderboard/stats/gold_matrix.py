@@ -96,9 +96,9 @@ def rank_correlation(over: str, one: str, other: str, x: FloatArray, y: FloatArr
     """Of the rows where both are known; None where either is constant."""
     known = ~np.isnan(x + y)
     (xs, x_level), (ys, y_level) = (np.unique(each[known].round(12), return_inverse=True) for each in (x, y))
-    table = np.zeros((1, len(xs), len(ys)))
-    np.add.at(table[0], (x_level, y_level), 1.0)
-    found = rank_coefficients(table)[:, 0].tolist() if known.any() else [np.nan] * 2
+    table = np.zeros((len(xs), len(ys)))
+    np.add.at(table, (x_level, y_level), 1.0)
+    found = rank_coefficients(table[..., None])[:, 0].tolist() if known.any() else [np.nan] * 2
     spearman, kendall = (None if np.isnan(each) else each for each in found)
     return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall)
 

@@ -24,7 +24,7 @@ VALUES = ("kappa", "kappa_verdict", "exact", "pearson", "kappa_unmirrored", "kap
 def kappa_measure(topics: Topics, one: PairSums, other: PairSums) -> Measure:
     """Weighted kappa, kappa of verdicts, the share with the same verdict, and Pearson of the means."""
     pair, amounts = _amounts(one, other)
-    return measure(topics, pair, list(enumerate(amounts)), len(amounts), _of_sums)
+    return measure(topics, pair, amounts, _of_sums)
 
 
 def _amounts(one: PairSums, other: PairSums) -> tuple[IntArray, FloatArray]:
@@ -67,7 +67,7 @@ def every_two(topics: Topics, rows: OpinionRows, twos: IntArray) -> tuple[Measur
 
     listed = [(place + kind, amount) for kind, amount in enumerate(amounts)]
     prompts = np.array([float(len(np.unique(topics.prompt[pairs]))) for pairs, _ in each])
-    return measure(topics, pair, listed, kinds * len(twos), value), prompts
+    return measure(topics, pair, (), value, listed, kinds * len(twos)), prompts
 
 
 def _of_sums(sums: FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ from leaderboard.stats.resampling import (
     SINGLE_DRAWS,
     WordArray,
     choices,
+    exact_type,
     round_keys,
     times_drawn,
     words,
@@ -48,10 +49,12 @@ def weights_of_rounds(
     clusters = int(cluster.max()) + 1
     ones = np.ones(len(cluster))
     contents = coo_array((ones, (outcomes.of_game, cluster)), shape=(len(outcomes), clusters)).tocsr()
+    number = exact_type(contents.data, clusters)
+    contents = contents.astype(number)
 
     def draw(rounds: IntArray) -> FloatArray:
-        drawn = times_drawn(seed, rounds, clusters)
-        return np.asarray(contents @ drawn.astype(np.float64).T)
+        drawn = times_drawn(seed, rounds, clusters).T
+        return np.asarray((contents @ np.ascontiguousarray(drawn, dtype=number)).astype(np.float64))
 
     return draw
 

@@ -47,7 +47,8 @@ def paired_shares(
     if not len(counts):
         return {}
     pairs, _, only_one, only_other = counts.transpose(1, 0, 2)
-    lead = Measure(topics, 2 * len(twos), np.concatenate((pairs, only_one - only_other)), _lead)
+    amounts = np.concatenate((pairs, only_one - only_other))
+    lead = Measure(topics, _lead, np.arange(len(topics.category)), amounts)
     (samples,) = resample([lead], rounds, seed)
     low, high = t_intervals(lead.estimate[0], samples[0], (pairs > 0).sum(axis=1), level)
     n, own, alone, other_alone = counts.sum(axis=2).T.astype(np.int64)

@@ -5,7 +5,7 @@ A counter of seed, purpose, round and step is mixed by the finaliser of splitmix
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -51,17 +51,24 @@ def round_keys(seed: int, rounds: npt.NDArray[np.int64], purpose: int = 0) -> Wo
 
 def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
     """Random 64-bit words (steps, rounds) for the steps from ``first_step``."""
-    counter = np.arange(first_step + 1, first_step + steps + 1, dtype=np.uint64) * GOLDEN
-    block = keys[None, :] + counter[:, None]
+    block = keys[None, :] + _steps(first_step, steps)[:, None]
     mix(block, np.empty_like(block))
     return block
+
+
+def _steps(first: int, number: int) -> WordArray:
+    return np.arange(first + 1, first + number + 1, dtype=np.uint64) * GOLDEN
 
 
 def choices(
     keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """Numbers in 0..things-1 (steps, rounds), equally likely to one part in 2**32 / things."""
-    block = words(keys, first_step, steps)
+    return _chosen(words(keys, first_step, steps), things)
+
+
+def _chosen(block: WordArray, things: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """What the words choose, in their place."""
     np.right_shift(block, np.uint64(32), out=block)
     np.multiply(block, np.asarray(things).astype(np.uint64), out=block)
     np.right_shift(block, np.uint64(32), out=block)
@@ -82,16 +89,24 @@ def cluster_draws(
     seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS
 ) -> Iterator[IntArray]:
     """For each round in turn the clusters drawn, as many as there are."""
-    keys = round_keys(seed, rounds, purpose)
+    keys, steps = round_keys(seed, rounds, purpose)[:, None], _steps(0, clusters)
     together = max(1, DRAWS_AT_ONCE // clusters)
     for row in range(0, len(rounds), together):
-        yield from np.ascontiguousarray(choices(keys[row : row + together], 0, clusters, clusters).T)
+        block = keys[row : row + together] + steps
+        mix(block, np.empty_like(block))
+        yield from _chosen(block, clusters)
 
 
 def times_drawn(seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS) -> IntArray:
     """How often each cluster is drawn in each round, (rounds, clusters)."""
     drawn = cluster_draws(seed, rounds, clusters, purpose)
     return np.array([np.bincount(one, minlength=clusters) for one in drawn])
+
+
+def exact_type(amounts: npt.NDArray[Any], drawn: int) -> type[np.float32 | np.float64]:
+    """32 bits, which are added up twice as fast, where they hold every sum of ``drawn`` amounts exactly."""
+    whole = (amounts == np.rint(amounts)).all()
+    return np.float32 if whole and drawn * np.abs(amounts).max(initial=0.0) < 2**24 else np.float64
 
 
 def number_of(cluster: IntArray | None) -> int | None:

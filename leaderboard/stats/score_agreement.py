@@ -17,6 +17,7 @@ from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.clustered_means import prompt_numbers
 from leaderboard.stats.correlation import (
+    counted_in,
     few_levels,
     plain_rank_coefficients,
     rank_coefficients,
@@ -194,13 +195,11 @@ def _estimated(
     def value(sums: FloatArray) -> FloatArray:
         n, x, y, xx, yy, xy, _ = sums[:kinds]
         pearson = ratio(n * xy - x * y, np.sqrt(_spread(n, x, xx) * _spread(n, y, yy)))
-        table = np.zeros((sums.shape[1], one.count * other.count))
-        table[:, used] = sums[kinds:].T
-        ranks = rank_coefficients(table.reshape(len(table), one.count, other.count))
+        ranks = rank_coefficients(counted_in((one.count, other.count), used, sums[kinds:]))
         return np.stack([pearson, *ranks, *rest(sums[:kinds])])
 
     entry = np.arange(len(x))
-    found = measure(topics, entry, [*enumerate(moments), (cell + kinds, once)], kinds + len(used), value)
+    found = measure(topics, entry, moments, value, [(cell, once)], len(used))
     exact = found.estimate
     if one.on_grid or other.on_grid:
         exact[0, 1:3] = plain_rank_coefficients(x, y)

@@ -25,7 +25,7 @@ from tests.leaderboard.stats import agreement_studies
 def counted(topics, pair, value=lambda sums: sums):
     """A measure that only counts things and adds up the numbers of their pairs."""
     pair = np.asarray(pair)
-    return measure(topics, pair, [(0, np.ones(len(pair))), (1, pair.astype(float))], 2, value)
+    return measure(topics, pair, [np.ones(len(pair)), pair.astype(float)], value)
 
 
 def test_rows_are_all_each_named_category_and_the_rest():
