@@ -57,6 +57,7 @@ def size_of(turns: Sequence[str]) -> TextSize:
     )
 
 
+@cache
 def tokenizer_name() -> str:
     """The tokenizer with the version of its package."""
     return f"{VOCABULARY} ({_PACKAGE} {version(_PACKAGE)})"

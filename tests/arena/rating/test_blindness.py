@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
@@ -351,11 +352,11 @@ def bytes_for(study: Study, rater: Rater) -> Bytes:
     token = {"Authorization": f"Bearer {issue_token(rater)}"}
     for address in site_addresses(study):
         headers = token if address.startswith("/api/") else {}
-        with CaptureQueriesContext(connection) as asked:
-            text = everything(client.get(address, headers=headers))
         # Others fill caches.
-        queries = len(asked) if address.startswith(f"/rate/{study.slug}/") else 0
-        found[address] = PER_VIEW.sub("", text), queries
+        counted = address.startswith(f"/rate/{study.slug}/")
+        with CaptureQueriesContext(connection) if counted else nullcontext(()) as asked:
+            text = everything(client.get(address, headers=headers))
+        found[address] = PER_VIEW.sub("", text), len(asked)
     return found
 
 
