@@ -21,7 +21,7 @@ def table(study, kind, raters="people", category=""):
     read = opinions(study)
     (found,) = [
         row
-        for row in tables.tables(read, FAST, {}, texts(study))
+        for row in tables.tables(read, FAST, {}, texts(study), wanted=lambda *place: kind == "standings")
         if (row.kind, row.raters, row.category) == (kind, raters, category)
     ]
     return json.loads(found.payload)

@@ -31,9 +31,16 @@ def closed_study(**more):
     return made
 
 
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    study = closed_study()
+    refresh(study)
+    return study
+
+
 @pytest.fixture
-def study():
-    return closed_study()
+def study(made):
+    return made
 
 
 def page_of(client, study, query="", **headers):
@@ -77,6 +84,7 @@ def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
     for each in list(CompletionFeature.objects.filter(name="entropy")):
         factories.make_feature(completion=each.completion, variant="released", value=-each.value)
         factories.make_feature(completion=each.completion, variant="released", source="b", value=each.value)
+    refresh(study)
     page = page_of(client, study, "?feature=entropy&variant=released&source=b")
     assert [switch.label for switch in page.switches] == ["Compared with", "Feature", "Variant", "Source"]
     assert page.asked.series(page.known.features) == ("entropy", "released", "b")
@@ -122,7 +130,7 @@ def test_until_the_study_closes_nothing_tells_of_single_answers(client, admin_cl
 
 def test_few_opinions_stay_hidden_until_the_study_closes(client):
     made = measured_study(
-        {"Ada": [1, 2, 4], "Bob": [3, 2, 1]}, {"p": {("Ada", "Bob"): [1, 2, 3]}}, visibility="public"
+        {"Ada": [1, 2, 4], "Bob": [3, 2, 1]}, {"q": {("Ada", "Bob"): [1, 2, 3]}}, visibility="public"
     )
     assert "fewer than 10 opinions are given" in page_of(client, made).nothing.lower()
 
@@ -133,10 +141,10 @@ def test_few_opinions_stay_hidden_until_the_study_closes(client):
         ({"Ada": [1]}, {}, "Nobody has rated an answer that has features yet."),
         (
             {"Ada": [None, 1], "Bob": [None, None]},
-            {"p": {("Ada", "Bob"): [1, None]}},
+            {"q": {("Ada", "Bob"): [1, None]}},
             "No answer has both Entropy",
         ),
-        ({"Ada": [1], "Bob": [2]}, {"p": {("Ada", "Bob"): [1]}}, "fewer than 3 answers"),
+        ({"Ada": [1], "Bob": [2]}, {"q": {("Ada", "Bob"): [1]}}, "fewer than 3 answers"),
     ],
 )
 def test_empty_states_say_why(client, features, said, sentence):
@@ -146,7 +154,7 @@ def test_empty_states_say_why(client, features, said, sentence):
 
 
 def test_answers_to_one_prompt_have_no_intervals(client):
-    features, said = {"Ada": [1], "Bob": [3], "Cleo": [2]}, {"p": {("Ada", "Bob"): [1], ("Bob", "Cleo"): [6]}}
+    features, said = {"Ada": [1], "Bob": [3], "Cleo": [2]}, {"q": {("Ada", "Bob"): [1], ("Bob", "Cleo"): [6]}}
     made = measured_study(features, said, visibility="public", closed_at=timezone.now())
     page = page_of(client, made)
     assert "All answers are to one prompt, so there are no intervals." in page.notices

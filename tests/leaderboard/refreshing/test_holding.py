@@ -16,31 +16,30 @@ from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import services
 from leaderboard.refreshing.computing import compute_next
 from leaderboard.snapshots import holding
-from tests.leaderboard.rows import HandMade, few_rounds
+from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 
 PLACE = ("raters", "ties", "category", "method")
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    """A study as a large one, its snapshot, and the standings that a small one's snapshot holds."""
     made = HandMade("alpha", "beta", categories=("poems", "poems", "maths"))
     for rater in (made.person, made.judge("strict")):
         for prompt, rating in enumerate((2, 6, 7)):
             made.rate("alpha", "beta", rating, rater=rater, prompt=prompt)
-    return made
+    every = payloads(services.refresh(made.study).snapshot)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(holding, "MOST_PARTS", 0)
+        made.study.touch()
+        yield made.study, services.refresh(made.study).snapshot, every
 
 
 @pytest.fixture
-def large(made, monkeypatch):
-    """The study as a large one, and the standings that a small one's snapshot holds."""
-    with few_rounds(10):
-        every = payloads(services.refresh(made.study).snapshot)
-        monkeypatch.setattr(holding, "MOST_PARTS", 0)
-        made.study.touch()
-        snapshot = services.refresh(made.study).snapshot
-        yield made.study, snapshot, every
+def large(made):
+    return made
 
 
 def payloads(snapshot):
