@@ -40,7 +40,7 @@ from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "4"))
-OPERATIONS = 37
+OPERATIONS = 41
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token."""
 CHECKS: Any = [
