@@ -31,11 +31,21 @@ from schemathesis.specs.openapi.checks import (
 from arena.api.auth import issue_token
 from arena.models import Membership, Rater
 from judging.runs.lifecycle import plan_run, start_run
+from judging.writing import services
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services as leaderboard
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields
-from tests.factories import make_assignment, make_judge, make_question, make_rater, make_user
+from tests.factories import (
+    make_assignment,
+    make_author,
+    make_contestant,
+    make_judge,
+    make_prompt,
+    make_question,
+    make_rater,
+    make_user,
+)
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +105,9 @@ def world(_one_connection: None) -> Iterator[World]:
         Membership.objects.create(study=made.study, rater=rater)
     run = start_run(made.study, judge, remote=True)
     plan_run(run.pk)
+    author = make_author(contestant=make_contestant(study=made.study, slug="loop"))
+    make_prompt(study=made.study)
+    writing = services.start(author, limit=1)
     pair = made.pair("Alpha", "Gamma")
     ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
     make_question(prompt=pair.prompt)
@@ -109,7 +122,8 @@ def world(_one_connection: None) -> Iterator[World]:
             "slug": ["known", "known-judge", "closed"],
             "judge": ["known-judge", "other-judge"],
             "assignment": ids,
-            "run_id": [run.pk],
+            "contestant": ["loop"],
+            "run_id": [run.pk, writing.pk],
             "snapshot_id": [Snapshot.objects.get().pk],
             "number": [1, 2],
             "other": [2, 1],

@@ -205,7 +205,7 @@ class RatingForm(SettingForm):
         widget=forms.Textarea({"rows": 3}),
     )
     pairing_feature = forms.ChoiceField(
-        label="Feature for pairing by disagreement",
+        label="Feature that judges are held against",
         required=False,
         help_text="Pairs come first about which judges and this feature of the answers disagree.",
     )
