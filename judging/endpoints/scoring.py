@@ -138,7 +138,7 @@ def _of_echo(reply: object, characters: int, written: int | None) -> list[Token]
     texts = [_named(str(token)) for token in tokens]
     places = offsets if isinstance(offsets, list) and len(offsets) == len(tokens) else _places(texts)
     end = next((n for n, place in enumerate(places) if isinstance(place, int) and place >= characters), None)
-    if has_parts(texts[:end]):  # so places count no characters
+    if has_parts(texts[1:end]):  # so places count no characters
         end = len(texts) - (1 if written is None else written)
     return [_echoed(*each) for each in list(zip(texts, logs, tops, strict=True))[1:end]]
 
