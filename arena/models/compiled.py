@@ -1,18 +1,20 @@
 """Statements that are built and compiled once. For a small one that takes longer than the database does."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import Field, QuerySet
+from django.db.models import Field, Model, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.sql import UpdateQuery
 
 RowT = TypeVar("RowT")
+
+KEPT: Final = 64  # statements about different numbers of things
 
 
 class Given(str):
@@ -43,15 +45,28 @@ class Compiled(Generic[RowT]):
     def _kept(self) -> tuple[Any, Any, str, tuple[Any, ...]]:
         queryset = self._build()
         compiler = queryset.query.get_compiler(connection=connection)
-        return queryset._iterable_class, compiler, *compiler.as_sql()
+        sql, places = compiler.as_sql()
+        converters = compiler.get_converters([each for each, *_ in compiler.select[: compiler.col_count]])
+        compiler.get_converters = lambda _: converters
+        return queryset._iterable_class, compiler, sql, places
 
     def __call__(self, **values: Any) -> list[RowT]:
         rows_of, kept, sql, places = self._kept
         params = _filled(places, values)
         compiler = copy(kept)  # with the columns found by compiling
         compiler.connection, compiler.as_sql = connection, lambda *_, **__: (sql, params)
-        query = SimpleNamespace(get_compiler=lambda **_: compiler)
+        query = SimpleNamespace(get_compiler=lambda *_, **__: compiler)
         return list(rows_of(SimpleNamespace(query=query, db=connection.alias, _known_related_objects={})))
+
+
+class CompiledFor(Generic[RowT]):
+    """``Compiled`` about several things, once for each number of them; ``build`` gets their places."""
+
+    def __init__(self, build: "Callable[[list[Any]], QuerySet[Any, RowT]]") -> None:
+        self._of = lru_cache(KEPT)(lambda number: Compiled(lambda: build(several(number))))
+
+    def __call__(self, them: Collection[Any], **values: Any) -> list[RowT]:
+        return self._of(len(them))(**numbered(them), **values) if them else []
 
 
 class CompiledUpdate:
@@ -67,10 +82,40 @@ class CompiledUpdate:
         sql, places = query.get_compiler(connection=connection).as_sql()
         return sql, places
 
-    def __call__(self, **values: Any) -> None:
+    def __call__(self, **values: Any) -> int:
+        """How many rows there were."""
         sql, places = self._kept
         with connection.cursor() as cursor:
             cursor.execute(sql, _filled(places, values))
+            return int(cursor.rowcount)
+
+
+class CompiledUpdateFor:
+    """``CompiledUpdate`` of several rows, once for each number of them; ``rows`` gets their places."""
+
+    def __init__(self, rows: "Callable[[list[Any]], QuerySet[Any]]", **columns: Any) -> None:
+        self._of = lru_cache(KEPT)(lambda number: CompiledUpdate(lambda: rows(several(number)), **columns))
+
+    def __call__(self, them: Collection[Any], **values: Any) -> None:
+        if them:
+            self._of(len(them))(**numbered(them), **values)
+
+
+def save_each(rows: Sequence[Model], columns: Sequence[str]) -> None:
+    """Write some columns of rows of one table. The same statement is sent for each, and all together."""
+    if not rows:
+        return
+    meta: Any = rows[0]._meta
+    quoted = connection.ops.quote_name
+    fields = [meta.get_field(name) for name in columns]
+    places = ", ".join(f"{quoted(field.column)} = %s" for field in fields)
+    sql = f"UPDATE {quoted(meta.db_table)} SET {places} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, [[*_columns(row, fields), row.pk] for row in rows])
+
+
+def _columns(row: Model, fields: "Iterable[Field[Any, Any]]") -> Iterable[Any]:
+    return (field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields)
 
 
 def _filled(places: Iterable[Any], values: dict[str, Any]) -> list[Any]:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
+from typing import Final
 
 from django.db import transaction
 from django.db.models import F, IntegerField
 
 from arena.models import Assignment, Comparison, CriterionRating, Pair, Rater
-from arena.models.compiled import CompiledUpdate, given, numbered, several
+from arena.models.compiled import CompiledUpdateFor, given
 from arena.models.signals import comparison_recorded
 from arena.rating.opinions import InvalidAnswerError, Rating
 from arena.rating.recorders import (
@@ -166,10 +167,13 @@ def _count_up(pairs: Iterable[int], counter: str) -> None:
         pairs_of.setdefault(times, []).append(pair)
     for times, named in pairs_of.items():
         for some in batches(named):
-            _counting(counter, len(some))(**numbered(some), times=times)
+            _COUNT[counter](some, times=times)
 
 
-@lru_cache(maxsize=64)
-def _counting(counter: str, number: int) -> CompiledUpdate:
-    more = F(counter) + given("times", IntegerField())
-    return CompiledUpdate(lambda: Pair.objects.filter(pk__in=several(number)), **{counter: more})
+_COUNT: Final = {
+    counter: CompiledUpdateFor(
+        lambda them: Pair.objects.filter(pk__in=them),
+        **{counter: F(counter) + given("times", IntegerField())},
+    )
+    for counter in ("people_ratings", "judge_ratings")
+}

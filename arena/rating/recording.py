@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
 from arena.models.comparisons import Opinion
-from arena.models.compiled import Compiled, CompiledUpdate, given, numbered, several
+from arena.models.compiled import Compiled, CompiledUpdateFor, given, numbered, several
 from arena.models.querysets import AssignmentQuerySet
 from arena.models.signals import Received, answers_received
 from arena.rating.offering import history_column, to_look_for
@@ -238,14 +238,15 @@ def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: s
     now = timezone.now()
     for each in assignments:
         each.state, each.skip_reason, each.finished_at = state, reason, now
-    ids = numbered(each.pk for each in assignments)
-    _finishing(len(ids))(**ids, state=state, reason=reason, now=now)
+    _FINISH([each.pk for each in assignments], state=state, reason=reason, now=now)
 
 
-@lru_cache(maxsize=64)
-def _finishing(number: int) -> CompiledUpdate:
-    columns = {"state": given("state"), "skip_reason": given("reason"), "finished_at": given("now")}
-    return CompiledUpdate(lambda: Assignment.objects.filter(pk__in=several(number)), **columns)
+_FINISH: Final = CompiledUpdateFor(
+    lambda them: Assignment.objects.filter(pk__in=them),
+    state=given("state"),
+    skip_reason=given("reason"),
+    finished_at=given("now"),
+)
 
 
 def _hand_on(entries: Sequence[Entry[Any, Any]]) -> None:

@@ -92,15 +92,15 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
 
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with only what the next step needs."""
-        calls = self.filter(assignment__in=assignments).order_by("pk")
+        calls = self.filter(assignment__pk__in=assignments).order_by("pk")
         name = ("run", "assignment", "key", "round", "attempt")
         outcome = ("state", "error_kind", "in_outage", "latency", "expected")
         return calls.only(*name, *outcome, "raw_reply", "finish_reason", "refusal")
 
-    def held_up_to(self, hashes: Collection[str]) -> dict[str, datetime]:
-        """Deadlines by hash of those requests that are in flight."""
-        in_flight = self.filter(request_hash__in=hashes, state="in_flight").exclude(request_hash="")
-        return dict(in_flight.values_list("request_hash", "deadline"))
+    def asking(self, hashes: Collection[str]) -> JudgeCallQuerySet:
+        """Which of the requests are in flight, and until when at the latest."""
+        asking = self.filter(request_hash__in=hashes, state="in_flight").exclude(request_hash="")
+        return asking.order_by().only("request_hash", "deadline")
 
     def cached(self, hashes: Collection[str]) -> JudgeCallQuerySet:
         """The committed replies to requests, latest first."""
@@ -227,6 +227,7 @@ class JudgeCall(PaidCall):
         null=True,
         blank=True,
         related_name="+",
+        db_index=False,  # but below, without NULL: SQLite would look for a request among all that have none
         help_text="The call whose reply this is; nothing was asked.",
     )
     messages = models.JSONField(help_text="Exactly what was sent.")
@@ -325,6 +326,9 @@ class JudgeCall(PaidCall):
                 fields=["request_hash"],
                 condition=Q(state="replied", cached_from__isnull=True) & ~Q(request_hash=""),
                 name="judge_call_cache",
+            ),
+            models.Index(
+                fields=["cached_from"], condition=Q(cached_from__isnull=False), name="judge_call_reused"
             ),
         ]
 

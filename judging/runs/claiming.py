@@ -16,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from arena.models import Assignment
+from arena.models.compiled import CompiledFor, CompiledUpdateFor, given
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocols.parsing import no_text
 from judging.protocols.replies import ReplyText
@@ -81,8 +82,9 @@ class ClaimPlanner:
         """Usable replies, and deadlines of requests in flight, by hash."""
         if not hashes:
             return {}, {}
-        in_flight = JudgeCall.objects.held_up_to(hashes)  # first: what ends meanwhile is among the replies
-        replied = list(JudgeCall.objects.cached(hashes))
+        # In this order: what ends meanwhile is among the replies.
+        in_flight = {call.request_hash: call.deadline for call in _ASKING(hashes)}
+        replied = _REPLIES(hashes)
         self.seen |= {call.pk for call in replied}
         return {call.request_hash: call for call in replied if not no_text(text_of(call))}, in_flight
 
@@ -273,8 +275,7 @@ class _Batch:
 
     def _still_there(self, plans: Sequence[ClaimPlan]) -> list[ClaimPlan]:
         """Plans whose assignment is in the state it was read in, locked from now on."""
-        rows = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
-        states = dict(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", "state"))
+        states = {row.pk: row.state for row in _LOCKED([plan.assignment for plan in plans])}
         wanted = {True: Assignment.State.CLAIMED, False: Assignment.State.OPEN}
         still = [plan for plan in plans if states.get(plan.assignment) == wanted[plan.is_held]]
         planned = {asked.request_hash for plan in still for asked in plan.asked}
@@ -375,7 +376,7 @@ class _Batch:
     def _check_replies(self, hashes: set[str]) -> None:
         """Raise _OutdatedError if a request was answered since replies were looked up."""
         # The calls just written keep others from having these requests in flight from now on.
-        if hashes and JudgeCall.objects.cached(hashes).exclude(pk__in=self._planner.seen).exists():
+        if any(pk not in self._planner.seen for pk in _IDS_OF_REPLIES(hashes)):
             raise _OutdatedError("a request was answered meanwhile")
 
     def _answered(self, plan: ClaimPlan, reused: Sequence[JudgeCall]) -> JudgeCall | None:
@@ -407,15 +408,38 @@ class _Batch:
             else:
                 waits[plan.waits_for, plan.not_before or self._now + PAUSE].append(plan)
         for until, leased in leases.items():
-            _write_state(leased, Assignment.State.CLAIMED, until, waiting_for="")
+            _write_state(leased, Assignment.State.CLAIMED, until, "", self._now)
         for (name, due_at), waiting in waits.items():
-            _write_state(waiting, Assignment.State.OPEN, None, waiting_for=name, due_at=due_at)
+            _write_state(waiting, Assignment.State.OPEN, None, name, due_at)
 
 
 def _write_state(
-    plans: Sequence[ClaimPlan], state: Assignment.State, leased_until: datetime | None, **columns: Any
+    plans: Sequence[ClaimPlan],
+    state: Assignment.State,
+    leased_until: datetime | None,
+    waiting_for: str,
+    due_at: datetime,
 ) -> None:
-    assignments = Assignment.objects.filter(pk__in=[plan.assignment for plan in plans])
-    assignments.update(state=state, leased_until=leased_until)
-    rows = RunAssignment.objects.filter(pk__in=[plan.work.row.pk for plan in plans])
-    rows.update(queued_until=None, **columns)
+    _LEASE([plan.assignment for plan in plans], state=state, until=leased_until)
+    _TAKE([plan.work.row.pk for plan in plans], waiting_for=waiting_for, due_at=due_at)
+
+
+_ASKING: Final = CompiledFor(JudgeCall.objects.asking)
+_REPLIES: Final = CompiledFor(JudgeCall.objects.cached)
+_IDS_OF_REPLIES: Final = CompiledFor(
+    lambda hashes: JudgeCall.objects.cached(hashes).values_list("pk", flat=True)
+)
+_LOCKED: Final = CompiledFor(
+    lambda ids: (
+        Assignment.objects.filter(pk__in=ids).only("state").select_for_update(no_key=True).order_by("pk")
+    )
+)
+_LEASE: Final = CompiledUpdateFor(
+    lambda ids: Assignment.objects.filter(pk__in=ids), state=given("state"), leased_until=given("until")
+)
+_TAKE: Final = CompiledUpdateFor(
+    lambda ids: RunAssignment.objects.filter(pk__in=ids),
+    queued_until=None,
+    waiting_for=given("waiting_for"),
+    due_at=given("due_at"),
+)

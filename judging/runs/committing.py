@@ -14,6 +14,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections, t
 from django.utils import timezone
 
 from arena.models import Assignment
+from arena.models.compiled import save_each
 from judging.endpoints.client import REFUSALS, NoReplyError, Reply, RetryPolicy, refusal
 from judging.endpoints.limits import Outage
 from judging.endpoints.logprobs import expected_rating, verdict_logprobs
@@ -88,20 +89,17 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
         for outcome in results.outcomes
         if outcome.call.pk in live
     }
-    settle(call for call, _ in written.values())
-    for pk, (call, columns) in sorted(written.items()):
-        JudgeCall.objects.filter(pk=pk).update(**columns, cost=call.cost, reserved=call.reserved)
+    settle(written.values())
+    save_each(list(written.values()), OF_END)
     _keep_late([outcome for outcome in outcomes if outcome.call.pk not in live], now)
-    wake({call.request_hash for call, _ in written.values()}, now)
-    ended = [
-        [written[one.call.pk][0] for one in results.outcomes if one.call.pk in live] for results in batch
-    ]
+    wake({call.request_hash for call in written.values()}, now)
+    ended = [[written[one.call.pk] for one in results.outcomes if one.call.pk in live] for results in batch]
     for results, calls in zip(batch, ended, strict=True):
         _release(results, calls, now)
     for outcome in outcomes:
         if outcome.call.pk in live and isinstance(outcome.result, NoReplyError):
             why = refusal(outcome.result)
-            if why and written[outcome.call.pk][0].retry_at:
+            if why and written[outcome.call.pk].retry_at:
                 pause_run(outcome.call.run, f"{why} Nothing was lost.")
     return ended
 
@@ -135,8 +133,8 @@ def lock_assignments(assignments: Collection[int]) -> None:
     list(rows.values_list("pk", flat=True))
 
 
-def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> tuple[JudgeCall, dict[str, Any]]:
-    """A call that has ended, and the columns to write. is_answer: its reply completed the answer."""
+def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> JudgeCall:
+    """A call that has ended, as it is to be stored. is_answer: its reply completed the answer."""
     if isinstance(outcome.result, Reply):
         columns = {"state": JudgeCall.State.REPLIED, **received(outcome.result, outcome, now)}
         if is_answer:
@@ -155,7 +153,32 @@ def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> tuple[JudgeCa
     call = copy(outcome.call)
     for name, value in columns.items():
         setattr(call, name, value)
-    return call, columns
+    return call
+
+
+OF_END: Final = (
+    "state",
+    "raw_reply",
+    "refusal",
+    "finish_reason",
+    "model_returned",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "latency",
+    "finished_at",
+    "logprobs",
+    "expected",
+    "error_kind",
+    "error",
+    "retry_at",
+    "in_outage",
+    "submit_due_at",
+    "submit_attempts",
+    "cost",
+    "reserved",
+)
+"""What the end of a call sets. Until then nobody else writes these columns."""
 
 
 def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime) -> datetime | None:
@@ -229,8 +252,8 @@ def wake(hashes: Collection[str], now: datetime) -> None:
     """Send for the assignments that wait for requests which have ended. Their calls must be locked."""
     waiting = RunAssignment.objects.filter(waiting_for__in=set(hashes) - {""}).exclude(waiting_for="")
     rows = dict(waiting.values_list("pk", "assignment")[: settings.JUDGE_QUEUE_AHEAD])
-    waiting.update(waiting_for="", due_at=now)
     if rows:
+        waiting.update(waiting_for="", due_at=now)
         RunAssignment.objects.filter(pk__in=rows).update(queued_until=now + QUEUE_PATIENCE)
         transaction.on_commit(lambda: queue.nudge_assignments(rows.values()))
 

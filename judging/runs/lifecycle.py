@@ -25,6 +25,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
+from judging.runs.work import read_runs
 from judging.spending.budgets import check_start
 from judging.spending.purses import open_purse
 
@@ -244,9 +245,8 @@ def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
         free = 0
     if not free and not threads:
         return []
-    running = JudgeRun.objects.filter(pk=run_id, state=JudgeRun.State.RUNNING)
-    run = running.whole().first()
-    if run is None or run.judge.rater.paused_at:
+    run = read_runs({run_id}).get(run_id)
+    if run is None or run.state != JudgeRun.State.RUNNING or run.judge.rater.paused_at:
         return []
     if run.study.is_closed:
         cancel_run(run, "The study was closed.")

@@ -8,11 +8,12 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Prefetch, Q, QuerySet, prefetch_related_objects
+from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Completion, Prompt, Question, Rater, Study
+from arena.models.compiled import CompiledFor
 from arena.models.querysets import word
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import REFUSALS
@@ -148,16 +149,20 @@ def wanted(now: datetime) -> QuerySet[RunAssignment]:
 
 def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
     """The work of running runs about open, due ``waiting`` and claimed ``held`` assignments, by their id."""
-    waits = Q(assignment__in=waiting, assignment__state=Assignment.State.OPEN, due_at__lte=timezone.now())
-    holds = Q(assignment__in=held, assignment__state=Assignment.State.CLAIMED)
-    rows = list(_of_running_runs().filter(waits | holds, run__remote=False))
+    now = timezone.now()
+    wanted = {(pk, Assignment.State.OPEN) for pk in waiting} | {(pk, Assignment.State.CLAIMED) for pk in held}
+    found = [row for row in _ROWS([*waiting, *held]) if (row.assignment_id, row.assignment.state) in wanted]
+    rows = [row for row in found if row.assignment_id in held or row.due_at <= now]
     return {work.assignment.pk: work for work in with_calls(rows) if work.has_its_wording}
 
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
     rows = list(rows)
+    runs = read_runs({row.run_id for row in rows})
+    for row in rows:
+        row.run = runs[row.run_id]
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
-    for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
+    for call in _CALLS([row.assignment_id for row in rows]):
         calls[call.assignment_id].append(call)
     asked = requirements(_prompt_of(row) for row in rows if takes_questions(row.run))
     works = [Work(row, tuple(calls[row.assignment_id]), asked.get(_prompt_of(row), {})) for row in rows]
@@ -211,14 +216,23 @@ def _of_running_runs() -> QuerySet[RunAssignment]:
         run__study__closed_at=None,
         run__judge__rater__paused_at=None,
     )
-    runs = JudgeRun.objects.whole()
-    return rows.prefetch_related(Prefetch("run", runs)).select_related(  # the run once, not with every row
+    return rows.select_related(  # without the run, which is read once and not with every row
         "assignment__pair__prompt",
         "assignment__pair__first__contestant",
         "assignment__pair__second__contestant",
         "assignment__completion__prompt",
         "assignment__completion__contestant",
     )
+
+
+_ROWS: Final = CompiledFor(lambda them: _of_running_runs().filter(assignment__pk__in=them, run__remote=False))
+_CALLS: Final = CompiledFor(JudgeCall.objects.conversations)
+_RUNS: Final = CompiledFor(lambda them: JudgeRun.objects.whole().filter(pk__in=them))
+
+
+def read_runs(ids: Collection[int]) -> dict[int, JudgeRun]:
+    """Runs with study and judge, by their id."""
+    return {run.pk: run for run in _RUNS(ids)}
 
 
 def replies_among(calls: Iterable[JudgeCall]) -> dict[str, ReplyText]:
@@ -295,9 +309,13 @@ def _unrateable(shown: Iterable[_Shown]) -> list[int]:
     completions = sorted({pk for _, *both in shown for pk in both})
     rateable: set[int] = set()
     for start in range(0, len(completions), BATCH):
-        some = Completion.objects.comparable().filter(pk__in=completions[start : start + BATCH])
-        rateable.update(some.order_by().values_list("pk", flat=True))
+        rateable.update(_COMPARABLE(completions[start : start + BATCH]))
     return [pk for pk, *both in shown if not rateable.issuperset(both)]
+
+
+_COMPARABLE: Final = CompiledFor(
+    lambda them: Completion.objects.comparable().filter(pk__in=them).order_by().values_list("pk", flat=True)
+)
 
 
 @transaction.atomic

@@ -16,10 +16,12 @@ from itertools import accumulate
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
-from django.db.models.functions import Round
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce, NullIf, Round
 from django.utils import timezone
 
+from arena.models.compiled import CompiledFor, CompiledUpdate, given
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.asked import AskedModel
@@ -53,10 +55,13 @@ class Granted:
     bound: Decimal | None = None
 
 
+_PRICES: Final = CompiledFor(lambda models: Price.objects.filter(model__in=models))
+
+
 def prices_of(asked: Iterable[AskedModel]) -> list[Prices | None]:
     """The price of each model at its endpoint; None where it is not known."""
     asked = list(asked)
-    rows = Price.objects.filter(model__in={each.model for each in asked})
+    rows = _PRICES({each.model for each in asked})
     known = {(row.model, row.base_url.rstrip("/")): row for row in rows}
     found = (known.get((each.model, each.base_url)) or known.get((each.model, "")) for each in asked)
     return [row.prices if row else None for row in found]
@@ -125,18 +130,30 @@ def _reserve_at_once(payer: Payer, group: Sequence[_Priced]) -> bool:
         return False
     bounds = [each.bound for each in group]
     together = sum((bound or ZERO for bound in bounds), ZERO)
-    fits = Q(budget=None)
-    if None not in bounds:
-        fits |= Q(budget__gte=Round(F("spent") + F("reserved") + together, precision=8))
-    changes = _changed(reserved=together)
-    if currencies:
-        [changes["currency"]] = currencies
-        fits &= Q(currency__in=["", *currencies])
-    running = JudgeRun.objects.filter(pk=OuterRef("run"), state=JudgeRun.State.RUNNING)
-    if not Purse.objects.filter(fits, Exists(running), run=run, within=None).update(**changes):
+    at_most = None if None in bounds else together  # no budget is at least NULL
+    currency = next(iter(currencies), "")
+    if not _RESERVE(run=run, together=together, at_most=at_most, currency=currency):
         return False
     _note(group, bounds)
     return True
+
+
+def _amount(name: str) -> RawSQL:
+    return given(name, Purse._meta.get_field("reserved"))
+
+
+def _that_fit() -> QuerySet[Purse]:
+    """The purse of a running run, if it lies in no other and has room in the currency."""
+    running = JudgeRun.objects.filter(pk=OuterRef("run"), state=JudgeRun.State.RUNNING)
+    room = Q(budget=None) | Q(budget__gte=Round(F("spent") + F("reserved") + _amount("at_most"), precision=8))
+    rows = Purse.objects.filter(room, Exists(running), run__pk=given("run"), within=None)
+    return rows.filter(currency__in=[Value(""), _CURRENCY])
+
+
+_CURRENCY: Final = Coalesce(NullIf(given("currency", CharField()), Value("")), F("currency"))
+_RESERVE: Final = CompiledUpdate(
+    _that_fit, reserved=Round(F("reserved") + _amount("together"), precision=8), currency=_CURRENCY
+)
 
 
 def _reserve(chain: Sequence[Purse], group: Sequence[_Priced]) -> Granted:
