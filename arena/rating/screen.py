@@ -5,9 +5,11 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from django import forms
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -204,9 +206,24 @@ class Row:
 
     name: str
     label: str
-    chosen: str
-    errors: Sequence[str]
+    points: int
+    captions: bool = True  # beside the buttons
+    chosen: str = ""
+    errors: tuple[str, ...] = ()
     earlier: int | None = None
+
+    @property
+    def html(self) -> SafeString:
+        is_blank = not (self.chosen or self.errors or self.earlier)
+        return _blank_scale(self) if is_blank else _scale(self)
+
+
+def _scale(row: Row) -> SafeString:
+    return render_to_string("annotation/_scale.html", {"row": row, "points": scale_points(row.points)})
+
+
+_blank_scale = lru_cache(maxsize=256)(_scale)
+"""A study asks the same questions about every pair."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +247,6 @@ class Task:
     asked: str
     prompt: ShownPrompt
     responses: list[Response]
-    points: list[Point]
     overall: Row
     criteria: list[Row]
     reasons: list[ReasonChip]
@@ -248,6 +264,9 @@ class Task:
     @property
     def is_conversation(self) -> bool:
         return len(self.prompt.turns) > 1 or any(len(response.parts) > 1 for response in self.responses)
+
+
+QUESTION: Final = "Which answer is better?"
 
 
 def scale_points(points: int) -> list[Point]:
@@ -282,10 +301,10 @@ def build(assignment: Assignment, form: RatingForm | None) -> Task:
         asked=blank.fingerprint,
         prompt=shown_prompt(pair.prompt, html),
         responses=[Response(letter, parts(some, html)) for letter, some in zip("AB", turns, strict=True)],
-        points=scale_points(assignment.study.points),
-        overall=_row(blank, "rating", "Which answer is better?", earlier.rating if earlier else None),
+        overall=_row(blank, "rating", QUESTION, earlier.rating if earlier else None),
         criteria=[
-            _row(blank, name, label, said.get(label)) for name, label in blank.criterion_fields().items()
+            _row(blank, name, label, said.get(label), captions=False)
+            for name, label in blank.criterion_fields().items()
         ],
         reasons=_reasons(assignment.study, form, earlier),
         reason_errors=list(map(str, blank["reasons"].errors)),
@@ -315,8 +334,9 @@ def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) 
     return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
 
 
-def _row(form: RatingForm, name: str, label: str, earlier: int | None) -> Row:
-    return Row(name, label, sent(form, name), list(map(str, form[name].errors)), earlier)
+def _row(form: RatingForm, name: str, label: str, earlier: int | None, *, captions: bool = True) -> Row:
+    errors = tuple(map(str, form[name].errors))
+    return Row(name, label, form.study.points, captions, sent(form, name), errors, earlier)
 
 
 def sent(form: AnswerForm | None, name: str) -> str:

@@ -26,7 +26,6 @@ class Lesson:
 
     prompt: ShownPrompt
     responses: list[screen.Response]
-    points: list[screen.Point]
     overall: screen.Row
     identical: bool
     explanation: SafeString  # HTML, or ''
@@ -41,7 +40,7 @@ class Lesson:
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
     said = _said(study, pair, swapped=swapped)
     html = html_of(*said, _around(pair))
-    question = screen.Row("rating", "Which answer is better?", chosen, errors)
+    question = screen.Row("rating", screen.QUESTION, study.points, chosen=chosen, errors=tuple(errors))
     return _shown(study, pair, said, html, question, swapped=swapped)
 
 
@@ -52,7 +51,7 @@ def examples(membership: Membership) -> list[Lesson]:
     swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
     said = {pair.pk: _said(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
     responses = (turns for both in said.values() for turns in both)
-    html, no_question = html_of(*responses, *map(_around, pairs)), screen.Row("", "", "", ())
+    html, no_question = html_of(*responses, *map(_around, pairs)), screen.Row("", "", study.points)
     return [_shown(study, pair, said[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs]
 
 
@@ -72,7 +71,6 @@ def _shown(
         responses=[
             screen.Response(letter, parts(turns, html)) for letter, turns in zip("AB", said, strict=True)
         ],
-        points=screen.scale_points(study.points),
         overall=question,
         identical=pair.is_identical,
         explanation=html.get(pair.explanation, SafeString()),

@@ -6,9 +6,11 @@ from hashlib import sha256
 from threading import Lock
 from typing import Final
 
+from django.db import connection
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Rendering
+from arena.models.compiled import CompiledFor, given
 from arena.texts import markdown
 
 MOST_KEPT: Final = 4_000_000  # characters of HTML
@@ -47,17 +49,27 @@ def rendered(texts: Iterable[str]) -> dict[str, SafeString]:
 
 
 def _stored(texts: Mapping[str, str]) -> dict[str, str]:
-    stored = Rendering.objects.filter(digest__in=texts, renderer=markdown.RENDERER)
-    html = dict(stored.values_list("digest", "html"))
-    missing = {digest: markdown.render(text) for digest, text in sorted(texts.items()) if digest not in html}
-    if missing:
-        # Sorted by digest, so that two pages storing the same texts lock them in the same order.
-        Rendering.objects.bulk_create(
-            [
-                Rendering(digest=digest, renderer=markdown.RENDERER, html=new)
-                for digest, new in missing.items()
-            ],
-            ignore_conflicts=True,
-        )
+    html = {row.digest: row.html for row in _STORED(texts, renderer=markdown.RENDERER)}
+    missing = {digest: markdown.render(text) for digest, text in texts.items() if digest not in html}
+    _store(missing)
     kept.add(html | missing)
     return html | missing
+
+
+_STORED: Final = CompiledFor(
+    lambda digests: Rendering.objects.filter(digest__in=digests, renderer=given("renderer"))
+)
+
+
+def _store(html: Mapping[str, str]) -> None:
+    """Store what nobody has stored meanwhile. One statement, which needs no transaction of its own."""
+    if not html:
+        return
+    places = ", ".join(["(%s, %s, %s)"] * len(html))
+    # Sorted by digest, so that two pages storing the same texts lock them in the same order.
+    rows = [each for digest, new in sorted(html.items()) for each in (digest, markdown.RENDERER, new)]
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_INTO} VALUES {places} ON CONFLICT DO NOTHING", rows)
+
+
+_INTO: Final = "INSERT INTO arena_rendering (digest, renderer, html)"
