@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
 from django.db.models import Q
 
+from arena.models.compiled import Compiled, given
 from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
-from leaderboard.snapshots.stored import Place, Stored
+from leaderboard.models.querysets import SliceQuerySet
+from leaderboard.snapshots.stored import Place, Stored, rows_of
 
 
 def of_snapshot(
@@ -21,8 +24,16 @@ def of_snapshot(
     """``method`` and ``ties`` are those of the orders that are compared; ``computed`` has those that the
     snapshot lacks. One query, nothing is computed.
     """
-    leanings = Q(kind__in=("ratings", "length"), category=category)
-    orders = Q(kind="standings", category=category, method=method, ties=ties)
-    stored = Stored.read(snapshot, leanings | orders | Q(kind="correlation"))
-    stored = Stored({**computed, **stored.payloads})
+    rows = _TABLES(snapshot=snapshot.pk, category=category, method=method, ties=ties)
+    stored = Stored({**computed, **Stored.of(rows).payloads})
     return verdict(snapshot.counts["raters"], stored, category, method=method, ties=ties)
+
+
+def _tables() -> SliceQuerySet:
+    category = given("category")
+    leanings = Q(kind__in=("ratings", "length"), category=category)
+    orders = Q(kind="standings", category=category, method=given("method"), ties=given("ties"))
+    return rows_of(given("snapshot")).filter(leanings | orders | Q(kind="correlation"))
+
+
+_TABLES: Final = Compiled(_tables)

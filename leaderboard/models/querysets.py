@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
 from arena.models import Answer, Comparison, Score, Study
@@ -54,8 +55,14 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         return {snapshot.study_id: snapshot for snapshot in found}
 
 
+Word: TypeAlias = str | RawSQL
+"""Or its place in a statement that is compiled once."""
+
+
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
-    def for_board(self, raters: str, ties: str, category: str, method: str, beside: str) -> SliceQuerySet:
+    def for_board(
+        self, raters: Word, ties: Word, category: Word, method: Word, beside: Word
+    ) -> SliceQuerySet:
         """Standings of the raters under both tie rules and by the method ``beside``, and of all others.
 
         Nothing else, because reading tables takes time.
@@ -67,7 +74,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
             | Q(kind="matrices", raters=raters, ties=ties, category=category)
         )
 
-    def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
+    def for_categories(self, raters: Word, ties: Word, method: Word) -> SliceQuerySet:
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
     def ranking(self, raters: str, ties: str, category: str, method: str) -> list[str]:
@@ -75,7 +82,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         board = self.for_categories(raters, ties, method).filter(category=category).first()
         return [row["contestant"] for row in board.content["standings"]] if board else []
 
-    def for_raters(self, category: str) -> SliceQuerySet:
+    def for_raters(self, category: Word) -> SliceQuerySet:
         """Leanings of all raters in one category, and agreement in all."""
         leanings = Q(kind__in=("ratings", "length"), category=category)
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))

@@ -1,28 +1,31 @@
 """Finds a page's tables in the snapshot or on demand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
+from itertools import chain
 from typing import Final
 
 from django.db.models import Q
 
-from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.models.querysets import SliceQuerySet
+from arena.models.compiled import Compiled, given
+from leaderboard.models import Snapshot
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.holding import holds, holds_standings
 from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
-from leaderboard.snapshots.stored import Place, Stored
+from leaderboard.snapshots.stored import Place, Stored, rows_of
 
-_HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
-    Scope.BOARD: lambda rows, asked: rows.for_board(
-        asked.raters, asked.ties, asked.category, asked.method, method_beside(asked.method)
+_HELD: Final = {
+    Scope.BOARD: Compiled(
+        lambda: rows_of(given("snapshot")).for_board(
+            *map(given, ("raters", "ties", "category", "method", "beside"))
+        )
     ),
-    Scope.CATEGORIES: lambda rows, asked: rows.for_categories(asked.raters, asked.ties, asked.method),
-    Scope.RATERS: lambda rows, asked: rows.for_raters(asked.category),
+    Scope.CATEGORIES: Compiled(
+        lambda: rows_of(given("snapshot")).for_categories(*map(given, ("raters", "ties", "method")))
+    ),
+    Scope.RATERS: Compiled(lambda: rows_of(given("snapshot")).for_raters(given("category"))),
 }
 """What snapshots hold of each scope; other scopes are always computed."""
 
@@ -34,20 +37,14 @@ class Found:
 
 
 def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = None) -> Found:
-    """What scopes show at a setting, and the tables that ``also`` selects.
-
-    One query where the snapshot holds the setting.
-    """
-    rows = SnapshotSlice.objects.filter(snapshot=snapshot)
-    more = [rows.filter(also)] if also else []
+    """What scopes show at a setting, and the tables that ``also`` selects."""
+    general = Stored.read(snapshot, also) if also else Stored({})
     asked = [setting.computed, setting] if all(scope.has_levels for scope in scopes) else [setting]
     if all(is_held(snapshot, setting, scope) for scope in scopes):
-        held = [_HELD[scope](rows, setting) for scope in scopes]
-        stored = Stored.of(reduce(or_, [*more, *held]), setting.level)
+        stored = Stored({**general.payloads, **_held(snapshot, setting, scopes)}, setting.level)
         if _at_its_level(stored, setting):
             return Found(stored)
         asked = [setting]  # a level that this snapshot does not hold
-    general = Stored.of(more[0]) if more else Stored({})
     for each in dict.fromkeys(asked):
         computed, missing = _computed(snapshot, each, scopes)
         if missing:
@@ -56,6 +53,12 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
         if _at_its_level(stored, setting):
             return Found(stored)
     return Found(general)
+
+
+def _held(snapshot: Snapshot, asked: Setting, scopes: Sequence[Scope]) -> Mapping[Place, str]:
+    place = {name: getattr(asked, name) for name in ("raters", "ties", "category", "method")}
+    place |= {"snapshot": snapshot.pk, "beside": method_beside(asked.method)}
+    return Stored.of(chain.from_iterable(_HELD[scope](**place) for scope in scopes)).payloads
 
 
 def is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:

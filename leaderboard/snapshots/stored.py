@@ -1,11 +1,12 @@
-"""Tables of a snapshot, read in one query and parsed when they are looked at."""
+"""Tables of a snapshot, parsed when they are looked at."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
@@ -17,6 +18,10 @@ Place = tuple[str, str, str, str, str]
 """Kind, raters, category, ties and method."""
 
 _OF_STANDINGS: Final = ("standings", *BESIDE.values())
+
+
+def rows_of(snapshot: Snapshot | RawSQL) -> SliceQuerySet:
+    return SnapshotSlice.objects.filter(snapshot=snapshot).defer("inputs")
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,11 @@ class Stored:
 
     @classmethod
     def read(cls, snapshot: Snapshot, wanted: Q) -> "Stored":
-        return cls.of(SnapshotSlice.objects.filter(wanted, snapshot=snapshot))
+        return cls.of(rows_of(snapshot).filter(wanted))
 
     @classmethod
-    def of(cls, rows: SliceQuerySet, level: str = "") -> "Stored":
-        fields = ("kind", "raters", "category", "ties", "method", "payload")
-        return cls({(*place,): payload for *place, payload in rows.values_list(*fields)}, level)
+    def of(cls, rows: Iterable[SnapshotSlice]) -> "Stored":
+        return cls({(row.kind, row.raters, row.category, row.ties, row.method): row.payload for row in rows})
 
     def get(
         self, kind: str, raters: str, category: str = "", ties: str = "", method: str = ""

@@ -1,19 +1,23 @@
 """What other pages say of a study's releases."""
 
-from typing import Any
+from typing import Any, Final
 
 from django import template
 
 from arena.models import Study
-from leaderboard.models import Snapshot
+from arena.models.compiled import Compiled, given
+from leaderboard.models import Release, Snapshot
 
 register = template.Library()
+
+
+_NEWEST: Final = Compiled(lambda: Release.objects.listed().filter(study=given("study"))[:1])
 
 
 @register.inclusion_tag("leaderboard/_newest_release.html")
 def newest_release(study: Study, snapshot: Snapshot) -> dict[str, Any]:
     """The newest release beside a snapshot that a page shows."""
-    release = study.releases.listed().first()
+    release = next(iter(_NEWEST(study=study.pk)), None)
     return {"study": study, "release": release, "is_behind": release and release.is_behind(snapshot)}
 
 
