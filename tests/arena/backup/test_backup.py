@@ -21,6 +21,7 @@ from arena.models import Comparison, Rater, Study
 from leaderboard.refreshing.services import refresh
 from tests import factories as make
 from tests import migrated
+from tests.leaderboard.rows import few_rounds
 
 ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
@@ -43,7 +44,8 @@ def arena() -> Study:
     make.make_import_job(("bytes.csv", "a,b\n1,2\n"), study=study)
     make.make_price()
     make.make_judge()
-    refresh(study)
+    with few_rounds(10):
+        refresh(study)
     return study
 
 

@@ -20,6 +20,7 @@ from arena.models.signals import study_changed
 from arena.rating import assignments
 from leaderboard.stats import bradley_terry, games_from_ratings
 from tests.factories import make_member
+from tests.leaderboard.rows import few_rounds
 
 TABLES: tuple[type[Model], ...] = (Study, Prompt, Contestant, Completion, Pair, Rater, Comparison)
 
@@ -139,7 +140,8 @@ def test_the_command_adds_a_closed_study_with_rationales_scores_checks_and_a_rel
     db: None, capsys: pytest.CaptureFixture[str], client: Client
 ) -> None:
     load.load_demo(load.open_demo())
-    call_command("load_demo")
+    with few_rounds(10):
+        call_command("load_demo")
     printed = capsys.readouterr().out
     assert 'The study "demo" exists already; nothing was changed.' in printed
     assert "12 prompts, 48 answers, and 288 simulated ratings of 72 pairs, 144 scores" in printed
