@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.resampling import choices, round_keys, words
+from leaderboard.stats.resampling import choices, exact_type, round_keys, words
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -59,3 +59,10 @@ def test_choices_are_even_and_rounds_and_steps_are_not_correlated():
 def test_a_seed_must_fit_64_bits(seed):
     with pytest.raises(ParameterError, match=f"seed is {seed}"):
         round_keys(seed, np.array([0]))
+
+
+def test_sums_are_of_32_bits_only_where_these_are_exact():
+    assert exact_type(np.array([1.0, 3.0]), 1000) is np.float32
+    assert exact_type(np.empty(0), 1000) is np.float32
+    assert exact_type(np.array([1.0, 0.5]), 1000) is np.float64
+    assert exact_type(np.array([1.0, 3.0]), 2**23) is np.float64
