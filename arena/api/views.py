@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Router, Status
 from pydantic import BaseModel
 
@@ -97,23 +96,18 @@ def _several(request: HttpRequest, given: Sequence[OpinionIn | ErrorOut]) -> obj
 
 def _outcomes(rater: Rater, given: Sequence[OpinionIn | ErrorOut]) -> list[Outcome]:
     """The reply to each opinion, parsed or not."""
-    asked = timezone.now()
     taken = [each for each in given if isinstance(each, OpinionIn)]
-    stored = iter(record_all(rater, [Submission(each.assignment, each.said) for each in taken]))
+    recorded = iter(record_all(rater, [Submission(each.assignment, each.said) for each in taken]))
     outcomes: list[Outcome] = []
-    before: set[int] = set()  # what the same batch has stored already
     for each in given:
         if isinstance(each, ErrorOut):
             outcomes.append((422, each))
             continue
-        found = next(stored)
+        found = next(recorded)
         if isinstance(found, RatingError):
             outcomes.append(_refusal(each, found))
-            continue
-        rows = found if isinstance(found, list) else [found]
-        new = {row.pk for row in rows if row.created_at >= asked} - before
-        before |= new
-        outcomes.append((201 if new else 200, each.shown(found)))
+        else:
+            outcomes.append((201 if found.is_new else 200, each.shown(found.stored)))
     return outcomes
 
 

@@ -232,27 +232,33 @@ _MARKING: Final = CompiledUpdate(
 def skip(rater: Rater, public_id: str, reason: str = "") -> Assignment:
     """Put an assignment aside. Skipping twice is skipping once."""
     assignment = own_assignment(rater, public_id)
+    _skip(assignment, reason)
+    return assignment
+
+
+def _skip(assignment: Assignment, reason: str) -> None:
     if assignment.state in (Assignment.State.CLAIMED, Assignment.State.EXPIRED):
         answered = Assignment.objects.answered().filter(pk=assignment.pk).exists()
         # Skipping a reopened assignment leaves its answer as it was.
         state = Assignment.State.SUBMITTED if answered else Assignment.State.SKIPPED
         finish([assignment], state, "" if answered else reason[:500])
-    return assignment
 
 
 @transaction.atomic
 def flag(rater: Rater, public_id: str, reason: str, comment: str = "") -> Flag:
     """Report what is wrong with an assignment, and skip it. Flagging twice is flagging once.
 
-    Raises NotAllowedError or InvalidAnswerError.
+    Raises NotAllowedError, of one that was answered too, or InvalidAnswerError.
     """
     if reason not in Flag.Reason.values:
         raise InvalidAnswerError("reason", f"Reason must be one of {', '.join(Flag.Reason.values)}.")
-    assignment = skip(rater, public_id, f"flagged: {reason}")
-    found, _ = Flag.objects.get_or_create(
-        assignment=assignment, defaults={"reason": reason, "comment": comment}
-    )
-    return found
+    assignment = own_assignment(rater, public_id)
+    if known := Flag.objects.filter(assignment=assignment).first():
+        return known
+    if assignment.state == Assignment.State.SUBMITTED:
+        raise NotAllowedError("You have rated this already, so it was not flagged. Undo your rating first.")
+    _skip(assignment, f"flagged: {reason}")
+    return Flag.objects.create(assignment=assignment, reason=reason, comment=comment)
 
 
 @transaction.atomic

@@ -81,12 +81,17 @@ def record_locked(assignment: Assignment, said: Said) -> Stored:
     outcome = _record({name: assignment}, [Submission(name, said)])[0]
     if isinstance(outcome, RatingError):
         raise outcome
-    return outcome
+    return outcome.stored
 
 
-def record_all(rater: Rater, submissions: Sequence[Submission]) -> list[Stored | RatingError]:
+class Recorded(NamedTuple):
+    stored: Stored
+    is_new: bool  # False if it was stored before
+
+
+def record_all(rater: Rater, submissions: Sequence[Submission]) -> list[Recorded | RatingError]:
     """Store a rater's answers in one transaction; each gives what is stored or why it was refused."""
-    outcomes: dict[int, Stored | RatingError] = {}
+    outcomes: dict[int, Recorded | RatingError] = {}
     for turn in _turns(submissions):
         chosen = [submissions[number] for number in turn]
         try:
@@ -107,7 +112,7 @@ def _turns(submissions: Sequence[Submission]) -> Iterator[list[int]]:
         left = [number for number in left if number not in turn]
 
 
-def _record_alone(rater: Rater, submission: Submission) -> Stored | RatingError:
+def _record_alone(rater: Rater, submission: Submission) -> Recorded | RatingError:
     try:
         with transaction.atomic():
             return _record_of(rater, [submission])[0]
@@ -118,13 +123,13 @@ def _record_alone(rater: Rater, submission: Submission) -> Stored | RatingError:
         return NotStoredError("This answer contradicts what is stored already.")
 
 
-def _record_of(rater: Rater, submissions: Sequence[Submission]) -> list[Stored | RatingError]:
+def _record_of(rater: Rater, submissions: Sequence[Submission]) -> list[Recorded | RatingError]:
     return _record(own_assignments(rater, [each.assignment for each in submissions]), submissions)
 
 
 def _record(
     assignments: Mapping[str, Assignment], submissions: Sequence[Submission]
-) -> list[Stored | RatingError]:
+) -> list[Recorded | RatingError]:
     earlier: dict[int, Stored] = {}
     answered = [each for each in assignments.values() if _may_be_answered(each)]
     for kind in {each.kind for each in answered}:
@@ -138,12 +143,16 @@ def _record(
         except RatingError as error:
             entries.append(error)
     taken = [each for each in entries if isinstance(each, Entry)]
+    new = {each.assignment.pk for each in taken if each.stored is None}
     for kind, recorder in RECORDERS.items():
-        if new := [each for each in taken if each.stored is None and each.assignment.kind == kind]:
-            recorder.store(new)
+        if some := [each for each in taken if each.assignment.pk in new and each.assignment.kind == kind]:
+            recorder.store(some)
     finish([each.assignment for each in taken if each.finishes], Assignment.State.SUBMITTED)
     _hand_on(taken)
-    return [each if isinstance(each, RatingError) else _stored(each) for each in entries]
+    return [
+        each if isinstance(each, RatingError) else Recorded(_stored(each), each.assignment.pk in new)
+        for each in entries
+    ]
 
 
 def _may_be_answered(assignment: Assignment) -> bool:

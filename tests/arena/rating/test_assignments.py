@@ -442,12 +442,15 @@ def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(study: Study, rater: 
     assert not Flag.objects.exists()
 
 
-def test_an_unknown_reason_or_a_strangers_pair_is_not_flagged(study: Study, rater: Rater) -> None:
+def test_an_unknown_reason_a_strangers_pair_or_a_rated_one_is_not_flagged(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     with pytest.raises(InvalidAnswerError, match="must be one of"):
         rating_assignments.flag(rater, assignment.public_id, "bored")
     with pytest.raises(NotAllowedError, match="no such assignment"):
         rating_assignments.flag(make.make_member(study), assignment.public_id, "other")
+    answer(rater, assignment)
+    with pytest.raises(NotAllowedError, match="rated this already"):
+        rating_assignments.flag(rater, assignment.public_id, "other")
     assert not Flag.objects.exists()
 
 

@@ -209,10 +209,13 @@ def test_a_batch_holds_every_kind(completion: Completion, rater: Rater) -> None:
         Submission(of("score", completion, rater).public_id, score(1)),
         Submission("unknown", score(1)),
     ]
-    answers, comparison, scored, refused = recording.record_all(rater, given)
+    *recorded, refused = recording.record_all(rater, given)
+    answers, comparison, scored = (each.stored for each in recorded)  # type: ignore[union-attr]
     assert [each.value for each in answers] == ["no"] * 3  # type: ignore[union-attr]
     assert (comparison.rating, scored.value) == (3, 1)  # type: ignore[union-attr]
     assert isinstance(refused, NotAllowedError)
+    again = recording.record_all(rater, given)[:3]
+    assert [each.is_new for each in [*recorded, *again]] == [True] * 3 + [False] * 3  # type: ignore[union-attr]
 
 
 def test_a_closed_study_takes_none(completion: Completion, rater: Rater) -> None:
