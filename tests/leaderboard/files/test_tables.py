@@ -52,9 +52,10 @@ def every_standing(study):
     found = {}
     for choice in read.raters:
         chosen = read.by(choice.ids).present()
+        ratings = chosen.ratings()
         for ties, name in product((True, False), ("elo", "bradley-terry")):
             method = Method(name=name, ties=ties, rounds=ROUNDS, interval=95, seed=0, elo=EloParameters())
-            standings = rank_ratings(chosen.ratings(), chosen.names, method)
+            standings = rank_ratings(ratings, chosen.names, method)
             found[f"{choice.selector} {choice.label} {choice.simulated} {ties} {name}"] = (
                 standings.canonical_json()
             )
