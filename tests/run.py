@@ -1,7 +1,8 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
 Tests that start an arena of their own mostly wait, so they run beside the linters and both suites, two at a
-time. The browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
+time. What runs on PostgreSQL is a fifth of the suite: one process does it beside the two for SQLite. The
+browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
 
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
@@ -18,12 +19,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit
 
 from tests import migrated
 from tests.chromium import find_chromium
@@ -89,8 +89,7 @@ def everything() -> list[Result]:
         stack.enter_context(arenas)
         sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
         services = start_services(stack)
-        results = [*(linter.result() for linter in linters), sqlite.result()]
-        results += [on_services(services), arenas.result()]
+        results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
     return [*results, browser()]
 
 
@@ -122,32 +121,18 @@ def start_linters(stack: ExitStack) -> list["Step"]:
     ]
 
 
-def start_services(stack: ExitStack) -> dict[str, str] | MissingServiceError:
-    """The addresses of PostgreSQL and Redis, or what is missing for them."""
+def start_services(stack: ExitStack) -> Callable[[], Result]:
+    """The part of the suite that depends on database or broker, on PostgreSQL and Redis."""
+    name = "suite on PostgreSQL with Redis"
     try:
         database, broker = stack.enter_context(postgresql()), stack.enter_context(redis_server())
     except MissingServiceError as error:
-        return error
-    if database != os.environ.get("DATABASE_URL"):
-        migrate_template(database)
-    return {"DATABASE_URL": database, "BROKER_URL": broker}
-
-
-def migrate_template(server: str) -> None:
-    """Migrate the database that every new one of the server is a copy of: workers find theirs migrated."""
-    template = urlsplit(server)._replace(path="/template1").geturl()
-    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
-    subprocess.run(command, cwd=ROOT, env={**environment(), "DATABASE_URL": template})
-
-
-def on_services(services: dict[str, str] | MissingServiceError) -> Result:
-    """The part of the suite that depends on database or broker, on PostgreSQL and Redis."""
-    name = "suite on PostgreSQL with Redis"
-    if isinstance(services, MissingServiceError):
-        return Result(name, "skipped", str(services))
+        skipped = Result(name, "skipped", str(error))
+        return lambda: skipped
     files = files_marked("both_databases", "services")
-    with Suite(name, [*WORKERS, "-m", IN_PROCESS, "--second-database", *files], services) as tests:
-        return tests.result()
+    urls = {"DATABASE_URL": database, "BROKER_URL": broker}
+    tests = Suite(name, ["-m", IN_PROCESS, "--second-database", *files], urls, apart=True)
+    return stack.enter_context(tests).result
 
 
 def browser() -> Result:
