@@ -117,6 +117,17 @@ def test_what_was_known_is_copied_and_what_changed_is_not(made):
     assert first == again == threads
 
 
+def test_a_category_that_holds_everything_has_the_rankings_of_all():
+    alone = HandMade("one", "other")
+    alone.rate("one", "other", 2)
+    rankings = [row for row in tables.tables(opinions(alone.study), FAST, {}) if row.kind == "standings"]
+    of_all = {row.inputs for row in rankings if not row.category}
+    own = [row for row in rankings if row.inputs not in of_all]
+    # How few ratings decide who is first is told of all alone.
+    assert {(row.category, row.method) for row in own} == {("coding", "bradley-terry")}
+    assert {row.category for row in rankings} == {"", "coding"}
+
+
 def test_agreement_of_two_kinds_of_raters_is_copied_while_neither_has_changed(made):
     for judge in (made.judge("kind"), made.judge("strict")):
         made.rate("alpha", "beta", 3, rater=judge)

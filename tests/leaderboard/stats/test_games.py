@@ -4,11 +4,20 @@ import pytest
 from arena.rating import scales
 from leaderboard.stats import checks
 from leaderboard.stats.games import games_from_ratings, make_games, names_of
+from leaderboard.stats.ratings import make_ratings
 
 
 def reduce(ratings, points, *, ties):
     n = len(ratings)
     return games_from_ratings([0] * n, [1] * n, ratings, points, ties=ties, contestants=2)
+
+
+def test_methods_that_ask_one_after_the_other_get_the_same_games():
+    ratings = make_ratings([0, 1], [1, 0], [1, 4], 8, 2)
+    games = ratings.games(ties=True, resample="games")
+    assert ratings.games(ties=True, resample="games") is games
+    assert ratings.games(ties=False, resample="games").score.tolist() == [1.0, 1.0]
+    assert games.score.tolist() == [1.0, 0.5]
 
 
 class TestRatingsToGames:
