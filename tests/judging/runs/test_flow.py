@@ -13,6 +13,7 @@ from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, resume_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.runs.releasing import releasing
 
 Drain = Callable[[], None]
 
@@ -220,7 +221,7 @@ def test_a_study_closed_meanwhile_refuses_the_answer(arena: Any, model: ChatServ
         study.save()
         return Answer()
 
-    model.script = close
+    model.script = releasing(close)
     drain()
     progress = JudgeCall.objects.progress(run)
     assert (progress.scored, progress.failed, progress.waiting) == (0, 1, 0)

@@ -22,6 +22,7 @@ from judging.runs.recovery import sweep
 from tests.factories import make_call, make_judge, make_rater, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
+from tests.judging.runs.releasing import releasing
 
 pytestmark = pytest.mark.both_databases
 
@@ -113,7 +114,7 @@ def test_a_pair_of_several_questions_is_asked_no_further(
         retire(study)
         return answer(body)
 
-    model.script = excluding
+    model.script = releasing(excluding)
     run = planned(model, study, protocol="reference")
     drain()
     assert len(model.requests) == 1  # the reference; the verdict, in the same task, is not asked for

@@ -22,6 +22,7 @@ from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start
 from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import judge_with, make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.runs.releasing import releasing
 
 pytestmark = pytest.mark.both_databases
 
@@ -110,7 +111,7 @@ def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, 
         sweep(timezone.now() + timedelta(minutes=5))
         return Answer("2\nLate.")
 
-    model.script = slow
+    model.script = releasing(slow)
     judge_assignment(assignment)
     call = JudgeCall.objects.get()
     assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
