@@ -150,7 +150,7 @@ def _run(run_id: int) -> WritingRun:
 
 
 @router.post("/", response={201: WritingRunOut, **REFUSALS}, summary="Start a writing run")
-def create_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
+def create_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
     """Start asking. 409 if this model cannot be asked now, or nothing is missing; the message says why."""
     require_operator(request)
     try:
@@ -165,7 +165,7 @@ def create_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
 
 
 @router.post("/estimate/", response={200: WritingEstimateOut, **REFUSALS}, summary="Estimate a writing run")
-def estimate_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
+def estimate_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
     """Answers, calls, tokens and cost of the run. Starts nothing."""
     require_operator(request)
     try:
@@ -194,7 +194,7 @@ def estimate_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
 @router.get(
     "/{int:run_id}", response={200: WritingRunOut, 404: ErrorOut, **ERRORS}, summary="Watch a writing run"
 )
-def show_run(request: HttpRequest, run_id: int) -> Status[object]:
+def show_writing_run(request: HttpRequest, run_id: int) -> Status[object]:
     """The state and counts of a run now."""
     require_operator(request)
     try:
@@ -206,7 +206,7 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 @router.post(
     "/{int:run_id}/cancel/", response={200: WritingRunOut, **REFUSALS}, summary="Cancel a writing run"
 )
-def cancel_run(request: HttpRequest, run_id: int) -> Status[object]:
+def cancel_writing_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Stop asking for good. Calls in flight still count. 409 if it has ended."""
     require_operator(request)
     try:

@@ -78,6 +78,8 @@ def test_the_page_has_every_operation_and_every_field(client: Client) -> None:
     assert sorted(shown) == sorted(
         (method.upper(), path) for path, methods in document["paths"].items() for method in methods
     )
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)), "each operation has a link of its own"
     named = {name.rpartition(".")[2] for name in re.findall(r"<dt><code>([^<]+)</code>", page)}
     for schema in document["components"]["schemas"].values():
         if schema["title"] != "ErrorOut":  # refusals are told once, in words
