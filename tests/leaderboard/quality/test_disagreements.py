@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -140,6 +141,7 @@ def test_it_is_settled_blind_and_then_everybody_s_answers_are_shown(operator, di
     assert operator.post(page_of(disputed)).status_code == 302
     blind = operator.get(page_of(disputed)).content.decode()
     assert disputed.first.turns[0] in blind
+    assert re.findall(r'name="rating" value="(.)"', blind) == list("12345678")
     assert "SAID-BY" not in blind
     assert not any(name in blind for name in names_of(disputed))
     assert settle(operator, disputed).status_code == 302
