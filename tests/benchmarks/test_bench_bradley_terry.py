@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import EloParameters, bootstrap_bradley_terry, bootstrap_davidson, bootstrap_elo
-from leaderboard.stats.elo_mean import bootstrap_mean_elo
+from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
 from tests.benchmarks.paired import Rival, race
 from tests.benchmarks.rivals import ROUNDS, by_distinct_rows, by_fastchat, by_win_matrix
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
@@ -34,6 +34,10 @@ def samples(bootstrap, games, rounds=ROUNDS, threads=None):
     ).samples
 
 
+def elo_samples(games):
+    return bootstrap_mean_elo(games, mean_elo(games, EloParameters()), rounds=ROUNDS)
+
+
 def once_per_round(name, fit, games, rounds):
     return Rival(f"{name} ({rounds} rounds)", partial(fit, games, rounds), rounds)
 
@@ -49,7 +53,7 @@ def test_a_fit_per_round(contestants, wanted):
         Rival("ours, one thread", partial(ours, threads=1), ROUNDS),
         Rival("ours, two threads", partial(ours, threads=2), ROUNDS),
         Rival("ours, Davidson", partial(samples, bootstrap_davidson, games), ROUNDS),
-        Rival("ours, Elo", partial(bootstrap_mean_elo, games, EloParameters(), rounds=ROUNDS), ROUNDS),
+        Rival("ours, Elo", partial(elo_samples, games), ROUNDS),
         Rival("ours, Elo as in the study", partial(samples, bootstrap_elo, games), ROUNDS),
         once_per_round("fschat, scikit-learn", by_fastchat, games, min(few, 10)),
         once_per_round("L-BFGS-B on distinct rows", by_distinct_rows, games, 10 * few),

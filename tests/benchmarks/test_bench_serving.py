@@ -9,13 +9,16 @@ from time import perf_counter
 
 import pytest
 
-from arena.models import Assignment, Comparison, Membership, Pair
+from arena.models import Comparison, Membership, Pair
 from tests import factories
+from tests.arena.rating.answering import claimed
 
 CONTESTANTS = 8
 PAIRS_OF_A_PROMPT = CONTESTANTS * (CONTESTANTS - 1) // 2
 RATINGS_OF_A_PAIR = 2
 SHOWN = 30
+OPINION = {"rating": 3, "seen": 0}
+JSON = {"Accept": "application/json"}
 
 
 def rated_study(comparisons):
@@ -64,14 +67,15 @@ def test_rating_page(comparisons, client):
         timed(plain, client.get(limit), start)
         start = perf_counter()
         timed(shown, client.get(page), start)
-        public_id = Assignment.objects.live().get(rater=rater).public_id
+        current = claimed(study, rater)
+        after = claimed(study, rater, current.public_id)
         start = perf_counter()
-        answer = {"assignment": public_id, "rating": "3", "seconds": "5"}
-        timed(answered, client.post(page, answer, headers={"HX-Request": "true"}), start)
+        names = {"rater": rater.user_id, "assignment": current.public_id, "after": after.public_id}
+        timed(answered, client.post(page, names | OPINION, headers=JSON), start)
     assert Comparison.objects.filter(rater=rater).count() == SHOWN
     base = median(plain)
     print(
         f"\n{Comparison.objects.count():,} comparisons: show a pair {1000 * median(shown):.0f} ms "
-        f"({median(shown) / base:.1f} x the guidelines page), submit and show the next "
+        f"({median(shown) / base:.1f} x the guidelines page), submit and bring the next but one "
         f"{1000 * median(answered):.0f} ms ({median(answered) / base:.1f} x)"
     )
