@@ -44,7 +44,7 @@ class PairTable:
             component = connected_components(self.a[left], self.b[left], self.contestants)
         table = replace(self, count_of_outcome=count, component=component)
         # To make them again takes longer than a fit of the table.
-        for name in ("sides", "_ends", "_first_outcome"):
+        for name in ("sides", "_ends", "_outcomes_of_pairs"):
             table.__dict__[name] = getattr(self, name)
         return table
 
@@ -64,9 +64,10 @@ class PairTable:
         return csr_array((np.ones(len(ends)), places), shape=(self.contestants, len(ends)))
 
     @cached_property
-    def _first_outcome(self) -> IntArray:
-        """Of each pair, whose outcomes stand together."""
-        return np.asarray(np.searchsorted(self.pair_of_outcome, np.arange(len(self.a))))
+    def _outcomes_of_pairs(self) -> tuple[IntArray, IntArray]:
+        """The numbers of all outcomes, and where those of each pair begin and end: they stand together."""
+        ends = np.searchsorted(self.pair_of_outcome, np.arange(len(self.a) + 1))
+        return np.arange(len(self.pair_of_outcome)), ends
 
     @cached_property
     def all_games(self) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -109,7 +110,8 @@ class PairTable:
         return self._of_pairs(4.0 * score * (1.0 - score), weights)
 
     def _of_pairs(self, values: FloatArray, weights: FloatArray) -> FloatArray:
-        return np.add.reduceat(values[:, None] * weights, self._first_outcome, axis=0)
+        summing = csr_array((values, *self._outcomes_of_pairs), shape=(len(self.a), len(values)))
+        return np.asarray(summing @ weights)
 
     @cached_property
     def gauge(self) -> FloatArray:
