@@ -78,7 +78,7 @@ def measure_missing(study: Study) -> int:
     """Measure new completions; returns how many."""
     measured = _measured().filter(digest=OuterRef("digest"))
     known = Completion.objects.rated().filter(prompt__study=study).exclude(digest=_digest([]))
-    missing = known.filter(~Exists(measured)).order_by("pk")
+    missing = known.filter(~Exists(measured))
     batches = _read(missing, "digest", "turns")
     return sum(len(_store({digest: turns for digest, turns in rows if turns})) for rows in batches)
 
@@ -155,7 +155,7 @@ def characters(study: Study) -> dict[int, int]:
 
 
 def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
-    rows = Prompt.objects.rated().filter(study=study).order_by("pk")
+    rows = Prompt.objects.rated().filter(study=study)
     asked, sizes = [], []
     for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
         asked += [(pk, category, subset) for pk, category, subset, _, _ in batch]
@@ -164,7 +164,7 @@ def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | Non
 
 
 def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
-    rows = Reference.objects.filter(prompt__study=study).order_by("pk")
+    rows = Reference.objects.filter(prompt__study=study)
     of, sizes = [], []
     for batch in _read(rows, "prompt", "turns"):
         of += [prompt for prompt, _ in batch]
@@ -173,10 +173,14 @@ def _references(study: Study) -> tuple[list[int], list[Sizes | None]]:
 
 
 def _read(rows: QuerySet[Any], *fields: str) -> Iterator[list[Any]]:
-    """Fields of the rows in batches: SQLite refuses to write during a read once anybody else has written."""
-    ids = list(rows.values_list("pk", flat=True))
+    """Fields of the rows in the order of ids, in batches: SQLite refuses to write during a read once anybody
+    else has written.
+    """
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    # By their ids alone: with the other conditions SQLite would go through the whole study for each batch.
+    chosen = rows.model._default_manager.order_by("pk").values_list(*fields)
     for first in range(0, len(ids), AT_ONCE):
-        yield list(rows.filter(pk__in=ids[first : first + AT_ONCE]).values_list(*fields))
+        yield list(chosen.filter(pk__in=ids[first : first + AT_ONCE]))
 
 
 def _sizes(batch: Sequence[Sequence[str]]) -> list[Sizes | None]:

@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from arena.data.importing.texts import digest_of
 from arena.models import Completion, Reference, Study
@@ -120,6 +121,14 @@ def test_more_texts_than_are_read_at_a_time(made, monkeypatch):
         complete(made, "alpha", 0, f"answer {number}", is_current=False, version=number + 2)
     assert measure_missing(made.study) == 8
     assert len(texts(made.study).completion) == 9
+
+
+def test_what_is_missing_is_looked_for_once_for_all_batches(made, monkeypatch):
+    """SQLite would go through the study for each of them."""
+    monkeypatch.setattr(text_sizes, "AT_ONCE", 1)
+    with CaptureQueriesContext(connection) as asked:
+        assert measure_missing(made.study) == 3
+    assert len([query for query in asked if "EXISTS" in query["sql"]]) == 1
 
 
 @pytest.mark.django_db(transaction=True)
