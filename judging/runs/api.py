@@ -291,8 +291,7 @@ def show_run(request: HttpRequest, run_id: int) -> Status[object]:
 
 @router.patch("/{int:run_id}", response=OF_RUN, summary="Change the budget of a judge run")
 def change_budget(request: HttpRequest, run_id: int, given: BudgetIn) -> Status[object]:
-    """A paused run stays paused until you resume it. 409 if the budget cannot be kept; the message says "
-    "why."""
+    """A paused run stays paused until you resume it. 409, with the reason, if the budget cannot be kept."""
     change = partial(budgets.change_budget, budget=given.budget, by=account_of(request))
     return _changed(request, run_id, change, "")
 
