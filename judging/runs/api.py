@@ -212,6 +212,18 @@ class MissingError(Exception):
         self.reply: Status[object] = Status(404, ErrorOut(detail=detail, field=field))
 
 
+def answer(make: Callable[[], object], field: str, status: int = 200) -> Status[object]:
+    """The reply with what ``make`` returns, or why there is none; ``field`` is what a conflict is about."""
+    try:
+        return Status(status, make())
+    except MissingError as error:
+        return error.reply
+    except NotAllowedError as error:
+        return Status(403, ErrorOut(detail=str(error)))
+    except JudgeError as error:
+        return Status(409, ErrorOut(detail=str(error), field=field))
+
+
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
     study = Study.objects.filter(slug=given.study).first()
     if study is None:
@@ -239,7 +251,8 @@ def account_of(request: HttpRequest) -> Visitor | None:
 def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Start asking. 409 if this judge cannot rate this study now; the message says why."""
     require_operator(request)
-    try:
+
+    def started() -> JudgeRunOut:
         study, judge = _named(given)
         run = lifecycle.start_run(
             study,
@@ -252,29 +265,24 @@ def create_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
             budget=given.budget,
             created_by=account_of(request),
         )
-    except MissingError as error:
-        return error.reply
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error)))
-    except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field="judge"))
-    return Status(201, JudgeRunOut.of(run))
+        return JudgeRunOut.of(run)
+
+    return answer(started, "judge", 201)
 
 
 @router.post("/estimate/", response={200: EstimateOut, **REFUSALS}, summary="Estimate a judge run")
 def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
     """Pairs, calls, tokens, cost and time of the run. Starts nothing."""
     require_operator(request)
-    try:
+
+    def estimated() -> EstimateOut:
         study, judge = _named(given)
         found = estimate(study, judge, given.wanted(judge), remote=given.remote)
         if given.budget is not None:
             budgets.check_budget(judge, given.budget)
-    except MissingError as error:
-        return error.reply
-    except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field="judge"))
-    return Status(200, EstimateOut.of(given, judge, found))
+        return EstimateOut.of(given, judge, found)
+
+    return answer(estimated, "judge")
 
 
 @router.get(
@@ -283,10 +291,7 @@ def estimate_run(request: HttpRequest, given: JudgeRunIn) -> Status[object]:
 def show_run(request: HttpRequest, run_id: int) -> Status[object]:
     """The state and counts of a run now."""
     require_operator(request)
-    try:
-        return Status(200, JudgeRunOut.of(_run(run_id)))
-    except MissingError as error:
-        return error.reply
+    return answer(lambda: JudgeRunOut.of(_run(run_id)), "run_id")
 
 
 @router.patch("/{int:run_id}", response=OF_RUN, summary="Change the budget of a judge run")
@@ -320,13 +325,10 @@ def _changed(
 ) -> Status[object]:
     """The run after ``change``; 409 with ``refusal`` if that returns something false."""
     require_operator(request)
-    try:
-        if change(_run(run_id)):
-            return Status(200, JudgeRunOut.of(_run(run_id)))
-    except MissingError as error:
-        return error.reply
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error)))
-    except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field="run_id"))
-    return Status(409, ErrorOut(detail=refusal.format(run_id), field="run_id"))
+
+    def changed() -> JudgeRunOut:
+        if not change(_run(run_id)):
+            raise JudgeError(refusal.format(run_id))
+        return JudgeRunOut.of(_run(run_id))
+
+    return answer(changed, "run_id")

@@ -10,11 +10,10 @@ from pydantic import model_validator
 
 from arena.api.auth import require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
-from judging.judges.rights import NotAllowedError
 from judging.judges.services import JudgeError
 from judging.models import Author, WritingRun
 from judging.models.writing import errors_of
-from judging.runs.api import REFUSALS, Amount, MissingError, RangeOut, account_of
+from judging.runs.api import REFUSALS, Amount, MissingError, RangeOut, account_of, answer
 from judging.writing import services
 from judging.writing.wanted import Kind, Wanted
 
@@ -153,42 +152,31 @@ def _run(run_id: int) -> WritingRun:
 def create_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
     """Start asking. 409 if this model cannot be asked now, or nothing is missing; the message says why."""
     require_operator(request)
-    try:
-        run = given.wanted.start(_author(given), account_of(request))
-    except MissingError as error:
-        return error.reply
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error)))
-    except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field="contestant"))
-    return Status(201, WritingRunOut.of(run))
+    by = account_of(request)
+    return answer(lambda: WritingRunOut.of(given.wanted.start(_author(given), by)), "contestant", 201)
 
 
 @router.post("/estimate/", response={200: WritingEstimateOut, **REFUSALS}, summary="Estimate a writing run")
 def estimate_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[object]:
     """Answers, calls, tokens and cost of the run. Starts nothing."""
     require_operator(request)
-    try:
+
+    def estimated() -> WritingEstimateOut:
         author = _author(given)
         given.wanted.check(author)
-    except MissingError as error:
-        return error.reply
-    except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field="contestant"))
-    count, taken = given.wanted.estimate(author)
-    ranges = {name: RangeOut.of(getattr(taken, name)) for name in ("calls", "prompt_tokens", "reply_tokens")}
-    return Status(
-        200,
-        WritingEstimateOut(
+        count, taken = given.wanted.estimate(author)
+        ranges = ("calls", "prompt_tokens", "reply_tokens")
+        return WritingEstimateOut(
             study=given.study,
             contestant=given.contestant,
             kind=given.kind,
             wanted=count,
             cost=RangeOut.of(taken.cost) if taken.cost else None,
             currency=taken.currency,
-            **ranges,
-        ),
-    )
+            **{name: RangeOut.of(getattr(taken, name)) for name in ranges},
+        )
+
+    return answer(estimated, "contestant")
 
 
 @router.get(
@@ -197,10 +185,7 @@ def estimate_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[ob
 def show_writing_run(request: HttpRequest, run_id: int) -> Status[object]:
     """The state and counts of a run now."""
     require_operator(request)
-    try:
-        return Status(200, WritingRunOut.of(_run(run_id)))
-    except MissingError as error:
-        return error.reply
+    return answer(lambda: WritingRunOut.of(_run(run_id)), "run_id")
 
 
 @router.post(
@@ -209,11 +194,12 @@ def show_writing_run(request: HttpRequest, run_id: int) -> Status[object]:
 def cancel_writing_run(request: HttpRequest, run_id: int) -> Status[object]:
     """Stop asking for good. Calls in flight still count. 409 if it has ended."""
     require_operator(request)
-    try:
+
+    def cancelled() -> WritingRunOut:
         run = _run(run_id)
-    except MissingError as error:
-        return error.reply
-    if not run.progress.left:
-        return Status(409, ErrorOut(detail=f"Run {run_id} has ended.", field="run_id"))
-    services.cancel(run, account_of(request))
-    return Status(200, WritingRunOut.of(_run(run_id)))
+        if not run.progress.left:
+            raise JudgeError(f"Run {run_id} has ended.")
+        services.cancel(run, account_of(request))
+        return WritingRunOut.of(_run(run_id))
+
+    return answer(cancelled, "run_id")
