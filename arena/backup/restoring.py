@@ -13,7 +13,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from arena.audit.recording import Kind, record
 from arena.backup.archive import Archive, ArchiveError, Manifest
-from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations, tables
+from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations, named_as_here, tables
 from arena.models import Comparison, Study, invariants
 
 BATCH_BYTES: Final = 4_000_000  # of rows in memory, besides the one that makes it more
@@ -74,8 +74,7 @@ def restore(archive: Archive, *, replace: bool) -> Content:
 
 
 def _require_same_tables(manifest: Manifest) -> None:
-    here = migrations()
-    if set(here) != set(manifest.migrations):
+    if set(migrations()) != named_as_here(manifest.migrations):
         ours = ("arena.", "judging.", "leaderboard.")
         last = {name.partition(".")[0]: name for name in sorted(manifest.migrations) if name.startswith(ours)}
         raise RestoreError(

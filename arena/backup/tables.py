@@ -1,7 +1,7 @@
 """The tables of a backup: which there are, their order, and how a value is written down."""
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -116,8 +116,16 @@ class TablesError(Exception):
 def migrations() -> list[str]:
     """The migrations that made the tables. Raises TablesError unless they are all of this version's."""
     loader = MigrationLoader(connection)
-    wanted = {".".join(key) for key in loader.graph.nodes}
-    applied = {".".join(key) for key in loader.applied_migrations}
-    if wanted - applied:
+    if loader.disk_migrations.keys() - loader.applied_migrations.keys():
         raise TablesError("The database lacks tables of this version. Run: python manage.py migrate")
-    return sorted(wanted)
+    return sorted(map(".".join, loader.graph.nodes))
+
+
+def named_as_here(made_of: Iterable[str]) -> set[str]:
+    """The migrations of a backup, where one that replaces others stands for them if all are among them."""
+    names = set(made_of)
+    for key, migration in MigrationLoader(None).replacements.items():
+        replaced = {".".join(each) for each in migration.replaces}
+        if replaced <= names:
+            names = names - replaced | {".".join(key)}
+    return names

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -106,8 +106,8 @@ def _own_connection() -> BaseDatabaseWrapper:
 
 def _is_migrated() -> bool:
     if not _remembered.is_migrated:
-        executor = MigrationExecutor(connection)
-        _remembered.is_migrated = not executor.migration_plan(executor.loader.graph.leaf_nodes())
+        loader = MigrationLoader(connection)
+        _remembered.is_migrated = loader.disk_migrations.keys() <= loader.applied_migrations.keys()
     return _remembered.is_migrated
 
 

@@ -1,11 +1,17 @@
-"""System checks: operator mistakes reported at start."""
+"""System checks: operator mistakes reported at start, and before tables are made."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
 from kombu.transport import TRANSPORT_ALIASES
+
+SEVERAL_MIGRATIONS: Final = "a72d8362"
+"""The last commit with the migrations that one of each app replaces."""
 
 
 @register()
@@ -116,3 +122,28 @@ def check_production(**_: Any) -> list[CheckMessage]:
             )
         )
     return found
+
+
+@register(Tags.database)
+def check_tables(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Django itself passes over an app that has only some of the migrations which one replaces."""
+    return [
+        Error(
+            "The database was made by an earlier version and lacks some of the tables that this one expects.",
+            hint=f"Run manage.py migrate of the commit {SEVERAL_MIGRATIONS}, then that of this version. "
+            "Or name an empty database in DATABASE_URL, or another folder in VAR_DIR.",
+            id="arena.E007",
+        )
+        for alias in databases or ()
+        if _stands_in_between(alias)
+    ]
+
+
+def _stands_in_between(alias: str) -> bool:
+    loader = MigrationLoader(connections[alias])
+    begun = {app for app, _ in loader.applied_migrations}
+    return any(
+        key[0] in begun and key not in loader.applied_migrations
+        for key, migration in loader.replacements.items()
+        if loader.disk_migrations.keys().isdisjoint(migration.replaces)
+    )

@@ -8,9 +8,8 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import CommandError, call_command, get_commands
-from django.db import connection, transaction
-from django.db.migrations.loader import MigrationLoader
+from django.core.management import call_command, get_commands
+from django.db import transaction
 
 from arena.audit.recording import Kind, record
 from arena.models import Study
@@ -20,7 +19,6 @@ OPERATOR = "operator"
 
 def prepare(say: Callable[[str], None]) -> None:
     """Bring a new or updated arena up to date; ``say`` receives lines for the operator."""
-    refuse_unfinished_tables()
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
     load_demo_into_empty_database(say)
@@ -28,16 +26,6 @@ def prepare(say: Callable[[str], None]) -> None:
         say("Sign in with your operator account; if its password is lost, run: make operator")
     else:
         say(sign_in_lines(renew_operator()))
-
-
-def refuse_unfinished_tables() -> None:
-    """Raise CommandError if a squashed migration has been applied in part."""
-    loader = MigrationLoader(connection)
-    if loader.disk_migrations.keys() - loader.graph.nodes.keys():
-        raise CommandError(
-            "This database was made before version 0.1.0 was complete and cannot be brought up to date. "
-            "Name an empty one in DATABASE_URL, or another folder in VAR_DIR."
-        )
 
 
 def collect_static() -> bool:

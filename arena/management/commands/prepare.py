@@ -1,6 +1,8 @@
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand
+from django.db import DEFAULT_DB_ALIAS
 
 from arena.process.prepare import prepare
 
@@ -9,7 +11,8 @@ class Command(BaseCommand):
     help = (
         "Create or update tables and static files. An empty arena also gets the demo studies and an operator."
     )
-    requires_system_checks: list[str] = []  # serve, which comes next, makes them
+    requires_system_checks: list[str] = []  # serve, which comes next, makes those that need no database
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         prepare(self.stdout.write)

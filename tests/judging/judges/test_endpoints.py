@@ -1,11 +1,6 @@
 """Endpoints that judges share."""
 
-import importlib
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
-from django.db import connection
 from django.test import Client
 
 from judging.judges.services import configure_judge
@@ -64,50 +59,3 @@ def test_a_form_changes_only_the_limits_that_were_changed_in_it(staff: Client) -
     assert staff.post(f"/judging/judges/{made.slug}/edit/", {**FORM, "concurrency": "3"}).status_code == 302
     made.refresh_from_db()
     assert (made.asks.vocabulary, made.asks.concurrency) == (7, 3)
-
-
-@pytest.mark.both_databases
-def test_judges_of_before_share_endpoints_with_their_smallest_limits() -> None:
-    migration = importlib.import_module("judging.migrations.0007_endpoints")
-    before = {"provider": "openai", "model": "m", "base_url": "http://x/v1", "api_key_env": ""}
-    limits = {"concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None, "timeout": 60.0}
-    rows = [
-        {**before, **limits},
-        {**before, **limits, "base_url": "http://x/v1/", "concurrency": 4, "timeout": 90.0},
-        {**before, **limits, "requests_per_minute": 30, "tokens_per_minute": 500},
-        {**before, **limits, "api_key_env": "K_API_KEY"},
-        {**before, **limits, "provider": "simulated", "base_url": ""},
-    ]
-    judges = OldJudges(rows)
-    apps = SimpleNamespace(get_model=lambda app, name: Endpoint if name == "Endpoint" else judges)
-    migration.share(apps, SimpleNamespace(connection=connection))
-    shared, own = Endpoint.objects.order_by("api_key_env")
-    assert [judge["endpoint"] for judge in rows[:4]] == [shared, shared, shared, own]
-    assert "endpoint" not in rows[4]
-    smallest = {"concurrency": 4, "requests_per_minute": 30, "tokens_per_minute": 500, "timeout": 90.0}
-    assert {name: getattr(shared, name) for name in smallest} == smallest
-
-
-class OldJudges:
-    """Judges as they were before they shared endpoints."""
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self.objects, self._rows, self._chosen = self, rows, list(enumerate(rows))
-
-    def using(self, database: str) -> "OldJudges":
-        return self
-
-    def filter(self, pk: int | None = None, provider: str = "") -> "OldJudges":
-        self._chosen = [
-            (number, row)
-            for number, row in enumerate(self._rows)
-            if number == pk or (pk is None and row["provider"] == provider)
-        ]
-        return self
-
-    def order_by(self, name: str) -> list[Any]:
-        return [SimpleNamespace(pk=number, **row) for number, row in self._chosen]
-
-    def update(self, endpoint: Endpoint) -> None:
-        for _, row in self._chosen:
-            row["endpoint"] = endpoint

@@ -1,18 +1,14 @@
 """Who may have models asked: services, pages and API refuse the others, who may still look and estimate."""
 
-import importlib
 import json
 from collections import deque
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 from django.test import Client
 
 from arena.api.auth import issue_token
@@ -173,11 +169,3 @@ def test_superusers_give_and_take_the_right(client: Client, without: User) -> No
         assert may_ask_models(User.objects.get(pk=without.pk)) is may
     assert "Nothing was changed" in client.post(address, follow=True).content.decode()
     assert client.post(f"/judging/rights/{make_user().pk}/", {"given": "1"}).status_code == 404
-
-
-def test_staff_accounts_of_before_keep_what_they_could(without: User) -> None:
-    person = make_user()
-    migration = importlib.import_module("judging.migrations.0006_paid_runs")
-    migration.give_to_staff(apps, SimpleNamespace(connection=connection))
-    assert may_ask_models(User.objects.get(pk=without.pk))
-    assert not may_ask_models(User.objects.get(pk=person.pk))
