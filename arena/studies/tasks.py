@@ -71,6 +71,9 @@ class TasksField(forms.MultiValueField):
     def compress(self, data_list: list[str]) -> list[str]:
         return [kind for kind in data_list if kind]
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.widget.decompress(initial), data)  # a stored list is short of places
+
     def clean(self, value: Any) -> list[str]:
         tasks: list[str] = super().clean(value) or []
         if not tasks:

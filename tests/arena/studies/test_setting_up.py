@@ -167,6 +167,13 @@ def test_tasks_have_an_order_and_stay_while_they_have_opinions(operator: Client,
     assert (study.tasks, study.score_lowest) == (["score", "check"], 1)
 
 
+def test_tasks_are_added_to_the_one_there_is(operator: Client, study: Study) -> None:
+    added = {"tasks_1": "score", "tasks_2": "check"}
+    assert operator.post(page("operate-rating"), RATING | added).status_code == 302
+    study.refresh_from_db()
+    assert study.tasks == ["compare", "score", "check"]
+
+
 def test_saving_writes_what_was_changed_and_nothing_else(operator: Client, study: Study) -> None:
     text = operator.get(page("operate-guidelines"))
     assert text.status_code == 200
