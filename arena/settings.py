@@ -112,6 +112,8 @@ TEMPLATES = [
     }
 ]
 
+FORCE_SCRIPT_NAME = ""  # the arena is at the root of its host; otherwise a request could name another place
+
 # --- Database ----------------------------------------------------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", "") or f"sqlite:///{VAR_DIR / 'arena.sqlite3'}"
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 8, validate=ONE_OR_MORE)

@@ -55,6 +55,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "timeout": 120,
             "logger_class": ServerLogger,
             "control_socket_disable": True,
+            "forwarder_headers": "",  # a proxy passes on what a client calls SCRIPT_NAME
             "when_ready": _when_ready,
             "post_fork": _post_fork,
             "post_worker_init": _post_worker_init,

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import RequestFactory
+from gunicorn.http import RequestParser
 
 from arena.process import bootstrap, serve
 from arena.process import prepare as preparing
@@ -45,6 +47,13 @@ def fake_python(folder: Path, version: str) -> Path:
     )
     script.chmod(0o755)
     return folder
+
+
+def test_a_client_behind_a_proxy_cannot_say_where_the_arena_is() -> None:
+    sent = b"GET /a HTTP/1.1\r\nHost: a\r\nSCRIPT_NAME: /b\r\nPATH_INFO: /c\r\n\r\n"
+    request = next(RequestParser(serve.ArenaServer().cfg, [sent], ("127.0.0.1", 1)))
+    assert request.headers == [("HOST", "a")]
+    assert RequestFactory().get("/a", SCRIPT_NAME="/b").path == "/a"  # nor with another server
 
 
 @pytest.mark.parametrize("version", ["(3, 8, 18)", "(3, 10, 13)"])
