@@ -1,7 +1,7 @@
 """What forms that name a model to ask share: its endpoint and its prices."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
@@ -10,6 +10,9 @@ from judging.endpoints.costs import Prices
 from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
 from judging.judges.services import OF_ENDPOINT, known_endpoint, price_of
 from judging.models import Endpoint
+
+OF_PRICES: Final = "Per million tokens. Leave empty if unknown, or to keep the price that the model has here."
+PRICES: Final = {"prompt_price", "reply_price", "currency"}
 
 
 class AmountField(forms.DecimalField):
@@ -26,8 +29,8 @@ class AmountField(forms.DecimalField):
 class AskedForm(forms.Form):
     """Rules live in judging.judges; this only shows them."""
 
-    prompt_price = AmountField(label="Input price", help_text="Per million tokens. Optional.")
-    reply_price = AmountField(label="Output price", help_text="Per million tokens. Optional.")
+    prompt_price = AmountField(label="Input price", help_text=OF_PRICES)
+    reply_price = AmountField(label="Output price", help_text=OF_PRICES)
     currency = forms.RegexField(
         r"^[A-Z]{3}$",
         initial="USD",
@@ -58,8 +61,10 @@ class AskedForm(forms.Form):
 
     @property
     def prices(self) -> Prices | None:
+        """Those that were typed; None leaves what the model costs there as it is."""
         given = self.cleaned_data
-        if given["prompt_price"] is None:
+        is_untouched = not PRICES & {*self.changed_data}
+        if given["prompt_price"] is None or (is_untouched and price_of(given["model"], given["base_url"])):
             return None
         return Prices(given["prompt_price"], given["reply_price"], given["currency"] or "USD")
 
@@ -79,7 +84,7 @@ class AskedForm(forms.Form):
         changes_others = known is not None and any(
             getattr(known, name) != getattr(wanted, name) for name in Endpoint.SHARED
         )
-        if is_stored or changes_others or (price is not None and price.prices != self.prices):
+        if is_stored or changes_others or (price and self.prices not in (None, price.prices)):
             check_may_change_what_is_asked(by)
         check_may_bind(wanted, by)
 

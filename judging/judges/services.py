@@ -253,15 +253,13 @@ def price_of(model: str, base_url: str) -> Price | None:
 
 
 def enter_price(endpoint: Endpoint, prices: Prices | None, by: Visitor | None = None) -> None:
-    """Set or remove what a model costs at its endpoint, for all who ask it there."""
+    """Set what a model costs at its endpoint, for all who ask it there; None changes nothing."""
     known, place = price_of(endpoint.model, endpoint.base_url), endpoint.base_url
-    if prices is None:
-        if Price.objects.filter(model=endpoint.model, base_url=place).delete()[0]:
-            record(Kind.JUDGE, by, f"Price of {endpoint.model} at {place} removed.")
-    elif known is None or known.prices != prices:
-        Price.objects.update_or_create(model=endpoint.model, base_url=place, defaults=vars(prices))
-        now, before = _price_in_words(prices), _price_in_words(known.prices if known else None)
-        record(Kind.JUDGE, by, f"Price of {endpoint.model} at {place}: {now}. Before: {before}.")
+    if prices is None or (known and known.prices == prices):
+        return
+    Price.objects.update_or_create(model=endpoint.model, base_url=place, defaults=vars(prices))
+    now, before = _price_in_words(prices), _price_in_words(known.prices if known else None)
+    record(Kind.JUDGE, by, f"Price of {endpoint.model} at {place}: {now}. Before: {before}.")
 
 
 def _price_in_words(prices: Prices | None) -> str:

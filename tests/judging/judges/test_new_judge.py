@@ -54,7 +54,12 @@ def test_prices_are_kept_beside_the_model(staff: Client, filled: dict[str, Any])
     page = staff.get("/judging/judges/loop-8b/edit/").content.decode()
     assert 'value="2.5"' in page
     staff.post("/judging/judges/loop-8b/edit/", filled)
-    assert not Price.objects.exists()
+    staff.post(NEW, filled | {"name": "Another judge of the model"})
+    assert Price.objects.get() == price
+    moved = filled | {"prompt_price": "2.5", "reply_price": "10", "currency": "EUR", "model": "loop-9b"}
+    cheap = make_price(model="loop-9b", prompt=1)
+    staff.post("/judging/judges/loop-8b/edit/", moved)  # with the price of the model before
+    assert [*Price.objects.filter(model="loop-9b")] == [cheap]
 
 
 def test_a_price_for_all_places_is_shown_and_stays_one_price(staff: Client, filled: dict[str, Any]) -> None:
