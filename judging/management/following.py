@@ -7,10 +7,11 @@ from time import sleep
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arena.api.auth import operator_token
+from arena.management.command import ArenaCommand
 from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError
 from judging.management.commands.judge import amount, away
@@ -24,7 +25,7 @@ POLL_SECONDS = 1.0
 PATIENCE = timedelta(minutes=1)  # while the database is away
 
 
-class RunCommand(BaseCommand):
+class RunCommand(ArenaCommand):
     """Estimates, starts and follows a run of a contestant's model."""
 
     done = "written"

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from arena.texts.visible import visible
+
 # Those of leaderboard.stats, which web processes do not load for its NumPy and SciPy.
 METHOD_NAMES: Final = {
     "elo": "Elo",
@@ -61,8 +63,8 @@ def _units(used: Mapping[str, Any]) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with question marks for control characters and lone surrogates: names are not trusted."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    """A name in one line of a table: names are not trusted."""
+    return visible(text, kept="")
 
 
 def ties_phrase(method: str, used: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from arena.data.formats.reading import DISTURBING
 from arena.data.formats.records import Note, Place, Problem, Record, Unused, counted, in_words
 from arena.models import Completion, Contestant, Prompt, Study
 from arena.texts.self_naming import SelfNaming
+from arena.texts.visible import visible
 
 EXAMPLES: Final = 20
 MATRIX_CONTESTANTS: Final = 30
@@ -254,6 +255,7 @@ class ImportReport:
         return self.error_count - sum(group.count for group in self.groups.values())
 
     def error(self, problem: Problem) -> None:
+        problem = Problem(problem.place, visible(problem.field), visible(problem.reason))
         self.error_count += 1
         if len(self.errors) < KEPT_ERRORS:
             self.errors.append(problem)
@@ -269,7 +271,7 @@ class ImportReport:
     def note(self, place: Place, text: str) -> None:
         self.note_count += 1
         if len(self.notes) < KEPT_NOTES:
-            self.notes.append(Note(place, text))
+            self.notes.append(Note(place, visible(text)))
 
     def see(self, record: Record) -> None:
         """Count a record, and keep it if it is one of the first of its kind."""

@@ -1,13 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Q
 
+from arena.management.command import ArenaCommand
 from arena.models import Rater
 from arena.people.anonymising import anonymise
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Delete a person's account and name in all studies. Their ratings stay, by a former rater. "
         "You cannot undo this."

@@ -2,17 +2,18 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
 from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
 from arena.audit.recording import Kind, record
+from arena.management.command import ArenaCommand
 from arena.models import ApiToken, Rater
 from arena.people.joining import rater_of
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Create an API token for a rater, or list or revoke tokens."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -2,15 +2,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
 from arena.backup.saving import save
 from arena.backup.tables import TablesError
 from arena.data import output
+from arena.management.command import ArenaCommand
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Save everything in the database to one file, as of one moment, while the arena runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,16 +4,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.constraints.checking import ConstraintError, holds, parse, shown
 from arena.data.formats.files import BrokenFileError, InputFile, json_type
 from arena.data.formats.records import Place, Problem
+from arena.management.command import ArenaCommand
 
 SHOWN: Final = 20
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Check texts against constraints. Reads JSON Lines of id, text and constraint, and prints id and "
         "holds: true, false, or null if the text does not decide it. docs/constraints.md lists the kinds."

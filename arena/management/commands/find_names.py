@@ -3,13 +3,14 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from arena.models import Study
 from arena.texts.self_naming import find_names
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Search the answers of a study for words that tell who wrote them. An import does so itself. Run "
         "this for older answers, and after you changed a model's name or maker."

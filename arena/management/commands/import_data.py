@@ -3,7 +3,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError
@@ -14,13 +14,14 @@ from arena.data.formats.records import NOWHERE, Place
 from arena.data.formats.table import KINDS, ColumnMapping, MappingError, parse_mapping
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
+from arena.management.command import ArenaCommand
 
 SHOWN_NOTES: Final = 10
 
 REPORT_EVERY: Final = 10_000  # records between lines of progress if the output is no terminal
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Import prompts, models, answers and ratings into a study. After an error nothing is imported."
     _next_report = REPORT_EVERY
 
@@ -100,14 +101,14 @@ class Command(BaseCommand):
 
     def _progress(self, records: int, place: Place, share: float) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r\033[K{share:.0%}, {records:,} records, {place}", ending="")
+            self.stderr.write(f"{share:.0%}, {records:,} records, {place}", _over_the_last, ending="")
         elif records >= self._next_report:
             self._next_report = records + REPORT_EVERY
             self.stderr.write(f"{share:.0%}, {records:,} records, {place}")
 
     def _end_progress(self) -> None:
         if sys.stderr.isatty():
-            self.stderr.write("\r\033[K", ending="")
+            self.stderr.write("", _over_the_last, ending="")
 
     def _refuse(self, report: ImportReport) -> None:
         for group in report.groups.values():
@@ -156,6 +157,11 @@ class Command(BaseCommand):
             self.stdout.write(
                 f'The first is "{first.phrase}" by {where}. Choose under Names in answers what to show.'
             )
+
+
+def _over_the_last(line: str) -> str:
+    """The line in place of the one that a terminal shows."""
+    return f"\r\033[K{line}"
 
 
 def _about(options: dict[str, Any]) -> About:

@@ -2,12 +2,13 @@ import io
 from typing import Any
 
 from django.core.management import call_command, get_commands
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.demo.load import Demo, DemoError, Loaded, closed_demo, load_demo, open_demo
+from arena.management.command import ArenaCommand
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Load the two demo studies with simulated ratings, unless they exist."
 
     def handle(self, *args: Any, **options: Any) -> None:

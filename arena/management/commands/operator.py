@@ -1,11 +1,10 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from arena.management.command import ArenaCommand
 from arena.process.prepare import renew_operator, sign_in_lines
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Create the operator account, or give it a new password."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,13 +1,13 @@
 from typing import Any
 
 from django.core.checks import Tags
-from django.core.management.base import BaseCommand
 from django.db import DEFAULT_DB_ALIAS
 
+from arena.management.command import ArenaCommand
 from arena.process.prepare import prepare
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Create or update tables and static files. An empty arena also gets the demo studies and an operator."
     )

@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.backup import archive
 from arena.backup.restoring import RestoreError, content, restore
 from arena.backup.tables import TablesError
+from arena.management.command import ArenaCommand
 from arena.process.serve import ServerError, only_server
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Fill an empty database with a backup. Stop the web server and the workers first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

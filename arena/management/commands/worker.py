@@ -1,12 +1,13 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from arena.management.command import ArenaCommand
 from arena.process.worker import work
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Take tasks from the queues at BROKER_URL until it is stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,9 +6,10 @@ from time import monotonic, sleep
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.api.auth import operator_token
+from arena.management.command import ArenaCommand
 from judging.models import JudgeRun
 from judging.runs import summary as runs_text
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
@@ -18,7 +19,7 @@ PATIENCE_SECONDS = 60.0  # how long a run is watched while the arena does not an
 GOES_ON = ("queued", "running")
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Let a judge compare, score or check the answers of a study. Needs a running arena."
     requires_system_checks = []  # the running arena made them
 

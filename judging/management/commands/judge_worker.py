@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from judging.endpoints.keys import KeyVariableError, check_sendable
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
@@ -23,7 +24,7 @@ from judging.worker.worker import Worker, look_up_patiently
 MOST_THREADS = 256
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Ask a judge's model from this machine for an arena on another machine. Needs no database."
     requires_system_checks = []
     requires_migrations_checks = False
@@ -48,7 +49,7 @@ class Command(BaseCommand):
             with closing(Journal(settings.VAR_DIR / "judge_worker" / options["judge"])) as journal:
                 self._run(arena, journal, options)
         except (WorkerError, JournalError, RefusedAddressError) as error:
-            raise CommandError(printable(str(error))) from error
+            raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             self._tell("Stopped. The next start delivers the replies.")
 
@@ -72,13 +73,8 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
     def _tell(self, line: str) -> None:
-        self.stdout.write(printable(line))
+        self.stdout.write(line)
         self.stdout.flush()
-
-
-def printable(line: str) -> str:
-    """The line without what could control a terminal: it may hold what an arena says."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in line)
 
 
 def check_options(options: dict[str, Any]) -> None:

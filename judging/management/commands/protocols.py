@@ -5,15 +5,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import file_name
 from judging.protocols.description import described, in_full, listing, markdown
 from judging.protocols.protocol import Protocol, UnknownProtocolError
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "List the protocols for judges, or show one with its texts."
     requires_system_checks = []
 

@@ -2,16 +2,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.data import output
+from arena.management.command import ArenaCommand
 from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.measuring import NothingInCommonError
 from leaderboard.stats import StatsError
 from leaderboard.terminal.options import add_sampling_options, choice, method_from, names, study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Compare judges (and people) on the pairs that all these judges rated."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,8 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.agreement.report import as_json, as_text, report
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.stats import Method
@@ -10,7 +11,7 @@ from leaderboard.stats.checks import ParameterError
 from leaderboard.terminal.options import add_bootstrap_options, choice, number, study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Show how raters of a study agree: correlations, kappa and alpha, of all or of two."
     requires_system_checks = []
 

@@ -2,8 +2,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.anchoring.content import AnchoringData, AnchoringError, data_of_study
 from leaderboard.stats import StatsError
 from leaderboard.stats.intervals import check_level
@@ -11,7 +12,7 @@ from leaderboard.terminal.anchoring import anchored_table, data_of_votes
 from leaderboard.terminal.options import FORMATS, choice, failures, names, number, study_named, votes_in
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Rank models by people's ratings with a judge's help, corrected for the judge's bias. "
         "A file needs no database."

@@ -2,16 +2,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
 from arena.data import output
+from arena.management.command import ArenaCommand
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.making import make
 from leaderboard.terminal.options import study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Save the published leaderboard of a study with everything needed to compute it again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,8 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.stats import Ratings
 from leaderboard.terminal.options import (
     FORMATS,
@@ -18,7 +19,7 @@ from leaderboard.terminal.side_by_side import as_json, as_table, side_by_side
 from leaderboard.terminal.standings_text import About
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Rank the models of a file of ratings or a study by every method, side by side."
     requires_system_checks = []
 

@@ -2,9 +2,10 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.features.known import Variant
+from arena.management.command import ArenaCommand
 from leaderboard.features.content import NoFeatureError, as_printed
 from leaderboard.features.from_traces import measure_missing
 from leaderboard.features.reading import Said, measured
@@ -14,7 +15,7 @@ from leaderboard.snapshots.reading import opinions
 from leaderboard.terminal.options import FORMATS, choice, study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Show how far a feature of answers, such as entropy, goes with what raters say of them."
     requires_system_checks = []
 

@@ -4,16 +4,16 @@ import traceback
 from argparse import ArgumentParser
 from typing import Any, Final, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from arena.management.command import ArenaCommand
 from arena.models import Contestant, Study
 from arena.process.environment import UNUSABLE
 from leaderboard.head_to_head.measuring import anchored_difference, described, difference_of
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
 from leaderboard.models import Snapshot
 from leaderboard.rater_kinds.flags import flag_sentences
-from leaderboard.snapshots.presentation import printable
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import EloParameters, Method
 from leaderboard.stats.head_to_head import METHODS
@@ -25,7 +25,7 @@ FAILED: Final = UNUSABLE
 """Exit code without an answer, such as for an unknown study, or of a defect."""
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = (
         "Tell whether model A is better than B, or not worse by more than a margin. "
         "Exit code 0: better, or not worse; 1: worse; 2: undecided; 3: an error."
@@ -91,9 +91,7 @@ class Command(BaseCommand):
                 json.dumps(found.as_dict() | {"cautions": cautions}, indent=2, ensure_ascii=False)
             )
         else:
-            self.stdout.write(
-                "\n".join([found.sentence, *(f"Caution: {printable(each)}" for each in cautions)])
-            )
+            self.stdout.write("\n".join([found.sentence, *(f"Caution: {each}" for each in cautions)]))
         if CODES[found.verdict]:
             sys.exit(CODES[found.verdict])
 

@@ -2,8 +2,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.requirements.content import drfr
 from leaderboard.requirements.reading import checked
 from leaderboard.requirements.report import as_text
@@ -12,7 +13,7 @@ from leaderboard.terminal.options import FORMATS, choice, names, study_named
 from leaderboard.texts.asked import NoOpinionsError
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Show which share of the requirements of its prompts each model meets (DRFR)."
     requires_system_checks = []
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
 from arena.data import output
 from arena.data.formats.writing import WRITERS
+from arena.management.command import ArenaCommand
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files.gold import LEAST, gold_study
@@ -19,7 +20,7 @@ from leaderboard.refreshing.computing import compute_next
 from leaderboard.terminal.options import choice, study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Write the data of a study as files that import_data can read, or its leaderboard."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

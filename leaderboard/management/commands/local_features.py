@@ -2,15 +2,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from arena.models import Completion
 from leaderboard.local_features.measuring import Measuring, Summary
 from leaderboard.local_features.model import Dropout, LocalModel, LocalModelError, Wanted
 from leaderboard.terminal.options import flag, number, study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Compute what a language model on this machine says about the answers it has written to a study."
     requires_system_checks = []
 

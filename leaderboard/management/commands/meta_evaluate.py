@@ -1,8 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import ParameterError
@@ -15,7 +16,7 @@ from leaderboard.trust.report import as_json, as_text
 from leaderboard.trust.trial import Asked, Known
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Show how often judges are right on the pairs of a study whose right answer is known."
     requires_system_checks = []
 

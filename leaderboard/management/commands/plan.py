@@ -2,8 +2,9 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.stats import Plan, Ratings, plan_from_assumptions, plan_from_data
 from leaderboard.terminal.options import (
     FORMATS,
@@ -25,7 +26,7 @@ _ASSUMPTIONS: Final = {
 _NAMES_SHOWN: Final = 20
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Estimate how many more prompts and raters you need to tell two models apart or to show a gap."
     requires_system_checks = []
 

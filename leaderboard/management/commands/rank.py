@@ -1,13 +1,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from arena.management.command import ArenaCommand
 from leaderboard.terminal.options import add_method_options, failures, method_from, rendered, votes_in
 from leaderboard.terminal.votes import rank_votes
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Rank the models of a file of ratings (CSV, JSON Lines or a JSON array). Needs no database."
     requires_system_checks = []
 

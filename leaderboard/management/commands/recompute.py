@@ -2,14 +2,14 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.files.bundle.archive import BundleError, Reader
 from leaderboard.files.bundle.recomputing import recompute, sentences
-from leaderboard.snapshots.presentation import printable
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Compute every table of a bundle again and compare it with the published one. Needs no database."
     requires_system_checks = []
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         try:
             report = recompute(Reader(options["file"]), options["threads"])
         except BundleError as error:
-            raise CommandError(printable(str(error))) from error
+            raise CommandError(str(error)) from error
         for sentence in sentences(report):
             self.stdout.write(sentence)
         if not report.verdict.is_equal:

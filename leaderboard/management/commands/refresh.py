@@ -1,15 +1,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.refreshing import services
 from leaderboard.snapshots.presentation import counted
 from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.terminal.options import study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Compute and publish the scores of a study now."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -2,14 +2,15 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from arena.management.command import ArenaCommand
 from leaderboard.releases import services
 from leaderboard.releases.fields import Fields, FieldsError
 from leaderboard.terminal.options import study_named
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Release the published leaderboard of a study, so that people can cite it."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

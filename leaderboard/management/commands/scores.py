@@ -2,8 +2,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.scores.content import Asked, as_printed, scored
 from leaderboard.scores.reading import text_scores
 from leaderboard.scores.report import as_text
@@ -12,7 +13,7 @@ from leaderboard.terminal.options import FORMATS, choice, names, study_named
 from leaderboard.texts.asked import NoOpinionsError
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Show how raters score the answers of each model, and how far raters agree on the same answers."
     requires_system_checks = []
 

@@ -1,8 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from arena.management.command import ArenaCommand
 from leaderboard.snapshots.reading import UnknownTextError, pair_style
 from leaderboard.stats import StatsError, rank_ratings
 from leaderboard.stats.ranking_method import RATER_EFFECTS
@@ -15,7 +16,7 @@ from leaderboard.terminal.options import (
 )
 
 
-class Command(BaseCommand):
+class Command(ArenaCommand):
     help = "Rank the models of a study by its current ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -186,7 +186,3 @@ def test_it_needs_no_database_and_ends_at_sigterm(
     assert said.splitlines()[-1] == "Done: 3 scored."
     assert process.returncode == 0
     assert settings.ARENA_TOKEN not in said
-
-
-def test_what_an_arena_says_steers_no_terminal() -> None:
-    assert judge_worker.printable("Far\x1b[2J asks\r\nü") == "Far\ufffd[2J asks\ufffd\ufffdü"

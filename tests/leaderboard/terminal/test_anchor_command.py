@@ -125,7 +125,7 @@ class TestFile:
         assert " to " not in "\n".join(text.splitlines()[2:6])
         assert "Warning: People rated pairs of one prompt only" in text
         rows = [(*(name.replace("alpha", "\x1b[2Jx") for name in row[:2]), *row[2:]) for row in make_rows()]
-        assert "?[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
+        assert r"\u001b[2Jx" in run(write(tmp_path / "votes.csv", rows), "--judges", "robot")
 
     def test_somebody_people_never_saw_lose_is_said(self, tmp_path):
         rows = [

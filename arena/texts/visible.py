@@ -1,0 +1,30 @@
+"""Texts of others shown so that no character hides or acts. Pure."""
+
+import json
+import re
+import unicodedata
+from typing import Final
+
+_UNUSUAL: Final = re.compile(r"[^ -~]")
+_SPACES: Final = "Zs"
+
+
+def visible(text: str, kept: str = "\n") -> str:
+    """The text with the escape of JSON for each character that nobody sees or a terminal obeys.
+
+    So JSON stays the same JSON. ``kept`` are shown as they are.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNUSUAL.sub(lambda found: _shown(found[0], kept), text)
+
+
+def is_invisible(character: str) -> bool:
+    """Whether it is a control character, a format character, half of a surrogate pair or none at all."""
+    return not (character.isprintable() or unicodedata.category(character) == _SPACES)
+
+
+def _shown(character: str, kept: str) -> str:
+    if character in kept or not is_invisible(character):
+        return character
+    return json.dumps(character)[1:-1]
