@@ -10,12 +10,12 @@ from arena.texts.visible import visible
 class Output(OutputWrapper):
     """Writes nothing that a terminal obeys: texts hold what files, models and people say."""
 
-    def write(
+    def write(  # type: ignore[override]
         self, msg: str = "", style_func: Callable[[str], str] | None = None, ending: str | None = None
     ) -> None:
         super().write(visible(msg), style_func, ending)
 
-    def writelines(self, lines: Iterable[str]) -> None:
+    def writelines(self, lines: Iterable[Any]) -> None:
         for line in lines:
             self.write(line, ending="")
 
@@ -28,7 +28,7 @@ class ArenaCommand(BaseCommand):
         self.stdout, self.stderr = Output(stdout or sys.stdout), Output(stderr or sys.stderr)
         self.stderr.style_func = self.style.ERROR
 
-    def execute(self, *args: Any, **options: Any) -> Any:
+    def execute(self, *args: Any, **options: Any) -> str | None:
         for name in ("stdout", "stderr"):
             if options.get(name):
                 options[name] = Output(options[name])

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.audit.recording import Kind, record
 from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
+from arena.pages.addresses import OTHER_STUDY
 from arena.pages.operating import paged, refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
-from arena.studies.setting_up import OTHER_STUDY, AddressForm
+from arena.studies.setting_up import AddressForm
 
 
 @transaction.atomic

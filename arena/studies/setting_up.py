@@ -21,6 +21,7 @@ from arena.audit.recording import Kind, record
 from arena.features import stored
 from arena.features.known import Named
 from arena.models import Pair, Reference, Study
+from arena.pages.addresses import OTHER_STUDY, is_reserved, why_not
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies import changes, steps, tasks
@@ -28,7 +29,6 @@ from arena.studies.steps import next_of
 from arena.texts import markdown
 from arena.texts.slugs import free_slug
 
-TAKEN: Final = {"new", "raters", "groups", "keys"}  # addresses of pages about no study
 UNNAMED: Final = "study"
 
 USUAL_GUIDELINES: Final = {
@@ -36,8 +36,6 @@ USUAL_GUIDELINES: Final = {
     for kind in tasks.TASKS
 }
 """By task."""
-
-OTHER_STUDY: Final = "Another study has this address."
 
 ROOM: Final = 10  # characters kept free for a number
 
@@ -47,8 +45,9 @@ def free_address(name: str) -> str:
     longest = Study._meta.get_field("slug").max_length or 0
     base = slugify(name)[:longest].strip("-_") or UNNAMED
     short = base[: longest - ROOM].rstrip("-_")
-    alike = Study.objects.filter(slug__startswith=short).values_list("slug", flat=True)
-    return free_slug(base, TAKEN | set(alike), short)
+    alike = Study.objects.filter(slug__istartswith=short).values_list("slug", flat=True)
+    taken = {slug.lower() for slug in alike} | ({base} if is_reserved(base) else set())
+    return free_slug(base, taken, short)
 
 
 class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -62,10 +61,8 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"]) or self.instance.slug or self._made_of_name()
-        if slug in TAKEN and slug != self.instance.slug:
-            raise forms.ValidationError("This address is reserved. Choose another.")
-        if Study.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError(OTHER_STUDY)
+        if problem := why_not(slug, self.instance):
+            raise forms.ValidationError(problem)
         return slug
 
     def _made_of_name(self) -> str:

@@ -41,6 +41,7 @@ from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Pair, Study
 from arena.models.signals import study_changed
+from arena.pages import addresses
 from arena.pages.permissions import Visitor
 from arena.rating.recorders import batches
 
@@ -60,7 +61,7 @@ class InvalidStudyError(ValueError):
 
 
 def check_slug(slug: str) -> str:
-    """The slug, if a study can have it. Raises InvalidStudyError."""
+    """The slug, if it is one. Raises InvalidStudyError."""
     limit = Study._meta.get_field("slug").max_length or 0
     if not is_slug(slug):
         reason = "use only letters, digits, hyphens and underscores"
@@ -68,6 +69,12 @@ def check_slug(slug: str) -> str:
     if len(slug) > limit:
         raise InvalidStudyError(f"the study's name has {len(slug)} characters; at most {limit} fit")
     return slug
+
+
+def _check_new(slug: str) -> None:
+    """Raise InvalidStudyError if no study has this slug and none can."""
+    if not Study.objects.filter(slug=slug).exists() and (reason := addresses.why_not(slug)):
+        raise InvalidStudyError(f'"{slug}" cannot name a study. {reason}')
 
 
 def import_files(
@@ -116,6 +123,7 @@ def import_records(
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
     with transaction.atomic():
+        _check_new(study_slug)
         texts = _texts(study_slug, data_set)
         study, report.creates_study = Study.objects.get_or_create(slug=study_slug, defaults=texts)
         study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)

@@ -43,7 +43,7 @@ def page(name: str) -> str:
 
 def test_a_new_study_is_private_and_leads_to_its_steps(signed_in: Callable[[str], Client]) -> None:
     client = signed_in("staff")
-    for slug, problem in (("rivers", "Another study"), ("new", "reserved"), ("a b", "valid")):
+    for slug, problem in (("RIVERS", "Another study"), ("audit", "reserved"), ("a b", "valid")):
         refused = client.post(reverse("operate-new"), {"name": "x", "slug": slug})
         assert refused.status_code == 422
         assert problem in refused.content.decode()

@@ -47,6 +47,8 @@ class TestNewStudy:
         ("slug", "reason"),
         [
             ("two words", '"two words" cannot name a study'),
+            ("raters", '"raters" cannot name a study. This address is reserved.'),
+            ("Audit", '"Audit" cannot name a study. This address is reserved.'),
             ("", '"" cannot name a study'),
             ("x" * 81, "has 81 characters; at most 80 fit"),
         ],
