@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import models
 from django.db.models import Count, Max, Q, Sum
+from django.db.models.functions import Lower
 from django.utils import timezone
 
 from arena.models import Completion, Prompt, Study
@@ -16,6 +17,9 @@ from judging.models.endpoints import Author
 from judging.models.purses import Payer, Purse
 from judging.models.requests import LIVE, StandingRequest, constraints_of, index_of
 from judging.models.traces import Trace
+from judging.protocols.replies import KNOWN_ENDS
+
+UNKNOWN_END: Final = "Kept, but the endpoint ended it with “{}”: see whether it is whole."
 
 UNANSWERED: Final = Q(state="replied") & ~Q(error_kind="")
 """Of calls whose reply was no answer: refused, filtered, empty."""
@@ -166,10 +170,14 @@ def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
     return {run.pk: _progress(run, found.get(run.pk, {}), purses[run.pk]) for run in runs}
 
 
-def errors_of(run: WritingRun) -> models.QuerySet[WritingCall, tuple[str, int]]:
-    """What went wrong and how often, most often first."""
-    said = WritingCall.objects.filter(run=run).exclude(error="").order_by().values_list("error")
-    return said.annotate(count=Count("pk")).order_by("-count")
+def errors_of(run: WritingRun) -> list[tuple[str, int]]:
+    """What went wrong, or may have, and how often, most often first."""
+    calls = WritingCall.objects.filter(run=run).order_by()
+    said = calls.exclude(error="").values_list("error").annotate(count=Count("pk"))
+    kept = calls.filter(state="replied", error="", text="").annotate(end=Lower("finish_reason"))
+    unknown = kept.exclude(end__in=KNOWN_ENDS).values_list("finish_reason").annotate(count=Count("pk"))
+    told = [*said, *((UNKNOWN_END.format(end), count) for end, count in unknown)]
+    return sorted(told, key=lambda each: -each[1])
 
 
 def _progress(run: WritingRun, counted: dict[str, Any], purse: Purse) -> WritingProgress:

@@ -119,7 +119,7 @@ sweep, abandon_orphans, work_off = _proposals.sweep, _proposals.abandon_orphans,
 
 
 def _why_none(reply: Reply) -> str:
-    if reply.finish_reason == "length":
+    if reply.as_text.is_cut_off:
         return "The reply was cut off. Let the judge's replies be longer."
     return "The reply holds no list of requirements."
 

@@ -33,6 +33,22 @@ class Place(StrEnum):
         }[self.value]
 
 
+# The words of OpenAI's API, and those that servers pass on from models and libraries behind them.
+COMPLETE: Final = frozenset({"", "stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"})
+CUT_OFF: Final = frozenset(
+    {"length", "max_tokens", "max_length", "model_length", "token_limit", "model_context_window_exceeded"}
+)
+WITHHELD: Final = frozenset(
+    {
+        *("content_filter", "content-filter", "content_filtered", "guardrail_intervened", "error_toxic"),
+        *("safety", "image_safety", "recitation", "blocklist", "blocked", "prohibited_content", "spii"),
+        "refusal",
+    }
+)
+KNOWN_ENDS: Final = COMPLETE | CUT_OFF | WITHHELD
+"""Why replies end, in small letters. After another reason a reply counts as it is, and operators are told."""
+
+
 @dataclass(frozen=True)
 class ReplyText:
     """A reply as parsers see it; refusal is the text of a separate field."""
@@ -44,12 +60,17 @@ class ReplyText:
     @property
     def is_cut_off(self) -> bool:
         """Whether the limit of tokens ended it."""
-        return self.finish_reason.lower() in {"length", "max_tokens"}
+        return self.finish_reason.lower() in CUT_OFF
 
     @property
     def is_withheld(self) -> bool:
         """Whether the endpoint says that it refused."""
-        return bool(self.refusal.strip()) or self.finish_reason == "content_filter"
+        return bool(self.refusal.strip()) or self.finish_reason.lower() in WITHHELD
+
+    @property
+    def unknown_end(self) -> str:
+        """What the endpoint said of its end, if that tells nothing; else ""."""
+        return "" if self.finish_reason.lower() in KNOWN_ENDS else self.finish_reason
 
 
 @dataclass(frozen=True)

@@ -362,7 +362,7 @@ class _Writing(Requests[WritingCall]):
         if row.text:
             self._keep_reading(row, reply)
             return
-        if reply.finish_reason == "length":
+        if reply.as_text.is_cut_off:
             row.cut = [*row.cut, row.turn]
         if tokens := tokens_of_text(reply):
             row.tokens, row.packed = len(tokens), pack(tokens)

@@ -118,6 +118,7 @@ def test_a_test_shows_one_reply_and_how_it_was_read(
     [
         (Answer("Both are lovely!"), {}, "No rating could be read: unreadable. Try another protocol."),
         (Answer("7"), {}, "so this judge prefers the wrong one"),
+        (Answer("2", finish_reason="banana"), {}, "The endpoint ended its reply with “banana”."),
         (Answer("Ask yourself"), {"protocol": "metrics"}, "asks for no rating"),
         (Answer("7"), {"protocol": "rating", "form": "scores"}, "Read as 7 of 9 for the first answer."),
         (Answer("4"), {"protocol": "direct-score"}, "Read as 4 of 5."),

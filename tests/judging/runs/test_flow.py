@@ -55,6 +55,7 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
         (Answer("I can't help with that."), "refused"),
         (Answer(None, refusal="I will not do this."), "refused"),
         (Answer("5", finish_reason="content_filter"), "refused"),
+        (Answer("5", finish_reason="SAFETY"), "refused"),
     ],
 )
 def test_unscored_is_no_tie(answer: Answer, reason: str, arena: Any, model: ChatServer, drain: Drain) -> None:

@@ -15,6 +15,7 @@ from arena.models import Completion, Contestant, Prompt, Study, StudyEvent
 from judging.endpoints.client import NoReplyError, Reply
 from judging.judges.services import JudgeError
 from judging.models import Author, Purse, WritingCall, WritingRun
+from judging.models.writing import UNKNOWN_END, errors_of
 from judging.protocols.replies import ReplyText
 from judging.runs import limiting, queue
 from judging.spending.budgets import set_budget
@@ -111,6 +112,14 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
     assert (run.progress.cut, Study.objects.get().revision) == (1, revision + 1)
 
 
+def test_an_answer_with_an_unknown_end_is_kept_and_told(author: Author, model: ChatServer) -> None:
+    model.script = lambda body: Answer("The Rhine", finish_reason="banana")
+    run = services.start(author, limit=2)
+    services.work_off()
+    assert (run.progress.written, run.progress.left_out) == (2, 0)
+    assert errors_of(run) == [(UNKNOWN_END.format("banana"), 2)]
+
+
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
@@ -119,6 +128,7 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
         (Answer("<think>The Rhine, or", finish_reason="length"), "truncated"),
         (Answer(None, refusal="I cannot help with that."), "refused"),
         (Answer("The Rh", finish_reason="content_filter"), "filtered"),
+        (Answer("The Rh", finish_reason="RECITATION"), "filtered"),
     ],
 )
 def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
