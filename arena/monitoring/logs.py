@@ -13,13 +13,16 @@ from typing import Any, Final
 import structlog
 from celery import Task, signals
 from django.conf import settings
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars, merge_contextvars
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, WrappedLogger
 
 from arena.monitoring.redacting import redact, redact_all
+from arena.texts.visible import visible
 
 REQUEST_ID: Final = re.compile(r"[\w.:-]{8,100}")
+REFUSALS: Final = (PermissionDenied, SuspiciousOperation, BadRequest)
 SERVICES: Final = {"serve", "worker"}
 """Commands that are the arena itself."""
 
@@ -41,11 +44,20 @@ def formatter() -> logging.Formatter:
         ],
         processors=[
             ProcessorFormatter.remove_processors_meta,
+            _brief,
             tell_of_exceptions,
             _redacted,
             *(_as_json() if settings.PRODUCTION else [_as_line]),
         ],
     )
+
+
+def _brief(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """A request that is refused is no defect: its line needs no traceback."""
+    found = line.get("exc_info")
+    if isinstance(found, tuple) and isinstance(found[1], REFUSALS):
+        del line["exc_info"]
+    return line
 
 
 def _redacted(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
@@ -61,7 +73,7 @@ def _as_line(_: WrappedLogger, __: str, line: EventDict) -> str:
     head = " ".join(str(line.pop(key)) for key in ("timestamp", "level", "logger"))
     said = f"{head}: {line.pop('event')}"
     rest = " ".join(f"{key}={value}" for key, value in line.items())
-    return "\n".join(part for part in (f"{said} [{rest}]" if rest else said, exception) if part)
+    return visible("\n".join(part for part in (f"{said} [{rest}]" if rest else said, exception) if part))
 
 
 def begin_request(given: str) -> str:

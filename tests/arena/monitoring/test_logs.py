@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.core.exceptions import DisallowedHost, PermissionDenied
 from django.db import IntegrityError
 from structlog.contextvars import clear_contextvars
 
@@ -54,6 +55,16 @@ def test_elsewhere_lines_are_readable(line: Line) -> None:
     first, *rest = written.splitlines()
     assert first.endswith(f"error tests.logs: What happened [request_id={logs.current_request()}]")
     assert rest[-1] == "ValueError: a reason"
+
+
+@pytest.mark.parametrize("error", [PermissionDenied("no"), DisallowedHost("bad host")])
+def test_a_refused_request_is_one_line(line: Line, error: Exception) -> None:
+    assert len(line("Refused", error=error, production=False).splitlines()) == 1
+    assert "exception" not in json.loads(line("Refused", error=error))
+
+
+def test_a_line_steers_no_terminal(line: Line) -> None:
+    assert r"a\u001b[2J" in line("a\x1b[2J", production=False)
 
 
 SECRETS = {
