@@ -66,7 +66,7 @@ class RunCommand(ArenaCommand):
             return
         for why, count in errors_of(run):
             self.stdout.write(f"{count:,} × {why}")
-        if told.failed:
+        if not told.is_well:
             raise SystemExit(1)
 
     def _followed(self, run: WritingRun) -> WritingProgress:

@@ -57,6 +57,11 @@ class WritingProgress:
         ended = self.written + self.left_out + self.unanswered + self.failed
         return self.wanted - ended - self.left
 
+    @property
+    def is_well(self) -> bool:
+        """Whether it came to its end, and some replies were answers if any was asked for."""
+        return not (self.failed or self.dropped or (self.unanswered and not self.written))
+
 
 class WritingRun(models.Model):
     """A contestant's model writes answers that are missing, or reads texts; counted from its calls."""

@@ -59,6 +59,7 @@ def test_replies_that_are_no_answers_are_counted_and_asked_again_on_request(
     said = run_command()
     assert "3/3 done: 0 written; 3 refused, filtered or empty" in said
     assert "3 × The endpoint refused to answer." in said
+    assert said.endswith("exit 1")
     model.script = good
     assert "Answers        0" in run_command("--dry-run")
     assert "3/3 done: 3 written" in run_command("--again")
