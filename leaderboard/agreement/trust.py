@@ -11,6 +11,7 @@ from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots.stored import Place, Stored, rows_of
+from leaderboard.snapshots.visible_lengths import shown
 
 
 def of_snapshot(
@@ -25,7 +26,7 @@ def of_snapshot(
     snapshot lacks. One query, nothing is computed.
     """
     rows = _TABLES(snapshot=snapshot.pk, category=category, method=method, ties=ties)
-    stored = Stored({**computed, **Stored.of(rows).payloads})
+    stored = Stored({**computed, **shown(snapshot.study, Stored.of(rows).payloads)})
     return verdict(snapshot.counts["raters"], stored, category, method=method, ties=ties)
 
 

@@ -245,7 +245,7 @@ def feature_entry(series: Series, measured: Measured) -> Content:
 
 
 def seal(content: Mapping[str, Any]) -> Content:
-    """What everybody may see while people rate: nothing of single answers, nor of few opinions.
+    """What everybody may see while people rate: nothing of single answers, few opinions, or lengths.
 
     Raises NoOpinionsError.
     """
@@ -257,17 +257,12 @@ def seal(content: Mapping[str, Any]) -> Content:
     return {
         **content,
         "contestants": [each for each in content["contestants"] if each["opinions"] >= FEWEST],
-        "features": [_sealed(each) for each in content["features"] if each["opinions"] >= FEWEST],
-        **_sealed({"pairs": content["pairs"]}),
+        "features": [{**each, "pairs": None} for each in content["features"] if each["opinions"] >= FEWEST],
+        "pairs": None,
         "deciles": [],
         "weakest": [],
         "points": [],
     }
-
-
-def _sealed(summary: Mapping[str, Any]) -> Content:
-    pairs = summary["pairs"]
-    return {**summary, "pairs": pairs if pairs and pairs["feature"]["n"] >= FEWEST else None}
 
 
 def chosen_series(

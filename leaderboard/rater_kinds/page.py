@@ -22,6 +22,7 @@ from leaderboard.snapshots.settings import (
     scales,
 )
 from leaderboard.snapshots.stored import Stored
+from leaderboard.snapshots.visible_lengths import WITHHELD
 
 PEOPLE: Final = "people"
 
@@ -162,6 +163,11 @@ class AboutRaters(Page):
     def agreements(self) -> Mapping[str, Content]:
         """Agreement tables by selector."""
         return dict(self.stored.all("agreement"))
+
+    @property
+    def withheld(self) -> str:
+        """Why nothing is said of lengths; empty where it is."""
+        return "" if self.study.is_closed else WITHHELD
 
     @property
     def level(self) -> float:

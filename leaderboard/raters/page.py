@@ -43,7 +43,7 @@ from leaderboard.raters.panels import (
     ratings_panel,
     scores_panel,
 )
-from leaderboard.raters.table import Kind, RaterFigure, kinds_table, summary
+from leaderboard.raters.table import LONGER, Kind, RaterFigure, kinds_table, summary
 from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find_about_raters
@@ -131,7 +131,7 @@ class RatersPage(AboutRaters):
                 each,
                 reverse("study-rater", args=[self.study.slug, each.selector]) + self.view.shared,
                 each in self.compared,
-                summary(each),
+                {name: cell for name, cell in summary(each).items() if name != LONGER or not self.withheld},
             )
             for each in self.kinds
         ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
 from leaderboard.bias.table import Shown, shown, unscored_reasons
@@ -97,6 +97,9 @@ class RaterFigure:
     warn: bool = False
 
 
+LONGER: Final = "Prefers the longer"
+
+
 def summary(kind: Kind) -> dict[str, RaterFigure]:
     """The numbers of one kind by the columns of the page."""
     members = counted(kind.raters, "rater") if kind.raters > 1 else ""
@@ -105,7 +108,7 @@ def summary(kind: Kind) -> dict[str, RaterFigure]:
         "Ratings": RaterFigure(f"{kind.given:,}", "; ".join(filter(None, (members, unrated)))),
         "Agrees with people (r)": _with_people(kind),
         "Prefers the first": _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1),
-        "Prefers the longer": _longer(kind.longer),
+        LONGER: _longer(kind.longer),
         "Changes its verdict": _flips(kind),
     }
 

@@ -18,7 +18,7 @@ from leaderboard.pages.page import NotReadyError
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import SEALED, Scope, Setting
-from leaderboard.snapshots.visible_lengths import visible_lengths
+from leaderboard.snapshots.visible_lengths import WITHHELD, shows, visible_lengths
 from leaderboard.standings.api import snapshot_of
 from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 
@@ -268,6 +268,8 @@ def _table(
         place["method"] = SEALED
     if kind in (CHECKS, SCORES, FEATURES) and not snapshot.study.is_closed:
         raise HttpError(404, f"Until the study closes, /api/v1/studies/SLUG/{kind.value}/ has these numbers.")
+    if not shows(snapshot.study, kind):
+        raise HttpError(404, WITHHELD)
     row = SnapshotSlice.objects.filter(snapshot=snapshot, kind=kind, **place).first()
     if row is None and compute and kind == SnapshotSlice.Kind.STANDINGS:
         row = _computed(snapshot, place)

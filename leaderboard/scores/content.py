@@ -177,7 +177,7 @@ def of_contestants(found: Scored, choice: Choice) -> dict[str, Any]:
 def seal(content: Content) -> Content:
     """What everybody may see while people rate. Raises NoOpinionsError.
 
-    Of few scores, numbers would tell what others said of a single answer.
+    Of few scores, numbers would tell what others said of a single answer; of lengths, whose it is.
     """
     shown = [each for each in content["contestants"] if _is_enough(each["n"])]
     if not shown:
@@ -185,7 +185,7 @@ def seal(content: Content) -> Content:
             f"fewer than {FEWEST} scores of each model are given here; until the study closes, they stay "
             "hidden"
         )
-    raters = [each for each in content["raters"] if _is_enough(each["n"])]
+    raters = [{**each, "length": {}} for each in content["raters"] if _is_enough(each["n"])]
     known, people = {each["rater"] for each in raters}, content["people"]
     return {
         **content,

@@ -181,10 +181,10 @@ LENGTH: Final = {"within_prompt": "All differences", "alike": "Without those bet
 def slopes(content: Content, kind: str) -> list[tuple[str, Content]]:
     """Labels of raters and slopes: of length (a key of LENGTH), or "drift"."""
     found = [
-        (each["label"], each["drift"] if kind == "drift" else each["length"][kind])
+        (each["label"], each["drift"] if kind == "drift" else each["length"].get(kind))
         for each in content["raters"]
     ]
-    return [(label, slope) for label, slope in found if slope["slope"] is not None]
+    return [(label, slope) for label, slope in found if slope and slope["slope"] is not None]
 
 
 def length_table(content: Content) -> DataTable:

@@ -15,6 +15,7 @@ from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored, rows_of
+from leaderboard.snapshots.visible_lengths import shown
 
 _HELD: Final = {
     Scope.BOARD: Compiled(
@@ -58,7 +59,8 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 def _held(snapshot: Snapshot, asked: Setting, scopes: Sequence[Scope]) -> Mapping[Place, str]:
     place = {name: getattr(asked, name) for name in ("raters", "ties", "category", "method")}
     place |= {"snapshot": snapshot.pk, "beside": method_beside(asked.method)}
-    return Stored.of(chain.from_iterable(_HELD[scope](**place) for scope in scopes)).payloads
+    rows = chain.from_iterable(_HELD[scope](**place) for scope in scopes)
+    return shown(snapshot.study, Stored.of(rows).payloads)
 
 
 def is_held(snapshot: Snapshot, setting: Setting, scope: Scope) -> bool:
@@ -95,7 +97,7 @@ def _computed(
         if isinstance(answer, Pending):
             missing.append(answer)
         else:
-            there |= answer
+            there |= shown(snapshot.study, answer)
     return there, missing
 
 

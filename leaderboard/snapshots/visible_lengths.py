@@ -1,18 +1,38 @@
 """Hides lengths that would help raters to tell who wrote a text, while people still rate.
 
 Who knows how long each contestant's answers are can guess the names. Sums tell single lengths by subtraction:
-so do parts of a study, and snapshots from before a contestant was added.
+so do parts of a study, snapshots from before a contestant was added, and how lengths go with ratings beside
+who won against whom.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from arena.models import Study
+from leaderboard.snapshots.stored import Place
 
 Content = Mapping[str, Any]
 
+_OF_LENGTHS: Final = "length"
+"""The kind of the tables of how lengths go with ratings."""
+
+WITHHELD: Final = (
+    "Whether longer answers win is shown when rating ends. Beside the leaderboard it would help raters guess "
+    "who wrote an answer."
+)
+
 _COMPLETION: Final = "completion"
 _DEMONSTRATION: Final = "demonstration"
+
+
+def shows(study: Study, kind: str) -> bool:
+    """Whether everybody may see tables of this kind now."""
+    return kind != _OF_LENGTHS or study.is_closed
+
+
+def shown(study: Study, payloads: Mapping[Place, str]) -> dict[Place, str]:
+    """The tables that everybody may see now."""
+    return {place: payload for place, payload in payloads.items() if shows(study, place[0])}
 
 
 def visible_lengths(study: Study, lengths: Content, *, past: bool = False) -> Content:

@@ -20,11 +20,11 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from arena.models import Assignment, Pair, Rater, Study
+from arena.models import Assignment, Completion, Pair, Rater, Study
 from arena.rating import assignments, publication, recording
 from arena.rating.opinions import Check, Checks, NotAllowedError, Rating, Said, TextScore
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import computing, services
 from tests import factories as make
 from tests.crawl.test_every_page import Page
@@ -49,13 +49,19 @@ class OpenStudy:
         for category, _ in itertools.product(self.pairs, range(3)):
             prompt = make.make_prompt(study=self.study, category=category)
             make.make_question(prompt=prompt)
-            texts = [make.make_completion(prompt=prompt, contestant=model) for model in self.models]
+            texts = [
+                make.make_completion(prompt=prompt, contestant=model, turns=["Yes, so it is. " * 4**number])
+                for number, model in enumerate(self.models)
+            ]
             for number, text in enumerate(texts):
                 make.make_feature(completion=text, value=number + len(self.pairs[category]) / 7)
             self.pairs[category] += [
                 make.make_pair(prompt=prompt, first=one, second=other)
                 for one, other in itertools.combinations(texts, 2)
             ]
+        judge = make.make_rater(kind="judge", slug="judge", name="A judge")
+        for number, pair in enumerate(itertools.chain(*self.pairs.values())):
+            make.make_comparison(pair=pair, rater=judge, rating=1 + number % 8)
         self.me = make.make_member(self.study)
         self.others = [make.make_member(self.study) for _ in range(4)]
 
@@ -67,6 +73,13 @@ class OpenStudy:
 
     def rate(self, rater: Rater, pair: Pair, rating: int) -> Assignment:
         return _said(make.make_assignment(pair=pair, rater=rater), Rating(points=8, rating=rating))
+
+    def swap_texts(self) -> None:
+        """Every model writes what another one wrote; what raters said is still about the models."""
+        for prompt in self.study.prompts.all():
+            texts = list(prompt.completions.order_by("pk"))
+            for text, other in zip(texts, reversed(texts), strict=True):
+                Completion.objects.filter(pk=text.pk).update(turns=other.turns, digest=other.digest)
 
     def others_say(self, category: str, *, raters: int = 4, each: int = 3, start: int = 0) -> None:
         """Everything that raters are asked, about different pairs and answers."""
@@ -145,7 +158,11 @@ def seen(study: Study, client: Client) -> dict[str, bytes]:
         for path, methods in schema["paths"].items()
         if "get" in methods and path.replace("{slug}", "").count("{") == 0
     ]
+    kinds = itertools.product(SnapshotSlice.Kind.values, ("people", "judge:judge"))
+    tables = [f"/api/v1/studies/{study.slug}/tables/{kind}/?raters={raters}" for kind, raters in kinds]
     walk(["/", f"/studies/{study.slug}/", *own], look, parts)
+    for address in tables:
+        look(address)
     assert len(found) > 30
     return found
 
@@ -182,9 +199,16 @@ WORLDS: tuple[Answers, Answers] = (
 
 
 @contextmanager
-def having_said(rated: OpenStudy, answers: Answers, *, together: bool = False) -> Iterator[None]:
-    """The world after these answers by the attacker; ``together``: others say enough for them to count."""
+def having_said(
+    rated: OpenStudy, answers: Answers, *, together: bool = False, swapped: bool = False
+) -> Iterator[None]:
+    """The world after these answers by the attacker.
+
+    together: others say enough for them to count; swapped: models wrote each other's texts.
+    """
     with world():
+        if swapped:
+            rated.swap_texts()
         for number, said in answers:
             pair = rated.pairs["coding"][number]
             if isinstance(said, Rating):
@@ -206,13 +230,13 @@ def having_said(rated: OpenStudy, answers: Answers, *, together: bool = False) -
 @pytest.mark.parametrize(
     "signed_in", [False, pytest.param(True, marks=pytest.mark.both_databases)], ids=["visitor", "rater"]
 )
-def test_no_public_address_shows_an_answer_that_can_still_be_changed(
+def test_no_public_address_shows_an_answer_that_can_still_be_changed_or_which_text_is_whose(
     rated: OpenStudy, signed_in: bool
 ) -> None:
     client = rated.spy() if signed_in else Client()
     replies = []
-    for answers in WORLDS:
-        with having_said(rated, answers):
+    for swapped, answers in enumerate(WORLDS):
+        with having_said(rated, answers, swapped=bool(swapped)):
             replies.append(seen(rated.study, client))
     assert differing(*replies) == []
 

@@ -2,9 +2,11 @@ import json
 import re
 
 import pytest
+from django.utils import timezone
 
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
+from leaderboard.snapshots.visible_lengths import WITHHELD
 from tests import factories
 from tests.leaderboard import rater_payloads as payloads
 from tests.leaderboard.reading import table, text, words
@@ -41,6 +43,8 @@ def shared(shared_rows, rounds):
 
 @pytest.fixture
 def tables(made):
+    made.study.closed_at = timezone.now()
+    made.study.save()
     snapshot = Snapshot.objects.newest(made.study)
     SnapshotSlice.objects.filter(
         snapshot=snapshot, kind__in=("agreement", "correlation", "length", "ratings")
@@ -113,6 +117,18 @@ def test_every_kind_is_a_row_with_its_position_flips_length_and_agreement(client
     header, *rows = table(client, "/studies/small/raters/tables/ranks.csv")
     assert header[:3] == ["Contestant", "People: rank", "People: rating"]
     assert rows[0][0] == "alpha"
+
+
+def test_what_length_has_to_do_with_winning_is_shown_when_rating_ends(client, tables):
+    addresses = "/studies/small/raters/", "/studies/small/raters/judge:strict/"
+    assert all(WITHHELD not in text(client.get(address)) for address in addresses)
+    tables.study.closed_at = None
+    tables.study.save()
+    for address in addresses:
+        page = text(client.get(address))
+        assert WITHHELD in page
+        assert "longer" not in page.replace(WITHHELD, "")
+        assert "length-words" not in page
 
 
 def test_a_category_has_its_own_numbers(client, tables):
