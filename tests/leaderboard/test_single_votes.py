@@ -59,9 +59,6 @@ class OpenStudy:
                 make.make_pair(prompt=prompt, first=one, second=other)
                 for one, other in itertools.combinations(texts, 2)
             ]
-        judge = make.make_rater(kind="judge", slug="judge", name="A judge")
-        for number, pair in enumerate(itertools.chain(*self.pairs.values())):
-            make.make_comparison(pair=pair, rater=judge, rating=1 + number % 8)
         self.me = make.make_member(self.study)
         self.others = [make.make_member(self.study) for _ in range(4)]
 
@@ -73,6 +70,12 @@ class OpenStudy:
 
     def rate(self, rater: Rater, pair: Pair, rating: int) -> Assignment:
         return _said(make.make_assignment(pair=pair, rater=rater), Rating(points=8, rating=rating))
+
+    def a_judge_says(self) -> None:
+        """Of every pair, as an import."""
+        judge = make.make_rater(kind="judge", slug="judge", name="A judge")
+        for number, pair in enumerate(itertools.chain(*self.pairs.values())):
+            make.make_comparison(pair=pair, rater=judge, rating=1 + number % 8)
 
     def swap_texts(self) -> None:
         """Every model writes what another one wrote; what raters said is still about the models."""
@@ -119,6 +122,7 @@ def shared(shared_rows: None, rounds: None) -> Iterator[OpenStudy]:
         found = OpenStudy()
         for category in found.pairs:
             found.others_say(category)
+        found.a_judge_says()
         services.refresh(found.study)
         yield found
 
@@ -395,8 +399,8 @@ def test_a_closed_study_counts_all_and_an_operators_too(rated: OpenStudy) -> Non
     services.refresh_if_stale(rated.study)
     closed = Snapshot.objects.newest(rated.study)
     assert closed.counts["waiting"] is None
-    assert closed.counts["comparisons"] == 25
+    assert closed.counts["comparisons"] == 61
     rated.study.closed_at = None
     rated.study.save()
     reopened = services.refresh(rated.study).snapshot
-    assert reopened.counts["comparisons"] == 25  # what was shown stays
+    assert reopened.counts["comparisons"] == 61  # what was shown stays
