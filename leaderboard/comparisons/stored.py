@@ -24,9 +24,10 @@ def packing(study: Study, rows: Rows, people: frozenset[int]) -> Callable[[], by
 
 
 def store(study: Study, payload: bytes) -> None:
-    ComparisonIndex.objects.update_or_create(
-        study=study, defaults={"version": uuid4().hex, "payload": payload}
-    )
+    made = {"version": uuid4().hex, "payload": payload}
+    # Without reading the old one, which is as large.
+    if not ComparisonIndex.objects.filter(study=study).update(**made):
+        ComparisonIndex.objects.create(study=study, **made)
 
 
 def newest(study: Study) -> Index | None:

@@ -116,8 +116,14 @@ def _make(study: Study, anew: bool) -> Outcome:
     """Compute and publish; again where a rating that was to be counted is changed meanwhile."""
     for _ in range(ATTEMPTS - 1):
         with suppress(publication.ReopenedError):
-            return _publish(study, *_compute(study, anew))
-    return _publish(study, *_compute(study, anew))
+            return _made(study, anew)
+    return _made(study, anew)
+
+
+def _made(study: Study, anew: bool) -> Outcome:
+    computed = _compute(study, anew)
+    _give_back()  # the index is copied several times on its way to PostgreSQL
+    return _publish(study, *computed)
 
 
 def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], bytes, publication.Due]:
