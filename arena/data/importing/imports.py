@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from arena.audit.recording import Kind, record
 from arena.data.formats import catalogue
@@ -50,6 +50,7 @@ TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
 
 CHUNK: Final = 1000  # records written at a time
 CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand texts may exceed the memory
+MANY: Final = 10_000  # records that change how the database should look for rows
 Progress = Callable[[int, Place, float], None]
 """Called with records so far, place of the last, and share of bytes read."""
 
@@ -137,7 +138,18 @@ def import_records(
             record(Kind.IMPORTED, by, report.added, study=study)
         else:
             transaction.set_rollback(True)
+    if report.applied and report.records >= MANY:
+        _count_rows()
     return report
+
+
+def _count_rows() -> None:
+    """Have PostgreSQL see how large its tables are. By itself it does so within a minute, but the leaderboard is
+    computed at once, and that of a million ratings took 5 minutes instead of 20 s.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
 
 
 def _texts(slug: str, data_set: DataSet | None) -> dict[str, str]:
