@@ -1,6 +1,7 @@
 """What docs/llmfao.md shows, computed from the public data: ratings, rankings and the tables made of them."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -21,7 +22,7 @@ STYLE = ("length", "markdown")
 METHODS = {
     "Elo": ELO,
     "Elo as in the study": STUDY_ELO,
-    "Elo, ties off": Method(ties=False),
+    "Elo, ties off": Method(ties=False, rounds=None),
     "Bradley-Terry": BRADLEY_TERRY,
     "Bradley-Terry, ties off": replace(FIT, ties=False),
     "Davidson": Method(name="davidson", rounds=None),
@@ -40,7 +41,7 @@ TELLING = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Votes:
     """Ratings by one kind of rater, with the names of the contestants."""
 
@@ -52,6 +53,7 @@ class Votes:
         players = opinions.present()
         return cls(players.names, players.ratings(pair_style(study).covariates(players)))
 
+    @cache  # noqa: B019 - kept as long as the process of a test
     def ranked(self, method):
         return rank_ratings(self.ratings, self.names, method)
 
@@ -137,9 +139,13 @@ def certainty_table(people, found):
     rows = []
     for label in ("Elo", "Elo as in the study", "Bradley-Terry"):
         for drawn in ("games", "raters"):
-            rows.append(certainty_row(label, drawn, people.ranked(replace(METHODS[label], resample=drawn))))
+            rows.append(
+                certainty_row(
+                    label, drawn, people.ranked(replace(METHODS[label], resample=drawn, robustness=False))
+                )
+            )
         rows.append(certainty_row(label, "prompts", found[label]))
-    sandwich = people.ranked(replace(BRADLEY_TERRY, intervals="sandwich"))
+    sandwich = people.ranked(replace(BRADLEY_TERRY, intervals="sandwich", robustness=False))
     rows.append(certainty_row("Bradley-Terry, sandwich", "prompts", sandwich))
     numbers = ["mean half-width", "P(GPT 4 first)", "best rank 1", "told apart"]
     return table(["people's ratings by", "resampled", *numbers], rows, left=2)

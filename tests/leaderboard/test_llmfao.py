@@ -25,10 +25,10 @@ from leaderboard.snapshots.presentation import findings
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Setting
 from leaderboard.standings.page import Board
-from leaderboard.stats import Method, plan_from_data, rank_ratings
+from leaderboard.stats import Method, plan_from_data
 from leaderboard.terminal.options import opinions_chosen
 from tests.leaderboard import llmfao_page as llmfao
-from tests.leaderboard.files.test_tables import copied, every_standing
+from tests.leaderboard.files.test_tables import copied, what_is_ranked
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
 from tests.leaderboard.reading import printed
 
@@ -49,6 +49,17 @@ def shared(shared_rows, reference_data):
 @pytest.fixture
 def study(shared):
     return deepcopy(shared)
+
+
+@pytest.fixture(scope="module")
+def read(shared):
+    """The opinions of each kind of rater."""
+    return {rater: opinions_chosen(shared, rater, "")[0] for rater in LABELS}
+
+
+@pytest.fixture(scope="module")
+def everything(shared, read):
+    return {rater: Votes.read(shared, own) for rater, own in read.items()}
 
 
 def said_of_votes(people):
@@ -102,10 +113,8 @@ def said_of_anchoring(rankings):
         yield f"{votes:,.0f} with {each.data.judges[0]} (power {each.found.power:.2f})"
 
 
-def computed(study):
+def computed(study, read, everything):
     """Everything the page must hold: its tables, and the lines it says."""
-    read = {rater: opinions_chosen(study, rater, "")[0] for rater in LABELS}
-    everything = {rater: Votes.read(study, own) for rater, own in read.items()}
     crowd = np.unique(read[PEOPLE].rows["pair"])
     shared = {r: replace(own, rows=own.rows[np.isin(own.rows["pair"], crowd)]) for r, own in read.items()}
     same = {rater: Votes.read(study, own) for rater, own in shared.items()}
@@ -133,8 +142,8 @@ def computed(study):
     }
 
 
-def test_the_page_is_what_the_data_say(study):
-    found = computed(study)
+def test_the_page_is_what_the_data_say(study, read, everything):
+    found = computed(study, read, everything)
     for name, text in found.items():
         print(f"\n{name}:\n{text}")
     page = PAGE.read_text()
@@ -144,12 +153,8 @@ def test_the_page_is_what_the_data_say(study):
     assert [line for line in said if line not in flowing] == []
 
 
-def test_the_readme_shows_the_first_ten_of_the_board(study):
-    chosen = {label: opinions_chosen(study, rater, "")[0].present() for rater, label in LABELS.items()}
-    elo = replace(llmfao.ELO, robustness=False)
-    board = llmfao.board_table(
-        {label: rank_ratings(own.ratings(), own.names, elo) for label, own in chosen.items()}
-    )
+def test_the_readme_shows_the_first_ten_of_the_board(everything):
+    board = llmfao.board_table({LABELS[rater]: own.ranked(llmfao.ELO) for rater, own in everything.items()})
     print(f"\n{board}")
     assert board in README.read_text()
 
@@ -184,9 +189,9 @@ def test_people_and_judges_stand_side_by_side(study, client):
 
 
 def test_a_round_trip_through_files_changes_no_standings(study, tmp_path):
-    before = every_standing(study)
+    before = what_is_ranked(study)
     assert {key.split()[0] for key in before} == set(FILES)
-    assert every_standing(copied(study, "csv", tmp_path)) == before
+    assert what_is_ranked(copied(study, "csv", tmp_path)) == before
 
 
 def votes(folder, name):
