@@ -14,9 +14,12 @@ SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text()
 
 def variables_read(path: Path) -> set[str]:
     """Names of the environment variables a module reads through environs or os.environ."""
+    text = path.read_text()
+    if "env." not in text and "environ" not in text:
+        return set()
     return {
         node.args[0].value
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and ast.unparse(node.func.value) in {"env", "os.environ"}

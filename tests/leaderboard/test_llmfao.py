@@ -27,6 +27,7 @@ from leaderboard.snapshots.settings import Setting
 from leaderboard.standings.page import Board
 from leaderboard.stats import Method, plan_from_data
 from leaderboard.terminal.options import opinions_chosen
+from tests.arena.data.test_reference_data import LLMFAO, check_stored
 from tests.leaderboard import llmfao_page as llmfao
 from tests.leaderboard.files.test_tables import copied, what_is_ranked
 from tests.leaderboard.llmfao_page import FIT, GPT4, GPT35, LABELS, METHODS, ORDINAL, PEOPLE, Votes
@@ -140,6 +141,10 @@ def computed(study, read, everything):
         "effects": llmfao.effect_table(everything),
         "said": "\n".join(said),
     }
+
+
+def test_the_study_holds_the_data(study, reference_data):
+    check_stored(study, reference_data, LLMFAO)
 
 
 def test_the_page_is_what_the_data_say(study, read, everything):

@@ -1,14 +1,13 @@
 """The command: what it prints, where, and its exit code."""
 
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connections
 
+from arena.management.commands import import_data
 from arena.models import Comparison, Completion, Pair, Prompt, Rater, Study
 from tests.arena.data.formats.reading import write_lines
 
@@ -113,12 +112,14 @@ def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
     assert err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
 
 
-def test_the_process_ends_with_exit_code_1(tmp_path: Path) -> None:
-    """Nothing but a real process shows the exit code; the path is refused before any table is needed."""
-    command = [sys.executable, "manage.py", "import_data", "greetings", str(tmp_path), "--format", "zip"]
-    done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith('CommandError: "zip" is no format')
+def test_a_command_that_fails_ends_with_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's own
+    with pytest.raises(SystemExit) as ended:
+        import_data.Command().run_from_argv(["manage.py", "import_data", "x", str(tmp_path), "--format=zip"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.startswith('CommandError: "zip" is no format')
 
 
 TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "--map", "second=right")

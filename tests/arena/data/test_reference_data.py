@@ -1,4 +1,7 @@
-"""Every file of the public reference data is imported with its counts, or listed with why it is no data."""
+"""Every file of the public reference data is imported with its counts, or listed with why it is no data.
+
+LLMFAO and WILDBENCH are checked where their studies are used, because their imports take long.
+"""
 
 from fnmatch import fnmatch
 from pathlib import Path
@@ -10,6 +13,7 @@ from arena.data.formats.catalogue import ABOUT, gather
 from arena.data.formats.files import About
 from arena.data.formats.reading import Kind
 from arena.data.formats.table import ColumnMapping
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
 from arena.models import Answer, Comparison, Completion, Pair, Question, Rater, Score, Study
 
@@ -51,8 +55,8 @@ class DataSet(NamedTuple):
 
 CHECKED: Final = About(contestant="GPT-4", judge="a-judge")
 
+WILDBENCH: Final = DataSet(("wildbench/*.jsonl",), Found(6, 1024, 6143, judges=2, scores=12_276))
 JUDGE_DATA: Final = (
-    DataSet(("wildbench/*.jsonl",), Found(6, 1024, 6143, judges=2, scores=12_276)),
     DataSet(
         ("infobench/ko_easy.gpt-4.jsonl",),
         Found(1, 252, 252, judges=1, unscored=1, subsets=1, questions=690, yes=567, no=118),
@@ -67,6 +71,10 @@ JUDGE_DATA: Final = (
     ),
 )
 
+LLMFAO: Final = DataSet(
+    ("llmfao/*.jsonl", "llmfao/*.csv"),
+    Found(70, 19 + 7, 1133 + 2 * 7, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
+)
 DATA: Final = (
     DataSet(("evalica/food.csv",), Found(5, 1, 5, people=1, comparisons=30), VOTES),
     DataSet(("evalica/simple.csv",), Found(5, 1, 5, people=1, comparisons=16), VOTES),
@@ -85,10 +93,6 @@ DATA: Final = (
     DataSet(
         ("llmbar/*.json",),
         Found(0, 419, 838, judges=15, comparisons=15 * 2 * 234, unscored=2 * 2, gold=419, subsets=5),
-    ),
-    DataSet(
-        ("llmfao/*.jsonl", "llmfao/*.csv"),
-        Found(70, 19 + 7, 1133 + 2 * 7, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
     ),
     DataSet(("self-instruct/*.jsonl",), Found(7, 252, 7 * 252, empty=51)),
     DataSet(("vicuna-blog-eval/*.jsonl",), Found(7, 80, 5 * 80, empty=1, judges=1, comparisons=5 * 80)),
@@ -135,14 +139,23 @@ def found_in(study: Study) -> Found:
     )
 
 
-def check(folder: Path, data: DataSet) -> None:
-    paths = files_of(folder, data.patterns)
+def read(name: str, folder: Path, data: DataSet) -> ImportReport:
+    """Import a data set into the study of that name."""
     format_name = "table" if data.mapping else ""
-    report = import_files("study", paths, format_name=format_name, mapping=data.mapping, about=data.about)
-    assert report.errors == []
-    assert found_in(Study.objects.get(slug="study")) == data.found
-    again = import_files("study", paths, format_name=format_name, mapping=data.mapping, about=data.about)
+    paths = files_of(folder, data.patterns)
+    return import_files(name, paths, format_name=format_name, mapping=data.mapping, about=data.about)
+
+
+def check_stored(study: Study, folder: Path, data: DataSet) -> None:
+    """The study holds the data set, and importing it again adds nothing."""
+    assert found_in(study) == data.found
+    again = read(study.slug, folder, data)
     assert (again.errors, again.written) == ([], 0)
+
+
+def check(folder: Path, data: DataSet) -> None:
+    assert read("study", folder, data).errors == []
+    check_stored(Study.objects.get(slug="study"), folder, data)
 
 
 @pytest.mark.django_db
@@ -158,7 +171,7 @@ def test_what_comes_of_the_files_about_judges(judge_data: Path, data: DataSet) -
 
 
 def test_every_file_is_data_or_listed_as_none(reference_data: Path) -> None:
-    patterns = [pattern for data in DATA for pattern in data.patterns]
+    patterns = [pattern for data in (*DATA, LLMFAO) for pattern in data.patterns]
     everything = set(files_of(reference_data, ("*",)))
     data, none = (set(files_of(reference_data, tuple(which))) for which in (patterns, NO_DATA))
     assert everything == data | none
@@ -169,7 +182,7 @@ def test_every_file_is_data_or_listed_as_none(reference_data: Path) -> None:
     "folder", ["fastchat", "infobench", "llmbar", "llmfao", "self-instruct", "vicuna-blog-eval"]
 )
 def test_a_folder_brings_all_its_data(reference_data: Path, folder: str) -> None:
-    patterns = tuple(pattern for data in DATA for pattern in data.patterns)
+    patterns = tuple(pattern for data in (*DATA, LLMFAO) for pattern in data.patterns)
     inside = {path for path in files_of(reference_data, patterns) if reference_data / folder in path.parents}
     assert {source.file.path for source in gather([reference_data / folder]).sources} == inside
 

@@ -144,9 +144,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("prepared")
     (folder / "prompts.jsonl").write_text('{"id": "rain", "instruction": "Write a line about rain."}\n')
     migrate(folder / "arena.sqlite3", partial(manage, VAR_DIR=str(folder)))
-    for command in (["import_data", "small", str(folder / "prompts.jsonl")], ["prepare"]):
-        done = manage(*command, VAR_DIR=str(folder))
-        assert done.returncode == 0, done.stderr
+    both = "from django.core.management import call_command as call; call({!r}, {!r}, {!r}); call({!r})"
+    command = both.format("import_data", "small", str(folder / "prompts.jsonl"), "prepare")
+    done = manage("shell", "--no-imports", "-c", command, VAR_DIR=str(folder))
+    assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
 

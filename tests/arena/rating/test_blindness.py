@@ -145,6 +145,8 @@ def site_addresses(study: Study) -> Iterator[str]:
 def test_a_private_study_gives_its_raters_no_names_on_any_page(client: Client, study: Study) -> None:
     answered = Counter[int]()
     for address in site_addresses(study):
+        if study.tasks != TASKS[0] and study.slug not in address:
+            continue  # looked at with the other tasks, of which it knows nothing
         response = client.get(address)
         answered[response.status_code] += 1
         assert not [secret for secret in SECRETS if secret in everything(response).lower()], address

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -238,6 +239,7 @@ DRAWS = 100_000
 CHANCE = 4 * 0.5 / DRAWS**0.5  # four standard errors of a share of so many fair throws
 
 
+@cache
 def orders() -> list[bool]:
     return [choose_order(seed) for seed in range(DRAWS)]
 
@@ -264,7 +266,7 @@ def test_who_knows_all_own_past_orders_guesses_the_next_no_better_than_chance() 
 
 def test_the_order_depends_on_the_seed_alone_and_not_on_what_else_the_seed_draws() -> None:
     told = orders()
-    assert told == orders()
+    assert told[:1000] == [choose_order(seed) for seed in range(1000)]
     drawn = [random.Random(seed).random() for seed in range(DRAWS)]
     for share in (0.05, 0.5, 0.95):  # a hidden repeat or check is drawn where the first number is below it
         chosen = [swapped for swapped, first in zip(told, drawn, strict=True) if first < share]

@@ -6,6 +6,7 @@ from django.core.management import CommandError, call_command
 
 from arena.models import Score
 from tests import factories
+from tests.arena.data.test_reference_data import WILDBENCH, check_stored
 from tests.leaderboard.scores.studies import scored_study, wildbench
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,9 @@ def found(study, *options):
 
 
 def test_two_judges_on_real_texts(judge_data):
-    content = found(wildbench(judge_data))
+    study = wildbench(judge_data)
+    check_stored(study, judge_data, WILDBENCH)
+    content = found(study)
     (both,) = content["agreement"]
     assert [both[name] for name in ("texts", "pearson", "spearman", "kendall")] == [
         6133,
