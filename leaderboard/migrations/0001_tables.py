@@ -6,6 +6,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from arena.models.tables import CreateModels
+
 
 class Migration(migrations.Migration):
 
@@ -27,7 +29,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateModels([
         migrations.CreateModel(
             name='Snapshot',
             fields=[
@@ -188,4 +190,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('rater', 'pair'), name='instance_tagged_once')],
             },
         ),
-    ]
+    ])]
