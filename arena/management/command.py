@@ -4,6 +4,7 @@ from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, OutputWrapper
 
+from arena.process.checks import SETTINGS
 from arena.texts.visible import visible
 
 
@@ -22,6 +23,8 @@ class Output(OutputWrapper):
 
 class ArenaCommand(BaseCommand):
     """What every command of the arena is."""
+
+    requires_system_checks = [SETTINGS]  # Django's are for those who develop, and load every page
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any) -> None:
         super().__init__(stdout, stderr, **options)

@@ -10,11 +10,14 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from kombu.transport import TRANSPORT_ALIASES
 
+SETTINGS: Final = "settings"
+"""The tag of checks of an operator's settings."""
+
 SEVERAL_MIGRATIONS: Final = "a72d8362"
 """The last commit with the migrations that one of each app replaces."""
 
 
-@register()
+@register(SETTINGS)
 def check_arena_url(**_: Any) -> list[CheckMessage]:
     url = urlsplit(settings.ARENA_URL)
     if url.scheme in {"http", "https"} and url.hostname:
@@ -28,7 +31,7 @@ def check_arena_url(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
+@register(SETTINGS)
 def check_judge_endpoints(**_: Any) -> list[CheckMessage]:
     hint = "Name hosts, such as llm.example.org, or addresses, such as https://llm.example.org/v1."
     return [
@@ -49,7 +52,7 @@ def _names_a_host(entry: str) -> bool:
 SHORTEST_KEY = 32
 
 
-@register()
+@register(SETTINGS)
 def check_broker(**_: Any) -> list[CheckMessage]:
     scheme = settings.CELERY_BROKER_URL.partition("://")[0]
     transport = scheme.partition("+")[0]  # redis+socket:// names a Unix socket
@@ -62,7 +65,7 @@ def check_broker(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
+@register(SETTINGS)
 def check_worker(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if settings.EMBEDDED_WORKER and settings.WEB_WORKERS > 1:
@@ -85,7 +88,7 @@ def check_worker(**_: Any) -> list[CheckMessage]:
     return found
 
 
-@register()
+@register(SETTINGS)
 def check_production(**_: Any) -> list[CheckMessage]:
     if not settings.PRODUCTION:
         return []

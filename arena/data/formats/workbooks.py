@@ -6,9 +6,6 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import openpyxl
-from openpyxl.utils.escape import unescape
-
 MAX_ROWS: Final = 1_048_576  # of a sheet
 MAX_AT_ONCE: Final = 50 * 1024 * 1024  # unpacked bytes of what is read at once: all but the sheets
 MAX_STYLES: Final = 5 * 1024 * 1024  # of these, what takes many times its size in memory
@@ -41,6 +38,8 @@ def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterato
 
     ``limit`` is the most that the file may unpack to, in bytes. Raises WorkbookError.
     """
+    import openpyxl  # takes a tenth of a second, which every start would wait for
+
     _check_size(path, limit)
     try:
         # A path would have to end in .xlsx.
@@ -56,6 +55,8 @@ def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterato
 
 
 def _rows(book: Any, sheets: list[str], wanted: str) -> Iterator[SheetRow]:
+    from openpyxl.utils.escape import unescape
+
     if not book.worksheets:
         raise WorkbookError("the workbook has no sheet")
     found = {sheet.title: sheet for sheet in book.worksheets}
@@ -69,7 +70,7 @@ def _rows(book: Any, sheets: list[str], wanted: str) -> Iterator[SheetRow]:
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > MAX_ROWS:
             raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
-        cells = [_text(value) for value in values]
+        cells = [unescape(value) if isinstance(value, str) else cell_text(value) for value in values]
         while cells and not cells[-1]:
             del cells[-1]
         yield SheetRow(number, cells, min(1.0, number / last) if last else 0.0)
@@ -108,7 +109,3 @@ def cell_text(value: Any) -> str:
     if isinstance(value, timedelta):
         value = value.total_seconds()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _text(value: Any) -> str:
-    return unescape(value) if isinstance(value, str) else cell_text(value)
