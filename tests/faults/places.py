@@ -143,7 +143,7 @@ class Place:
 
     def make_tables(self) -> None:
         """What has to be there before anything is stored or started."""
-        self.manage("migrate", "--verbosity=0")
+        self.manage("migrate", "--verbosity=0", "--skip-checks")
 
     def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command of manage.py to its end, however it ends."""
@@ -233,10 +233,6 @@ class Production(Place):
         }
         super().__init__(folder, port, {**needed, **environment})
         self._workers: list[subprocess.Popen[bytes]] = []
-
-    def make_tables(self) -> None:
-        self.manage("collectstatic", "--verbosity=0", "--no-input")
-        super().make_tables()
 
     def start(self) -> None:
         self._workers = [self._start_worker() for _ in range(self.WORKERS)]
