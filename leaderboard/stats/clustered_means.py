@@ -4,6 +4,8 @@ The variance is the jackknife's over prompts (Tukey 1958), with Student's t. Sha
 (1927) at the effective number of observations p(1 - p) / variance (cf. Korn and Graubard 1998).
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -68,9 +70,20 @@ def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimat
 
 def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate:
     """The share of points won; without an interval for a single prompt."""
-    value, error, n, prompts = _jackknife(won, count)
-    if value is None or error is None:
-        return Estimate(n, prompts, value)
+    return mean_of_shares([(won, count)], level)
+
+
+def mean_of_shares(parts: Sequence[tuple[FloatArray, FloatArray]], level: float) -> Estimate:
+    """The unweighted mean of the shares of several sets of prompts, each as points won and their number.
+
+    Undefined where a set is empty, and without an interval where one has a single prompt.
+    """
+    found = [_jackknife(won, count) for won, count in parts]
+    n, prompts = sum(each[2] for each in found), sum(each[3] for each in found)
+    shares, errors = (np.array([each[place] for each in found], dtype=np.float64) for place in (0, 1))
+    value, error = float(shares.mean()), float(np.sqrt((errors**2).sum())) / len(found)
+    if math.isnan(error):
+        return Estimate(n, prompts, None if math.isnan(value) else value)
     spread = value * (1.0 - value)
     effective = min(float(n), spread / max(error, _NO_ERROR) ** 2) if spread > 0 else float(prompts)
     low, high = wilson(value, effective, student_reach(prompts, level))

@@ -1,6 +1,6 @@
 """What needs no judge: verdicts by place, length or lot, and people, who bound what a judge can reach."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import bdtrik, ndtri
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.clustered_means import mean_of_shares, share_estimate
 from leaderboard.stats.gold import (
     FIRST,
     NOT_ASKED,
@@ -75,68 +76,99 @@ def _quantile(p: float, n: int) -> float:
     return float(np.ceil(bdtrik(p, n, 0.5))) if n else 0.0
 
 
-@dataclass(frozen=True)
-class PeopleFigures(Result):
-    """People against each other on the ``n`` instances that several of them rated.
-
-    ``agreement``: how often two people say the same about an instance. ``accuracy``: how often one person is
-    right; for gold that is their own majority, by the majority of the others. ``kappas``: of every two people
-    with their numbers.
-    """
-
-    n: int
-    people: int
-    accuracy: float | None
-    agreement: float | None
-    alpha: float | None
-    kappas: tuple[tuple[int, int, int, float | None], ...]
-
-
 def majority(counts: IntArray) -> IntArray:
     """The commonest verdict of each instance, from ``gold.counted``; TIE where several are as common."""
     most = counts == counts.max(axis=1, keepdims=True)
     return np.where(most.sum(axis=1) > 1, TIE, FIRST - counts.argmax(axis=1))
 
 
-def among_people(verdicts: IntArray, rule: Rule, gold: IntArray | None = None) -> PeopleFigures:
-    """From verdicts (people, instances), NOT_ASKED for gaps; without ``gold``, by the majority of the others.
+@dataclass(frozen=True)
+class PeopleFigures(Result):
+    """People against each other on the ``n`` instances that several of them rated.
 
-    A majority without a side judges nobody.
+    ``accuracy``: how often one person is right, from ``low`` to ``high``; if gold is their own majority,
+    by the majority of the others. ``agreement``: how often two people say the same about an instance.
+    ``kappas``: of every two people with their numbers.
     """
-    counts = counted(verdicts)
-    each = counts.sum(axis=1)
-    several = each > 1
-    rated = is_scored(verdicts)
-    own = rated & several
-    alike = (counts[several] * (counts[several] - 1)).sum()
-    possible = (each[several] * (each[several] - 1)).sum()
-    earned = [_earned(row, counts, mine, rule, gold) for row, mine in zip(verdicts, own, strict=True)]
-    right = np.concatenate(earned) if earned else np.empty(0)
-    busiest = np.argsort(-own.sum(axis=1), kind="stable")[:MOST_PEOPLE].tolist()
-    kappas = []
-    for one, other in combinations(sorted(busiest), 2):
-        shared = rated[one] & rated[other]
-        if shared.any():
-            kappa = cohen_kappa(verdicts[one][shared], verdicts[other][shared])
-            kappas.append((one, other, int(shared.sum()), kappa))
-    return PeopleFigures(
-        n=int(several.sum()),
-        people=int(own.any(axis=1).sum()),
-        accuracy=float(right.mean()) if len(right) else None,
-        agreement=float(alike / possible) if possible else None,
-        alpha=nominal_alpha(counts),
-        kappas=tuple(kappas),
-    )
+
+    n: int
+    people: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    agreement: float | None
+    agreement_low: float | None
+    agreement_high: float | None
+    alpha: float | None
+    kappas: tuple[tuple[int, int, int, float | None], ...]
+
+
+class AmongPeople:
+    """People against each other, from verdicts (people, instances), NOT_ASKED for gaps.
+
+    Without ``gold``, each is judged by the majority of the others; one without a side judges nobody.
+    """
+
+    def __init__(self, verdicts: IntArray, rule: Rule, gold: IntArray | None = None) -> None:
+        self._verdicts, self._counts = verdicts, counted(verdicts)
+        self._several = self._counts.sum(axis=1) > 1
+        self._own = is_scored(verdicts) & self._several
+        self._earned = [
+            _earned(row, self._counts, mine, rule, gold)
+            for row, mine in zip(verdicts, self._own, strict=True)
+        ]
+
+    @property
+    def right(self) -> tuple[FloatArray, FloatArray]:
+        """Credits of people by instance, and how many they could have got."""
+        earned = np.array(self._earned).reshape(self._verdicts.shape)
+        return np.nansum(earned, axis=0), (~np.isnan(earned)).sum(axis=0).astype(np.float64)
+
+    @property
+    def alike(self) -> tuple[FloatArray, FloatArray]:
+        """Pairs of people by instance that say the same, and all."""
+        counts = self._counts[self._several].astype(np.float64)
+        each = counts.sum(axis=1)
+        return (counts * (counts - 1)).sum(axis=1), each * (each - 1)
+
+    def figures(self, level: float) -> PeopleFigures:
+        right, alike = (share_estimate(*part, level) for part in (self.right, self.alike))
+        return PeopleFigures(
+            int(self._several.sum()),
+            int(self._own.any(axis=1).sum()),
+            right.value,
+            right.low,
+            right.high,
+            alike.value,
+            alike.low,
+            alike.high,
+            nominal_alpha(self._counts),
+            tuple(self._kappas()),
+        )
+
+    def _kappas(self) -> Iterator[tuple[int, int, int, float | None]]:
+        rated = is_scored(self._verdicts)
+        busiest = np.argsort(-self._own.sum(axis=1), kind="stable")[:MOST_PEOPLE].tolist()
+        for one, other in combinations(sorted(busiest), 2):
+            shared = rated[one] & rated[other]
+            if shared.any():
+                kappa = cohen_kappa(self._verdicts[one][shared], self._verdicts[other][shared])
+                yield one, other, int(shared.sum()), kappa
+
+
+def mean_of_people(found: Sequence[AmongPeople], level: float) -> dict[str, float | None]:
+    """Accuracy and agreement with their intervals, on average over subsets."""
+    right = mean_of_shares([each.right for each in found], level)
+    alike = mean_of_shares([each.alike for each in found], level)
+    return {"accuracy": right.value, "low": right.low, "high": right.high, **alike.named("agreement")}
 
 
 def _earned(
     row: IntArray, counts: IntArray, mine: BoolArray, rule: Rule, gold: IntArray | None
 ) -> FloatArray:
-    """The credits of one person on their instances against the gold, or the majority of the others."""
-    said = row[mine]
-    if gold is None:
-        held = majority(counts[mine] - counted(said[None]))
-        said, held = said[held != TIE], held[held != TIE]
-    else:
-        held = gold[mine]
-    return points(said, held, rule)
+    """The credits of one person by instance, NaN without, against the gold or the majority of the others."""
+    held = majority(counts - counted(row[None])) if gold is None else gold
+    judged = mine & (held != TIE) if gold is None else mine
+    found = np.full(len(row), np.nan)
+    found[judged] = points(row[judged], held[judged], rule)
+    return found

@@ -20,7 +20,7 @@ from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.gold import Judged, Rule, mean_of
 from leaderboard.stats.gold_averages import groups
-from leaderboard.stats.gold_baselines import BASELINES, among_people, chance
+from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
 from leaderboard.stats.plain_values import rounded
 from leaderboard.trust.matrix import matrix
 from leaderboard.trust.reading import (
@@ -204,23 +204,28 @@ def _baselines(trial: Trial) -> Iterator[dict[str, Any]]:
 
 def _people(trial: Trial) -> dict[str, Any]:
     """People against each other, named by pseudonyms."""
-    source, read = trial.asked.gold.source, trial.read
-    ids, found = people_of(read, source), []
+    source, read, level = trial.asked.gold.source, trial.read, trial.asked.level
+    ids = people_of(read, source)
+    everybody, found = [], []
     for pairs, gold in zip(trial.instances.comparable, trial.golds, strict=True):
         verdicts, people = of_people(read, ids, pairs)
         said = as_shown(read, ids, pairs, verdicts)
         held = as_shown(read, ids, pairs, gold) if source == LABELS else None
         named = [trial.known.names[pk] for pk in people]
-        figures = among_people(said, trial.asked.rule, held).as_dict()
+        among = AmongPeople(said, trial.asked.rule, held)
+        figures = among.figures(level).as_dict()
         figures["kappas"] = [
             {"one": named[one], "other": named[other], "n": n, "kappa": kappa}
             for one, other, n, kappa in figures["kappas"]
         ]
+        everybody.append(among)
         found.append(figures)
-    means = "accuracy", "agreement", "alpha"
-    return _parts(
-        trial, found, lambda subsets: {name: _mean([found[each] for each in subsets], name) for name in means}
-    )
+
+    def mean(subsets: Sequence[int]) -> dict[str, Any]:
+        shares: dict[str, Any] = rounded(mean_of_people([everybody[each] for each in subsets], level))
+        return shares | {"alpha": _mean([found[each] for each in subsets], "alpha")}
+
+    return _parts(trial, found, mean)
 
 
 def _lead(trial: Trial, subsets: Sequence[int]) -> dict[str, Any] | None:

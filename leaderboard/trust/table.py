@@ -38,10 +38,9 @@ def verdict(content: Content, part: str = "") -> tuple[str, str]:
         return "No judge has rated enough of these pairs to say how often it is right.", ""
     judges = {each["judge"]: each for each in content["judges"]}
     best = figures_of(judges[lead["judge"]], part)
-    ends = percent_range(best["low"], best["high"])
     subsets = len(content["parameters"]["subsets"])
     where = f" on {part}" if part else f", on average over {subsets} subsets" if subsets > 1 else ""
-    share = f"{percent(best['accuracy'])} of its ratings" + (f" ({ends})" if ends else "")
+    share = _sure(best, "accuracy", "low", "high", " of its ratings")
     first = f"{judges[lead['judge']]['label']} is right in {share}{where}"
     if lead["alike"]:
         first += f", but cannot be told apart from {counted(len(lead['alike']), 'other')}"
@@ -70,16 +69,22 @@ def _beside(content: Content, part: str) -> Iterator[str]:
     figures = {each["baseline"]: figures_of(each, part) for each in content["baselines"]}
     found = (lead_in(content, part) or {}).get("baseline")
     if found is not None:
-        right = figures[found["baseline"]]["accuracy"]
+        right = _sure(figures[found["baseline"]], "accuracy", "low", "high")
         name = BASELINES[found["baseline"]].removeprefix("Always ")
         beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
-        yield f"Always choosing {name} is right in {percent(right)}{beaten}"
+        yield f"Always choosing {name} is right in {right}{beaten}"
     people = figures.get(PEOPLE, {})
     if people.get("accuracy") is not None:
         by = "" if content["parameters"]["gold"] == LABELS else " by what the others say"
-        yield f"A person is right in {percent(people['accuracy'])}{by}"
+        yield f"A person is right in {_sure(people, 'accuracy', 'low', 'high')}{by}"
     if people.get("agreement") is not None:
-        yield f"Two people agree in {percent(people['agreement'])}"
+        yield f"Two people agree in {_sure(people, 'agreement', 'agreement_low', 'agreement_high')}"
+
+
+def _sure(figures: Content, name: str, low: str, high: str, of: str = "") -> str:
+    """A share with its interval, where it has one."""
+    ends = percent_range(figures.get(low), figures.get(high))
+    return f"{percent(figures[name])}{of}" + (f" ({ends})" if ends else "")
 
 
 def _outdone(content: Content) -> Iterator[str]:

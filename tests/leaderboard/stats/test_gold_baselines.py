@@ -2,10 +2,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, t
 
 from leaderboard.stats.gold import NOT_ASKED, Judged, Rule
-from leaderboard.stats.gold_baselines import BASELINES, among_people, baseline, chance, majority
+from leaderboard.stats.gold_baselines import (
+    BASELINES,
+    AmongPeople,
+    PeopleFigures,
+    baseline,
+    chance,
+    majority,
+    mean_of_people,
+)
 
 GOLD = np.array([1, 1, -1, -1])
 LONGER = np.array([1, -1, -1, 0])
@@ -46,17 +54,29 @@ def test_chance_of_a_mean():
     assert chance([np.empty(0, dtype=int)], Rule(), 95).accuracy is None
 
 
+def among_people(said: np.ndarray, gold: np.ndarray | None = None) -> PeopleFigures:
+    return AmongPeople(said, Rule(), gold).figures(95)
+
+
 def test_people_by_hand():
     gap = NOT_ASKED
     said = np.array([[1, 1, 0, 1], [1, -1, -1, gap], [-1, -1, -1, gap]])
-    found = among_people(said, Rule(), np.array([1, 1, -1, 1]))
+    found = among_people(said, np.array([1, 1, -1, 1]))
     # Pairs of people that agree: 1 of 3, 1 of 3, 1 of 3; the last instance was rated by one.
     assert (found.n, found.people, found.agreement) == (3, 3, pytest.approx(1 / 3))
     # 1 1 .5, 1 0 1, 0 0 1
     assert found.accuracy == pytest.approx(5.5 / 9)
+    # By instance 2 of 3, 1 of 3, 2.5 of 3; without each in turn 3.5, 4.5 and 3 of 6.
+    without = np.array([3.5, 4.5, 3]) / 6
+    error = np.sqrt(2 / 3 * ((without - without.mean()) ** 2).sum())
+    share = 5.5 / 9
+    reach, n = t.ppf(0.975, 2), min(9, share * (1 - share) / error**2)
+    middle = (share + reach**2 / (2 * n)) / (1 + reach**2 / n)
+    half = reach / (1 + reach**2 / n) * np.sqrt(share * (1 - share) / n + reach**2 / (4 * n**2))
+    assert (found.low, found.high) == pytest.approx((middle - half, middle + half))
     assert [(one, other, n) for one, other, n, _ in found.kappas] == [(0, 1, 3), (0, 2, 3), (1, 2, 3)]
     # Where the two others agree: -1 beside 1 1, 1 beside -1 -1, and 0 beside -1 -1.
-    assert among_people(said, Rule()).accuracy == pytest.approx((0 + 0 + 0.5) / 3)
+    assert among_people(said).accuracy == pytest.approx((0 + 0 + 0.5) / 3)
 
 
 def test_majority():
@@ -70,5 +90,24 @@ def test_majority():
 
 
 def test_of_nobody():
-    found = among_people(np.empty((0, 3), dtype=int), Rule(), np.ones(3, dtype=int))
+    found = among_people(np.empty((0, 3), dtype=int), np.ones(3, dtype=int))
     assert (found.n, found.people, found.accuracy, found.agreement, found.alpha) == (0, 0, None, None, None)
+
+
+def test_the_mean_over_subsets_has_the_error_of_independent_ones():
+    """With 95% intervals of 300 simulated studies, of two subsets that are not equally hard."""
+    rng = np.random.default_rng(11)
+    right, held = (0.6, 0.9), 0
+    for _ in range(300):
+        gold = np.ones(40, dtype=int)
+        said = [np.where(rng.random((3, 40)) < p, 1, -1) for p in right]
+        found = mean_of_people([AmongPeople(each, Rule(), gold) for each in said], 95)
+        held += found["low"] <= 0.75 <= found["high"]
+    assert binom.ppf(0.001, 300, 0.95) <= held <= binom.ppf(0.999, 300, 0.95)
+
+
+def test_the_mean_of_one_subset_is_that_subset():
+    said = np.array([[1, 1, 0, 1], [1, -1, -1, 1], [-1, -1, -1, 1]])
+    one, mean = AmongPeople(said, Rule(), np.ones(4, dtype=int)), ("accuracy", "low", "high", "agreement_low")
+    figures = one.figures(95)
+    assert [mean_of_people([one], 95)[name] for name in mean] == [getattr(figures, name) for name in mean]
