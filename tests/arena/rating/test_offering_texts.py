@@ -78,9 +78,9 @@ def test_pairs_come_before_texts_where_the_study_says_so() -> None:
 
 @pytest.mark.both_databases(False)
 def test_a_stored_seed_shuffles_the_texts_of_a_prompt_anew_for_each_rater_and_prompt() -> None:
-    study = texts_study(4, 6, tasks=["score"], ratings_per_pair_people=3)
+    study = texts_study(4, 6, tasks=["score"], ratings_per_pair_people=2)
     ways = set()
-    for _ in range(3):
+    for _ in range(2):
         done = answer_all(study, make.make_member(study))
         for _, some in groupby(done, lambda each: each.completion.prompt_id):
             of_prompt = list(some)
@@ -88,8 +88,8 @@ def test_a_stored_seed_shuffles_the_texts_of_a_prompt_anew_for_each_rater_and_pr
             shown = [each.completion_id for each in of_prompt]
             assert shown == sorted(shown, key=lambda pk: place(seed, pk))
             ways.add((seed, tuple(each.completion.contestant_id for each in of_prompt)))
-    assert len(ways) == len({seed for seed, _ in ways}) == 12
-    assert len({order for _, order in ways}) >= 8  # of 720; that fewer differ has a chance below 1e-6
+    assert len(ways) == len({seed for seed, _ in ways}) == 8
+    assert len({order for _, order in ways}) >= 5  # of 720; that fewer differ has a chance below 1e-6
 
 
 @pytest.mark.both_databases(False)

@@ -91,7 +91,7 @@ def test_every_question_is_asked_once_and_fences_what_others_wrote(configured: C
 
 
 @given(configured_protocols(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_questions_do_not_depend_on_replies(configured: ConfiguredProtocol, data: st.DataObject) -> None:
     asked, replies = ask(configured, PAIR)
     key = data.draw(st.sampled_from(sorted(asked)))
@@ -101,7 +101,7 @@ def test_questions_do_not_depend_on_replies(configured: ConfiguredProtocol, data
 
 
 @given(configured_protocols())
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_the_swapped_pair_gets_the_mirrored_verdict(configured: ConfiguredProtocol) -> None:
     there, back = (
         conversation.verdict(configured, ask(configured, pair_texts)[1]).rating
@@ -113,7 +113,7 @@ def test_the_swapped_pair_gets_the_mirrored_verdict(configured: ConfiguredProtoc
 
 
 @given(configured_protocols())
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_questions_about_less_than_the_pair_ignore_the_rest_of_it(configured: ConfiguredProtocol) -> None:
     there, _ = ask(configured, PAIR)
     other = PairTexts(PAIR.prompt, PAIR.input, PAIR.first, ["foreign, another"], PAIR.secret)

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from leaderboard.agreement.coefficients import agreement
 from leaderboard.refreshing import tables
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method
@@ -134,7 +135,7 @@ def test_agreement_of_two_kinds_of_raters_is_copied_while_neither_has_changed(ma
         made.rate("gamma", "beta", 8, prompt=1, rater=judge)
 
     def others(known):
-        found = tables.tables(opinions(made.study), FAST, known)
+        found = agreement(opinions(made.study), FAST, known)
         (strict,) = [json.loads(row.payload) for row in found if (row.kind, row.raters) == STRICT]
         return strict["within"], {each["raters"]: each["rows"] for each in strict["others"]}
 
