@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from leaderboard.stats.anchored_pairs import RatedPairs, balance, check_pairs
-from leaderboard.stats.anchored_result import Anchored, Counts, Estimate
+from leaderboard.stats.anchored_result import NO_ERROR, Anchored, Counts, Estimate
 from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood, climb
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.intervals import bounds
@@ -241,7 +241,8 @@ class _Spread:
         if self.prompts < 2:
             return np.full(influence.shape[1], np.nan)
         correction = self.prompts / (self.prompts - 1.0)
-        return np.asarray(np.sqrt(correction * (influence**2).sum(axis=0)) * POINTS_PER_UNIT)
+        error = np.sqrt(correction * (influence**2).sum(axis=0)) * POINTS_PER_UNIT
+        return np.where(error > NO_ERROR, error, np.nan)
 
 
 def _within_reach(pairs: RatedPairs) -> tuple[IntArray, BoolArray, int]:

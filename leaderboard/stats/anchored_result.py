@@ -12,6 +12,9 @@ from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, some_names
 from leaderboard.stats.separation import rank_upper_bound, ranks
 
+NO_ERROR: Final = 1e-9
+"""Points. A smaller standard error is rounding: all prompts say the same, which tells not how sure that is."""
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -85,9 +88,8 @@ class Anchored:
             raise ParameterError("no chain of pairs that people rated connects the two models")
         moved, prompts = self.influence[:, first] - self.influence[:, second], self.counts.human_prompts
         points = float(self.rating[first] - self.rating[second])
-        if prompts < 2:
-            return Difference(points, None, prompts)
-        return Difference(points, float(np.sqrt(prompts / (prompts - 1) * moved @ moved)), prompts)
+        error = float(np.sqrt(prompts / (prompts - 1) * moved @ moved)) if prompts > 1 else 0.0
+        return Difference(points, error if error > NO_ERROR else None, prompts)
 
     def beside_the_leader(self, order: Sequence[int]) -> list[int]:
         """Whom the leader of the first component cannot be told apart from, in this order."""

@@ -135,7 +135,7 @@ class TestByHand:
         study = make_study(rated=60)
         found = rate({**study, "judge": study["human"]})
         assert found.bias.value == pytest.approx([0] * 4, abs=1e-6)
-        assert found.bias.standard_error == pytest.approx([0] * 4, abs=1e-6)
+        assert np.isnan(found.bias.standard_error).all()
         assert (found.judge.standard_error > 1).all()
 
 
@@ -471,3 +471,12 @@ class TestResult:
         said = anchored_cautions(found, [*"klmn"])
         assert "do not look like a random part" in said[0]
         assert "other categories, p < 1e-06" in said[0]
+
+
+def test_prompts_that_all_say_the_same_give_no_interval():
+    """On three prompts people and judge both give the first three quarters, so no prompt moves anything."""
+    alike = {"a": [0] * 3, "b": [1] * 3, "human": [0.75] * 3, "judge": [0.75] * 3, "prompt": [0, 1, 2]}
+    found = rate(alike, 2)
+    assert found.rating - 1000 == pytest.approx([POINTS * np.log(3) / 2, -POINTS * np.log(3) / 2])
+    assert np.isnan([found.standard_error, found.low, found.high]).all()
+    assert found.difference(0, 1).ends(95) is None
