@@ -169,30 +169,34 @@ def test_a_changed_score_changes_the_tables_of_scores_alone(checked):
     assert all(each.startswith("scores") for each in verdict.differences)
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("inputs/checks.csv", (b"rater,repeat", b"rater,again")),
-        ("inputs/checks.csv", (b",yes,", b",perhaps,")),
-        ("inputs/checks.csv", (b"\n0,0,", b"\n7,0,")),
-        ("inputs/requirements.json", (b'"texts":[[', b'"texts":[],"t":[[')),
-        ("inputs/requirements.json", (b'"labels":["Style"]', b'"labels":5')),
-        ("inputs/scores.csv", (b"10.0,", b"nan,")),
-        ("inputs/scores.csv", (b"10.0,", b"-10.0,")),
-        ("inputs/scores.csv", (b"10.0,'-1.0", b"10.0,99")),
-        ("inputs/scored.json", (b"{", b"[{")),
-        ("inputs/features.csv", (b"text,turn", b"turn,text")),
-        ("inputs/features.csv", (b",'-0.1", b",inf")),
-        ("inputs/features.csv", (b",'-0.1", b",")),
-        ("inputs/features.csv", (b"mean_logprob,paper", b"mean_logprob,bounds")),
-    ],
+INVALID = (
+    ("inputs/checks.csv", (b"rater,repeat", b"rater,again")),
+    ("inputs/checks.csv", (b",yes,", b",perhaps,")),
+    ("inputs/checks.csv", (b"\n0,0,", b"\n7,0,")),
+    ("inputs/requirements.json", (b'"texts":[[', b'"texts":[],"t":[[')),
+    ("inputs/requirements.json", (b'"labels":["Style"]', b'"labels":5')),
+    ("inputs/scores.csv", (b"10.0,", b"nan,")),
+    ("inputs/scores.csv", (b"10.0,", b"-10.0,")),
+    ("inputs/scores.csv", (b"10.0,'-1.0", b"10.0,99")),
+    ("inputs/scored.json", (b"{", b"[{")),
+    ("inputs/features.csv", (b"text,turn", b"turn,text")),
+    ("inputs/features.csv", (b",'-0.1", b",inf")),
+    ("inputs/features.csv", (b",'-0.1", b",")),
+    ("inputs/features.csv", (b"mean_logprob,paper", b"mean_logprob,bounds")),
 )
-def test_invalid_checks_scores_and_features_are_refused(checked, name, change):
+"""A file, and what in it is replaced by what cannot be."""
+
+
+def test_invalid_checks_scores_and_features_are_refused(checked):
     made = io.BytesIO()
     make(checked, made)
-    changed = rebuilt(made, lambda file, content: content.replace(*change, 1) if file == name else content)
-    with pytest.raises(BundleError, match="in the bundle are invalid"):
-        recompute(Reader(changed))
+    for name, change in INVALID:
+
+        def spoil(file, content, name=name, change=change):
+            return content.replace(*change, 1) if file == name else content
+
+        with pytest.raises(BundleError, match="in the bundle are invalid"):
+            recompute(Reader(rebuilt(made, spoil)))
 
 
 def test_a_study_without_numbers_has_no_bundle():

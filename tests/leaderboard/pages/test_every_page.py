@@ -84,7 +84,7 @@ def test_the_number_of_queries_does_not_grow_with_the_study(client, made):
         return found
 
     before = queries()
-    for number in range(6):
+    for number in range(3):
         name = f"new {number}"
         made.contestants[name] = factories.make_contestant(study=made.study, name=name)
         made.prompts.append(factories.make_prompt(study=made.study, category=f"category {number}"))
