@@ -231,7 +231,7 @@ const Screen = (() => {
     }
     const undoButton = task().querySelector("button[name=undo]");
     if (undoButton) {
-      undoButton.disabled = progress.rated + progress.skipped === 0;
+      undoButton.disabled = !progress.can_undo;
     }
   }
 

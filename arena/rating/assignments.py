@@ -10,15 +10,26 @@ from django.db.models import Case, DateTimeField, F, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
+from arena.models import (
+    Assignment,
+    Comparison,
+    Completion,
+    Flag,
+    Membership,
+    Pair,
+    Purpose,
+    Rater,
+    Role,
+    Study,
+)
 from arena.models.comparisons import new_seed
 from arena.models.compiled import CompiledUpdate, given
-from arena.models.querysets import ComparisonQuerySet
+from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
 from arena.people.joining import rater_of
 from arena.rating import training
 from arena.rating.limits import Allowance, allowance
 from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
-from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more
+from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
 from arena.rating.publication import stays
@@ -270,17 +281,15 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
     and the study takes no more from this rater.
     """
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
-    done = done.exclude(purpose=Purpose.ADJUDICATION)
+    done = _finished(study, rater)
     if public_id is not None:
         done = done.named(public_id)
-    last = done.order_by(F("finished_at").desc(nulls_last=True), "-pk")
-    assignment = last.select_for_update(no_key=True).first()
+    assignment = done.select_for_update(no_key=True).first()
     if assignment:
         if stays(assignment):
             raise NotAllowedError(PUBLISHED)
-        if assignment.state == Assignment.State.SUBMITTED and is_swayed(locked, assignment):
-            raise NotAllowedError(SWAYED[assignment.kind])
+        if why := why_swayed(locked, assignment):
+            raise NotAllowedError(why)
         if assignment.state == Assignment.State.SKIPPED and (why := _why_no_more(locked, rater)):
             raise NotAllowedError(why)
         assignment.state = Assignment.State.CLAIMED
@@ -298,20 +307,47 @@ def _why_no_more(study: Study, rater: Rater) -> str:
 
 PUBLISHED: Final = "Your rating already counts on the leaderboard, so you can no longer change it."
 
+NAMED: Final = (
+    "You cannot change a rating after you have seen the names. Only what you skipped before that comes back."
+)
 SWAYED: Final[dict[str, str]] = {
-    Assignment.Kind.COMPARE: "You cannot change a rating after you have seen the names. "
-    "Only a skipped pair comes back.",
     Assignment.Kind.SCORE: "You cannot change a score after you have seen the requirements.",
     Assignment.Kind.CHECK: "You cannot change what you checked after you were asked for a score.",
 }
 
 
-def is_swayed(study: Study, answered: Assignment) -> bool:
-    """Whether a new answer would be given knowing more: the authors, or what else is asked about a text."""
-    if answered.kind == Assignment.Kind.COMPARE:
-        return study.reveal_names
-    mine = Assignment.objects.filter(rater=answered.rater_id, completion=answered.completion_id)
-    return mine.filter(kind__in=asked_later(study, answered.kind)).exists()
+def _finished(study: Study, rater: Rater) -> AssignmentQuerySet:
+    """What a rater answered or skipped, the last first."""
+    done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
+    last = F("finished_at").desc(nulls_last=True)
+    return done.exclude(purpose=Purpose.ADJUDICATION).order_by(last, "-pk")
+
+
+def is_last_swayed(study: Study, rater: Rater) -> bool:
+    """Whether ``undo`` would refuse to bring back what a rater did last because of what was shown since."""
+    if not study.reveal_names and not text_tasks(study):
+        return False
+    last = _finished(study, rater).first()
+    return last is not None and bool(why_swayed(study, last))
+
+
+def why_swayed(study: Study, finished: Assignment) -> str:
+    """Why a new answer would be swayed: by names, or by what else is asked about a text; empty if not."""
+    answered = finished.state == Assignment.State.SUBMITTED
+    if study.reveal_names and (answered if finished.pair_id else _knows_names(finished)):
+        return NAMED
+    if not answered or finished.pair_id:
+        return ""
+    mine = Assignment.objects.filter(rater=finished.rater_id, completion=finished.completion_id)
+    later = mine.filter(kind__in=asked_later(study, finished.kind))
+    return SWAYED[finished.kind] if later.exists() else ""
+
+
+def _knows_names(about_a_text: Assignment) -> bool:
+    """Whether the rater has seen names of the text's prompt since."""
+    prompts = Completion.objects.filter(assignments=about_a_text).values("prompt")
+    rated = Assignment.objects.filter(rater=about_a_text.rater_id, pair__prompt__in=prompts)
+    return rated.filter(state=Assignment.State.SUBMITTED).exists()
 
 
 @transaction.atomic

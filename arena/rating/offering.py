@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +25,7 @@ from arena.models.compiled import Compiled, Given, given
 from arena.models.querysets import MAY_COME_LATE, AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.disagreeing import disagreement
-from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, PairKey, Text
+from arena.rating.possible_pairs import BoolArray, Candidates, FloatArray, IntArray, Text
 
 # Reading all pairs of a study at every claim would take long. So each process keeps them, and reads what
 # others did since from time to time. What is kept only chooses: a pair is counted anew, with its row locked,
@@ -113,13 +112,11 @@ class PairPool:
             second_id=int(possible.second[place]),
         )
 
-    def sharing_texts(self, pairs: Collection[int]) -> BoolArray:
-        """Which possible pairs share a text with these: whoever was told its author is not blind."""
-        places, possible = self.places(pairs), self.possible
-        elsewhere = chain.from_iterable(_texts_of(self._elsewhere.intersection(pairs)))
-        return possible.showing(
-            [*possible.first[places].tolist(), *possible.second[places].tolist(), *elsewhere]
-        )
+    def sharing_prompts(self, pairs: Collection[int]) -> BoolArray:
+        """Which possible pairs are of a prompt of these: whoever knows two authors may infer the others."""
+        places = self.places(pairs)
+        own = {self.possible.prompts[number] for number in self.possible.prompt[places].tolist()}
+        return self.possible.about(own.union(_prompts_of(self._elsewhere.intersection(pairs))))
 
     def lease(self, place: int, pair: Pair) -> None:
         """Note that somebody holds a pair."""
@@ -491,7 +488,7 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
     free = load < study.ratings_per_pair_people
     free[pool.places(history.pairs)] = False
     if study.reveal_names:
-        free[pool.sharing_texts(history.pairs)] = False
+        free[pool.sharing_prompts(history.pairs)] = False
     if not free.any():
         return None
     candidates = Candidates(pool.possible, load, free, pool.worth, pool.disagreement)
@@ -500,8 +497,8 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
     return pairing.STRATEGIES[study.pairing].choose(candidates, draw.rng)
 
 
-def _texts_of(pairs: Iterable[int]) -> "QuerySet[Pair, PairKey]":
-    return Pair.objects.filter(pk__in=pairs).order_by().values_list("first", "second")
+def _prompts_of(pairs: Iterable[int]) -> "QuerySet[Pair, int]":
+    return Pair.objects.filter(pk__in=pairs).order_by().values_list("prompt", flat=True)
 
 
 def _hidden(study: Study, rater: Rater, history: History, draw: _Draw) -> _Chosen | None:
@@ -541,14 +538,15 @@ def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | N
     known = Pair.objects.filter(prompt__study=study).exclude(gold="").order_by("pk")
     offered = Completion.objects.offered().filter(prompt__study=study)
     seen = set(history.pairs)
-    told = set(chain.from_iterable(_texts_of(seen))) if study.reveal_names else set()
+    told = set(_prompts_of(seen)) if study.reveal_names else set()
     rateable = Completion.objects.rateable_in(study)
     for pairs in (
         known.filter(use=Pair.Use.CHECK, first__in=offered, second__in=offered),
         known.filter(use=Pair.Use.RATE, first__in=rateable, second__in=rateable),
     ):
-        rows = pairs.values_list("pk", "first", "second")
-        new = [pk for pk, *texts in rows if pk not in seen and told.isdisjoint(texts)]
+        new = [
+            pk for pk, prompt in pairs.values_list("pk", "prompt") if pk not in seen and prompt not in told
+        ]
         if new:
             return _Chosen(Pair(pk=rng.choice(new)), Purpose.CHECK)
     return None

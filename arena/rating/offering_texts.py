@@ -32,7 +32,7 @@ from django.db.models.functions import Coalesce
 
 from arena.models import Answer, Assignment, Completion, Pair, Prompt, Purpose, Question, Rater, Score, Study
 from arena.models.comparisons import new_seed
-from arena.models.querysets import AnswerQuerySet, CompletionQuerySet, ScoreQuerySet
+from arena.models.querysets import AnswerQuerySet, AssignmentQuerySet, CompletionQuerySet, ScoreQuerySet
 from arena.rating.offering import TRIES, Offered, lease_time
 
 SCORE, CHECK = Assignment.Kind.SCORE, Assignment.Kind.CHECK
@@ -48,6 +48,11 @@ def texts_of(study: Study) -> CompletionQuerySet:
     """What people score and check: not the texts of an unknown author that exist for a known answer only."""
     apart = Pair.objects.exclude(use=Pair.Use.RATE).filter(Q(first=OuterRef("pk")) | Q(second=OuterRef("pk")))
     return Completion.objects.rateable_in(study).exclude(Q(contestant=None) & Exists(apart))
+
+
+def pairs_of(rater: Rater) -> AssignmentQuerySet:
+    """The pairs that this person was offered."""
+    return Assignment.objects.filter(rater=rater, pair__isnull=False).order_by()
 
 
 def has_questions() -> Exists:
@@ -105,10 +110,8 @@ class Due:
         said = {f"{kind}_given": _count(given(self.study, kind), "rater") for kind in self.asked}
         held = {f"{kind}_load": F(f"{kind}_given") + _count(_held(kind, self.now), "pk") for kind in kinds}
         texts = texts_of(self.study).alias(**said).alias(**held).filter(reduce(or_, map(self.is_due, kinds)))
-        if self.study.reveal_names:  # whoever was told its author is not blind
-            mine = Assignment.objects.filter(rater=self.rater)
-            for side in ("first", "second"):
-                texts = texts.exclude(Exists(mine.filter(**{f"pair__{side}": OuterRef("pk")})))
+        if self.study.reveal_names:  # whoever was told two authors of a prompt may infer the others
+            texts = texts.exclude(Exists(pairs_of(self.rater).filter(pair__prompt=OuterRef("prompt"))))
         return texts
 
     def is_due(self, kind: str) -> Q:

@@ -115,7 +115,7 @@ def stored(
         {
             "status": "stored" if anew else "same",
             "detail": "",
-            "progress": numbers | {"text": words},
+            "progress": numbers | {"text": words, "can_undo": not reveal},
             "reveal": reveal or None,
             "next": _ahead(request, claimed) | {"after": request.POST["after"]} if claimed else None,
         }
@@ -302,7 +302,7 @@ def _first_error(form: TaskForm | FlagForm) -> str:
 
 def _answered(request: MemberRequest, error: AlreadyAnsweredError) -> HttpResponse:
     assignment, earlier = error.assignment, error.stored
-    reopen = not assignments.is_swayed(request.study, assignment)
+    reopen = not assignments.why_swayed(request.study, assignment)
     if wants_json(request):
         detail = f"{_said(earlier)}, perhaps in another tab. That is kept; the new one was not stored."
         return refused(detail, reopen=reopen)
@@ -421,13 +421,14 @@ def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 20
         context = {"study": request.study, "progress": done, "why": str(error)}
         return _page(request, "_refused", context, REFUSED)
     claimed, done = found.assignment, progress_in(request.study, request.rater, found)
+    can_undo = done.rated + done.skipped > 0 and not assignments.is_last_swayed(study, request.rater)
+    known: dict[str, object] = {"study": study, "progress": done, "can_undo": can_undo}
     if claimed is None:
-        return _page(request, "_finished", {"study": request.study, "progress": done}, status)
+        return _page(request, "_finished", known, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one
-    context = _task(request, claimed, form) | {"progress": done, "can_undo": done.rated + done.skipped > 0}
-    return _page(request, "_task", context, status)
+    return _page(request, "_task", known | _task(request, claimed, form), status)
 
 
 def _task(request: MemberRequest, claimed: Assignment, form: TaskForm | None = None) -> dict[str, object]:

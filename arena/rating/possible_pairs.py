@@ -75,10 +75,15 @@ class Possible:
         found[known[there]] = at[there]
         return found
 
-    def showing(self, texts: Sequence[int]) -> BoolArray:
-        """Which pairs show one of these completions."""
-        shown: BoolArray = np.isin(self.first, texts) | np.isin(self.second, texts)
-        return shown
+    def about(self, prompts: Set[int]) -> BoolArray:
+        """Which pairs are of one of these prompts."""
+        own = [number for number, prompt in enumerate(self.prompts) if prompt in prompts]
+        found: BoolArray = np.isin(self.prompt, own)
+        return found
+
+    def prompts_among(self, chosen: BoolArray) -> list[int]:
+        """The prompts of these pairs."""
+        return [self.prompts[number] for number in np.unique(self.prompt[chosen]).tolist()]
 
     @cached_property
     def _in_category(self) -> IntArray:

@@ -83,17 +83,17 @@ class Progress:
 def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> Progress:
     """The rater's progress in one study; ``claimed``: what was read of it just now, if anything was."""
     history = claimed.history if claimed else history_of(study, rater)
-    compared, done, left = history.answered, history.done, 0
+    compared, done = history.answered, history.done
     if any(each.is_reopened for each in history.claimed):
         # An answer that was brought back stands until there is another.
         held = _rated_and_held(study, rater)
         compared, done = compared + len(held), done + held
-    if study.compares:
-        left += _told(study, _pairs_left(study, done))
+    pairs, prompts = _pairs_left(study, done) if study.compares else (0, [])
+    left = _told(study, pairs)
     mine = Q(study=study, rater=rater)
     texts = text_tasks(study)
     if texts:
-        left += texts_left(rater, study)
+        left += texts_left(rater, study, prompts)
     return Progress(
         compared=compared,
         scored=_by_study(Score.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
@@ -106,20 +106,22 @@ def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> P
 
 
 def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
-    """The rater's progress by study id; several studies take as many queries as two."""
+    """The rater's progress by study id; several studies take as many queries as two, but for those that show
+    names.
+    """
     asked = list(studies)
     mine = Q(study__in=[study.pk for study in asked], rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
-    texts = [study for study in asked if text_tasks(study)]
     compared = _by_study(Comparison.objects.current().filter(mine))
-    if len(asked) == 1:
-        [study] = asked
-        return {study.pk: replace(progress_in(study, rater), compared=compared[study.pk])}
+    alone = asked if len(asked) == 1 else [study for study in asked if study.reveal_names]
+    found = {study.pk: replace(progress_in(study, rater), compared=compared[study.pk]) for study in alone}
+    asked = [study for study in asked if study.pk not in found]
+    texts = [study for study in asked if text_tasks(study)]
     scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
     checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()
     allowed = allowances(asked, rater)
     left = _pairs_left_of_many(rater, [study.pk for study in asked if study.compares])
     skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
-    return {
+    return found | {
         study.pk: Progress(
             compared=compared[study.pk],
             scored=scored[study.pk],
@@ -145,14 +147,15 @@ def _told(study: Study, left: int) -> int:
     return -(-left // step) * step
 
 
-def _pairs_left(study: Study, done: list[int]) -> int:
-    """How many pairs are open to a rater who did these."""
+def _pairs_left(study: Study, done: list[int]) -> tuple[int, list[int]]:
+    """How many pairs are open to a rater who did these, and their prompts if each gives one pair only."""
     pool = pool_of(study, behind=BEHIND)
     open_pairs = pool.ratings < study.ratings_per_pair_people
-    open_pairs[pool.places(done)] = False
     if study.reveal_names:
-        open_pairs[pool.sharing_texts(done)] = False
-    return int(np.count_nonzero(open_pairs))
+        prompts = pool.possible.prompts_among(open_pairs & ~pool.sharing_prompts(done))
+        return len(prompts), prompts
+    open_pairs[pool.places(done)] = False
+    return int(np.count_nonzero(open_pairs)), []
 
 
 def _rated_and_held(study: Study, rater: Rater) -> list[int]:

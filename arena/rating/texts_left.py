@@ -2,18 +2,19 @@
 
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from django.db.models import Count
 
-from arena.models import Assignment, Rater, Study
+from arena.models import Assignment, Completion, Rater, Study
 from arena.rating.offering_texts import (
     CHECK,
     asked_later,
     given,
     has_questions,
     opinions,
+    pairs_of,
     text_tasks,
     texts_of,
 )
@@ -28,7 +29,8 @@ Wanted = Mapping[str, frozenset[int]]
 _kept: "OrderedDict[tuple[object, ...], tuple[float, Wanted]]" = OrderedDict()
 
 
-def texts_left(rater: Rater, study: Study) -> int:
+def texts_left(rater: Rater, study: Study, pairs_left: Collection[int] = ()) -> int:
+    """``pairs_left``: prompts of which this person is still to be offered a pair."""
     wanted, asked = _wanted(study), text_tasks(study)
     said = {
         kind: set(opinions(kind).filter(study=study, rater=rater).values_list("completion", flat=True))
@@ -40,17 +42,24 @@ def texts_left(rater: Rater, study: Study) -> int:
     texts = mine.filter(completion__isnull=False)
     for completion, kind, state in texts.values_list("completion", "kind", "state"):
         (skipped if state == Assignment.State.SKIPPED else offered)[kind].add(completion)
-    told: set[int] = set()
-    if study.reveal_names:
-        for side in ("first", "second"):
-            told.update(mine.filter(pair__isnull=False).values_list(f"pair__{side}", flat=True))
-    left = 0
+    named, left = _named(rater, study, pairs_left), 0
     for kind in asked:
         later = asked_later(study, kind)
         opened = [offered[each] | skipped[each] for each in later]
         put_aside = [skipped[each] for each in asked if each not in later]
-        left += len(wanted[kind].difference(said[kind], told, *opened, *put_aside))
+        left += len(wanted[kind].difference(said[kind], named[kind], *opened, *put_aside))
     return left
+
+
+def _named(rater: Rater, study: Study, pairs_left: Collection[int]) -> Mapping[str, frozenset[int]]:
+    """By task the texts of prompts whose names this person has seen, or will have seen by then."""
+    if not study.reveal_names:
+        return defaultdict(frozenset)
+    texts = Completion.objects.filter(prompt__study=study).order_by().values_list("pk", flat=True)
+    seen = frozenset(texts.filter(prompt__in=pairs_of(rater).values("pair__prompt")))
+    soon = seen.union(texts.filter(prompt__in=pairs_left))
+    before = study.tasks[: study.tasks.index(Assignment.Kind.COMPARE)] if study.compares else study.tasks
+    return {kind: seen if kind in before else soon for kind in text_tasks(study)}
 
 
 def _wanted(study: Study) -> Wanted:

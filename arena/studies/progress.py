@@ -14,7 +14,7 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Flag, Membership, Pair, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Study
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import publication
@@ -173,6 +173,19 @@ def _waiting(study: Study) -> str:
     )
 
 
+def _names_cost(study: Study) -> str:
+    """How much less each person can rate because names are shown, in words; empty if no less."""
+    pairs = Completion.objects.rateable_in(study).pairs_by("prompt") if study.reveal_names else {}
+    most = max(pairs.values(), default=0)
+    if most < 2:
+        return ""
+    prompts, total = sum(number > 0 for number in pairs.values()), sum(pairs.values())
+    return (
+        f"Raters see who wrote the answers, so each rates only one pair of a prompt: {prompts:,} of "
+        f"{total:,} pairs. All ratings need at least {most * study.ratings_per_pair_people:,} people."
+    )
+
+
 @require_safe
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
@@ -191,6 +204,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
         "sums": (found := sums(request.study)),
         "not_counted": _not_counted(found, total.beyond),
         "waiting": _waiting(request.study),
+        "names_cost": _names_cost(request.study),
         "now": timezone.now(),
     }
     if request.htmx:

@@ -262,8 +262,9 @@ class RatingForm(SettingForm):
             "show_references": "Raters do not learn who wrote them.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
             "10 points worse. Only people's ratings count. Leave empty to continue until you pause.",
-            "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets every "
-            "answer in one pair only, and no repeats.",
+            "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets only "
+            "one pair of a prompt, no single answers of it after that, and no repeats. So you need more "
+            "raters.",
         }
 
     USUAL = 8  # fields that are always open

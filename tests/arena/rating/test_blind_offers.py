@@ -1,6 +1,5 @@
 """What is offered stays blind and counts as what it was chosen for, whatever went before."""
 
-import numpy as np
 import pytest
 from django.utils import timezone
 
@@ -28,32 +27,31 @@ def rate_all(study: Study) -> list[Assignment]:
     return offered
 
 
-def test_pairs_that_share_a_text() -> None:
-    texts = [possible_pairs.Text(pk=pk, prompt=1, category="", contestant=pk) for pk in (1, 2, 3, 4)]
+def test_pairs_of_a_prompt() -> None:
+    texts = [possible_pairs.Text(pk=pk, prompt=7 + pk // 3, category="", contestant=pk) for pk in range(6)]
     possible = possible_pairs.possible_pairs(texts)
-    shared = possible.showing([1, 2])
-    left = np.flatnonzero(~shared)
-    assert [(int(possible.first[place]), int(possible.second[place])) for place in left] == [(3, 4)]
-    assert not possible.showing([]).any()
+    assert possible.first[possible.about({8})].tolist() == [3, 3, 4]
+    assert possible.prompts_among(possible.about({8, 9})) == [8]
+    assert not possible.about(set()).any()
 
 
 @pytest.mark.parametrize("choice", ["balanced", "adaptive"])
-def test_no_text_comes_again_once_its_author_may_be_told(choice: str) -> None:
+def test_of_a_prompt_whose_names_may_be_told_nothing_more_is_offered(choice: str) -> None:
     study = make.make_small_study(
-        prompts=3, contestants=4, reveal_names=True, repeat_share=0.5, pairing=choice
+        prompts=3, contestants=4, reveal_names=True, repeat_share=0.5, gold_share=0.5, pairing=choice
     )
-    seen = [text for each in rate_all(study) for text in (each.pair.first_id, each.pair.second_id)]
-    # Two pairs without a text in common for each prompt, and no repeat.
-    assert (len(seen), len(set(seen))) == (12, 12)
+    for prompt in study.prompts.all():
+        first, *_, last = prompt.completions.order_by("pk")
+        make.make_pair(prompt=prompt, first=first, second=last, gold="first", gold_source="test", use="check")
+    assert len({each.pair.prompt_id for each in rate_all(study)}) == Assignment.objects.count() == 3
 
 
-def test_a_pair_fetched_ahead_shares_no_text_either() -> None:
-    study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
+def test_a_pair_fetched_ahead_is_of_another_prompt() -> None:
+    study = make.make_small_study(prompts=2, contestants=4, reveal_names=True)
     rater = make.make_member(study)
     on_screen = assignments.claim(study, rater)
     ahead = assignments.claim(study, rater, ahead=on_screen.public_id)
-    texts = {on_screen.pair.first_id, on_screen.pair.second_id, ahead.pair.first_id, ahead.pair.second_id}
-    assert len(texts) == 4
+    assert on_screen.pair.prompt != ahead.pair.prompt
 
 
 def test_where_names_are_kept_texts_come_again() -> None:
@@ -100,8 +98,10 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
 
 
 def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
-    study = make.make_small_study(prompts=1, contestants=4, reveal_names=True)
-    rater = make.make_member(study)
-    assignment = assignments.claim(study, rater)
-    record(rater, assignment)
-    assert progress(rater, [study])[study.pk].left == 1
+    study = make.make_small_study(prompts=3, contestants=4, reveal_names=True)
+    rater, another = make.make_member(study), make.make_small_study()
+    for left in (3, 2, 1):
+        for studies in ([study], [study, another]):
+            assert progress(rater, studies)[study.pk].left == left
+        record(rater, assignments.claim(study, rater))
+    assert assignments.claim(study, rater) is None

@@ -231,13 +231,31 @@ def test_a_reopened_score_that_lapses_stands() -> None:
     assert Score.objects.current().get().value == 4
 
 
-def test_whoever_was_told_an_author_is_not_asked_about_the_text() -> None:
-    study = texts_study(1, 3, tasks=["compare", "score"], reveal_names=True)
+@pytest.mark.parametrize("tasks", [["compare", "score"], ["score", "compare"]])
+def test_whoever_was_told_two_authors_is_not_asked_about_texts_of_the_prompt(tasks: list[str]) -> None:
+    """The third author of three is known when two are."""
+    study = texts_study(2, 3, tasks=tasks, reveal_names=True)
     rater = make.make_member(study)
-    pair, score = answer_all(study, rater)
-    assert (pair.kind, score.kind) == ("compare", "score")
-    assert score.completion not in (pair.pair.first, pair.pair.second)
-    assert progress(rater, [study])[study.pk].left == 0
+    left = progress(rater, [study])[study.pk].left
+    kinds = [each.kind for each in answer_all(study, rater)]
+    assert kinds == ["score"] * (6 if tasks[0] == "score" else 0) + ["compare"] * 2
+    assert (left, progress(rater, [study])[study.pk].left) == (len(kinds), 0)
+
+
+@pytest.mark.parametrize("first", ["skip", "answer"])
+def test_a_score_stays_once_names_of_its_prompt_are_seen(first: str) -> None:
+    study = texts_study(1, 2, tasks=["score", "compare"], reveal_names=True)
+    rater = make.make_member(study)
+    text = claimed(study, rater)
+    if first == "skip":
+        assignments.skip(rater, text.public_id)
+    else:
+        answer(text)
+    assert not assignments.is_last_swayed(study, rater)
+    answer_all(study, rater)
+    with pytest.raises(NotAllowedError, match="seen the names"):
+        assignments.undo(study, rater, text.public_id)
+    assert assignments.is_last_swayed(study, rater)
 
 
 # --- what it costs ------------------------------------------------------------------------------------------

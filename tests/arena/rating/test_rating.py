@@ -18,6 +18,7 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
+UNDO = re.compile(r'name="undo"[^>]*formnovalidate(?P<off> disabled)?')
 HTMX = {"HX-Request": "true"}
 
 
@@ -480,17 +481,22 @@ def test_names_are_told_after_the_answer_if_allowed(browser: Client, study: Stud
     assignment = held(rater)
     names = [each.contestant.name for each in assignment.pair.shown(assignment.swapped)]
     assert not [name for name in names if name in before]
-    send(browser, rater, "skip", study, assignment=assignment.public_id)
+    skipped = send(browser, rater, "skip", study, assignment=assignment.public_id)
+    assert skipped.json()["progress"]["can_undo"] is True
+    assert not UNDO.search(page(browser, study).content.decode())["off"]
     assert send(browser, rater, "undo", study).json()["assignment"] == assignment.public_id
     answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=7)
     told = f"you chose B over A. {names[0]} wrote A, {names[1]} wrote B."
     assert told in answer.json()["reveal"]
+    assert answer.json()["progress"]["can_undo"] is False
     # A revision by somebody who knows the names would not be blind.
     undone = send(browser, rater, "undo", study)
     assert (undone.status_code, Assignment.objects.get(pk=assignment.pk).state) == (409, "submitted")
-    page(browser, study)
+    assert UNDO.search(page(browser, study).content.decode())["off"]
     plain = submit(browser, study, held(rater), 4, follow=True)
     assert "you called it a tie" in plain.content.decode()
+    assert "You are done" in plain.content.decode()
+    assert "undo-last" not in plain.content.decode()
 
 
 def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.models import Assignment, Comparison, Flag, Membership, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Rater, Study
 from arena.people.rater_data import pseudonym
 from arena.studies import counts, progress
 from tests import factories as make
@@ -190,6 +190,18 @@ def test_it_says_who_is_missing(study: Study, operator: Client) -> None:
     for sign_up_open, words in ((False, "nobody can rate yet"), (True, "nobody has joined yet")):
         Study.objects.update(ratings_per_pair_people=2, sign_up_open=sign_up_open)
         assert f"needs 2 people, but {words}." in operator.get(page("operate-progress")).content.decode()
+
+
+def test_what_names_cost_is_said(study: Study, operator: Client) -> None:
+    prompt = make.make_prompt(study=study)
+    for _ in range(4):
+        make.make_completion(prompt=prompt)
+    prompts = sum(each.completions.count() > 1 for each in study.prompts.all())
+    pairs = Completion.objects.rateable_in(study).pairs_by("prompt").total()
+    said = f"one pair of a prompt: {prompts} of {pairs} pairs. All ratings need at least 24 people."
+    assert said not in operator.get(page("operate-progress")).content.decode()
+    Study.objects.update(reveal_names=True, ratings_per_pair_people=4)
+    assert said in operator.get(page("operate-progress")).content.decode()
 
 
 def test_what_waits_to_count_is_said_while_others_see_the_numbers(
