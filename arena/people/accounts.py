@@ -19,20 +19,24 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arena.pages.names import NAME_TAKEN, check_name
 from arena.pages.permissions import is_staff, signed_in
 from arena.people.locking_out import remember_browser
 from arena.process.addresses import client_address
+from arena.texts.names import folded
 
 log = logging.getLogger(__name__)
 
 WRONG: Final = "Name or password is wrong."
-NAME_TAKEN: Final = "This name is taken. Choose another one."
+RESERVED: Final = {"admin", "administrator", "moderator", "operator", "root", "staff", "support", "system"}
+"""Names by which people would take somebody for who runs the arena."""
 
 SAID: Final = {
     "account/messages/password_changed.txt": "Password changed. You are signed out everywhere else.",
@@ -176,9 +180,21 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
     def clean_username(self) -> str:
         name = str(self.cleaned_data["username"])
         self.allowed(name)
-        if User.objects.filter(username__iexact=name).exists():
+        if folded(name) in RESERVED:
             raise ValidationError(NAME_TAKEN)
+        if not any(sign.isalnum() for sign in name):
+            raise ValidationError("A name needs a letter or a digit.")
+        check_name(name, User.objects.all(), column="username")
         return name
+
+    def save(self, commit: bool = True) -> User:
+        """Raises IntegrityError if somebody took the name meanwhile."""
+        try:
+            self.clean_username()
+        except ValidationError as error:
+            raise IntegrityError(NAME_TAKEN) from error
+        user: User = super().save(commit)
+        return user
 
 
 class ResetFromMail(PasswordResetFromKeyView):  # type: ignore[misc]

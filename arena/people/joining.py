@@ -21,8 +21,9 @@ from django.views.decorators.http import require_http_methods
 
 from arena.audit.recording import Kind, record
 from arena.models import Invitation, Membership, Rater, RaterGroup, Role, Study
+from arena.pages.names import NAME_TAKEN
 from arena.pages.permissions import Visitor, may_sign_up
-from arena.people.accounts import NAME_TAKEN, JoinForm
+from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.rating import limits, training
 from arena.texts.markdown import summary

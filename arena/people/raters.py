@@ -7,7 +7,7 @@ from urllib.parse import quote
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,6 +19,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import announce
+from arena.pages.names import NamedForm
 from arena.pages.operating import paged, refused_if_taken
 from arena.pages.permissions import Visitor, staff_only
 from arena.people.joining import rater_of
@@ -55,7 +56,7 @@ def _said(model: type[Opinion], counted: str = "pk") -> Coalesce:
 OTHER_JUDGE: Final = "Another judge has this short name."
 
 
-class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
+class JudgeForm(NamedForm):
     """A judge for which a program elsewhere answers over the API."""
 
     class Meta:
@@ -67,9 +68,12 @@ class JudgeForm(forms.ModelForm):  # type: ignore[type-arg]
             "slug": "For addresses and commands. Letters, digits and hyphens.",
         }
 
+    def others(self) -> "QuerySet[Rater]":
+        return Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None)
+
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
-        if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
+        if self.others().filter(slug=slug).exists():
             raise forms.ValidationError(OTHER_JUDGE)
         return slug
 
@@ -92,7 +96,7 @@ def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
     return redirect("operate-all-raters")
 
 
-class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
+class GroupForm(NamedForm):
     class Meta:
         model = RaterGroup
         fields = ("name", "slug")
@@ -105,10 +109,11 @@ class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
 def groups(request: HttpRequest) -> HttpResponse:
     """The groups with their sizes; POST makes another."""
     form = GroupForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST":
         with refused_if_taken(form, "slug", "Another group has this short name."):
-            made = form.save()
-            record(Kind.GROUP, request.user, f"Group {made.slug} created.")
+            if form.is_valid():
+                made = form.save()
+                record(Kind.GROUP, request.user, f"Group {made.slug} created.")
     if request.method == "POST" and form.is_valid():
         return redirect("operate-group", group=made.pk)
     found = RaterGroup.objects.annotate(size=Count("raters"))

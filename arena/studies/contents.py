@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpResponse, HttpResponseBase
@@ -18,6 +19,7 @@ from arena.data.formats.ours import benchmark_faults
 from arena.data.formats.writing import Table, Type
 from arena.data.json_input import JSONInput
 from arena.models import Completion, Contestant, Pair, Prompt, Study
+from arena.pages.names import NamedForm
 from arena.pages.operating import download, paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, operator
 from arena.studies import changes, counts
@@ -229,7 +231,7 @@ class BenchmarksField(forms.CharField):
             return True
 
 
-class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
+class ContestantForm(NamedForm):
     benchmarks = BenchmarksField(
         label="Scores on other benchmarks",
         help_text="One per line, for example MMLU: 69.8. Columns of the leaderboard, not part of scores.",
@@ -245,12 +247,8 @@ class ContestantForm(forms.ModelForm):  # type: ignore[type-arg]
             "name": "The name on leaderboards and in files you import later. Its address does not change.",
         }
 
-    def clean_name(self) -> str:
-        name = str(self.cleaned_data["name"])
-        others = Contestant.objects.filter(study=self.instance.study, name=name).exclude(pk=self.instance.pk)
-        if others.exists():
-            raise forms.ValidationError("Another model of this study has this name.")
-        return name
+    def others(self) -> "QuerySet[Contestant]":
+        return super().others().filter(study=self.instance.study)
 
     def clean_generation(self) -> dict[str, Any]:
         parameters = self.cleaned_data["generation"] or {}
@@ -336,10 +334,12 @@ def _correct(
 ) -> HttpResponse:
     """Show a form, or store it and go back to the list."""
     form = form_class(request.POST or None, instance=row)
-    if request.method == "POST" and form.is_valid():
-        changed = changes.store_row(row, request.study, request.user, form.changed_data)
-        messages.success(request, "Saved." if changed else "Nothing was changed.")
-        return redirect(f"operate-{kind}s", slug=request.study.slug)
+    if request.method == "POST":
+        with transaction.atomic():
+            if form.is_valid():
+                changed = changes.store_row(row, request.study, request.user, form.changed_data)
+                messages.success(request, "Saved." if changed else "Nothing was changed.")
+                return redirect(f"operate-{kind}s", slug=request.study.slug)
     if form.errors:
         row.refresh_from_db()  # the heading shows what is stored, the form what was typed
     return show(request, f"{kind}.html", {"form": form, **context}, status=422 if form.errors else 200)

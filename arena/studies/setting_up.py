@@ -22,6 +22,7 @@ from arena.features import stored
 from arena.features.known import Named
 from arena.models import Pair, Reference, Study
 from arena.pages.addresses import OTHER_STUDY, is_reserved, why_not
+from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.studies import changes, steps, tasks
@@ -146,7 +147,7 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
         return bool(changes.store(self.instance, by, self.changed_data))
 
 
-class NewStudyForm(AddressedForm):
+class NewStudyForm(NamedForm, AddressedForm):
     class Meta:
         model = Study
         fields = ("name", "slug", "description")
@@ -352,7 +353,7 @@ class RatingForm(SettingForm):
         return any(field.errors or not self._is_default(field.name) for field in self.advanced)
 
 
-class PublishForm(SettingForm):
+class PublishForm(NamedForm, SettingForm):
     """Saving it publishes a draft."""
 
     class Meta:
@@ -405,10 +406,11 @@ def new(request: HttpRequest) -> HttpResponse:
     if not is_staff(request.user):
         raise PermissionDenied
     form = NewStudyForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST":
         with refused_if_taken(form, "slug", OTHER_STUDY):
-            study = form.save()
-            record(Kind.CREATED, request.user, f"With the address {study.slug}.", study=study)
+            if form.is_valid():
+                study = form.save()
+                record(Kind.CREATED, request.user, f"With the address {study.slug}.", study=study)
     if request.method == "POST" and form.is_valid():
         messages.success(request, "Study created. It is a draft until you publish it.")
         return redirect("operate-guidelines", slug=study.slug)

@@ -8,6 +8,7 @@ from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
 from arena.models import Rater
+from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug
 from judging.endpoints.costs import Prices
@@ -52,7 +53,10 @@ SETTINGS: Final = [
 def store_with_rater(owner: Judge | Panel) -> None:
     """Save a judge or panel and its rater; raises JudgeError for what the models' own checks find."""
     rater = owner.rater
+    others = Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None).exclude(pk=rater.pk or 0)
+    before = Rater.objects.filter(pk=rater.pk or 0).values_list("name", flat=True).first()
     try:
+        check_name(rater.name, others, before)
         rater.full_clean()
         owner.full_clean(exclude=["rater"])
     except ValidationError as error:

@@ -6,6 +6,7 @@ from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
 from arena.models import Contestant, Study
+from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug
 from judging.judges.services import MOST_TOKENS, RESERVED, JudgeError, drop_unused, store_endpoint
@@ -49,6 +50,7 @@ def _contestant(study: Study, name: str) -> Contestant:
         taken = set(study.contestants.values_list("slug", flat=True))
         found = Contestant(study=study, name=name, slug=free_slug(slugify(name)[:110] or "contestant", taken))
         try:
+            check_name(name, study.contestants.all())
             found.full_clean()
         except ValidationError as error:
             raise JudgeError("; ".join(error.messages)) from error

@@ -77,7 +77,9 @@ def _closed() -> Study:
     for prompt in made.prompts:
         prompt.turns = [TEXT]
         prompt.save()
-    strict, hostile = made.judge("strict"), make.make_judge(slug="hostile", name=HOSTILE)
+    strict, hostile = made.judge("strict"), make.make_judge(slug="hostile")
+    hostile.rater.name = HOSTILE  # by an earlier version
+    hostile.rater.save()
     strict.groups.add(make.make_group(slug="panel", name=HOSTILE))
     names = list(made.contestants)
     for prompt in (0, 1):

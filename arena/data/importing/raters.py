@@ -10,6 +10,7 @@ from django.utils.text import slugify
 from arena.data.formats.records import RaterRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
 from arena.models import Rater, RaterGroup, Study
+from arena.texts.names import why_not
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
 
@@ -65,6 +66,10 @@ class Raters:
 
     def _fits(self, record: RaterRecord) -> bool:
         ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
+        is_new = (record.kind, slug_of(record.slug)) not in self._raters
+        if ok and is_new and (reason := why_not(record.name or record.slug)):
+            self._report.refuse(record.place, "rater", reason)
+            ok = False
         for group in record.groups:
             if not is_slug(group) or len(group) > 80:
                 reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'

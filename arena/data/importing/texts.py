@@ -26,6 +26,7 @@ from arena.models import (
     Study,
 )
 from arena.models.signals import announce
+from arena.texts.names import folded, why_not
 from arena.texts.self_naming import telling_words
 from arena.texts.slugs import free_slug
 
@@ -52,6 +53,7 @@ class Contestants:
         self._report = report
         self._counts = report.counts["contestants"]
         self._by_name = {contestant.name: contestant for contestant in study.contestants.all()}
+        self._folded = {folded(name): name for name in self._by_name}
         self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
         self._places = Places(report)
         self.are_listed = False
@@ -72,7 +74,7 @@ class Contestants:
             known = new.get(record.name) or self._by_name.get(record.name)
             if known and record.implied:
                 continue
-            if self._refused(record):
+            if self._refused(record) or (known is None and not self._is_new(record)):
                 continue
             if known is None:
                 new[record.name] = self._made(record)
@@ -95,6 +97,16 @@ class Contestants:
         if record.slug is not None:
             ok &= self._slug_is_free(record)
         return not ok
+
+    def _is_new(self, record: ContestantRecord) -> bool:
+        """Whether the name can be one that nobody takes for another."""
+        reason = why_not(record.name)
+        other = self._folded.setdefault(folded(record.name), record.name)
+        if not reason and other != record.name:
+            reason = f'looks like the model "{other}"; write the name as there, or choose another'
+        if reason:
+            self._report.refuse(record.place, "name", reason)
+        return not reason
 
     def _slug_is_free(self, record: ContestantRecord) -> bool:
         slug = record.slug or ""

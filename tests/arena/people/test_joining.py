@@ -133,6 +133,9 @@ def test_a_rater_agrees_to_the_text_that_was_shown(client: Client) -> None:
     [
         ({"username": "Ada L"}, "A name has no spaces"),
         ({"username": "BO"}, "This name is taken."),
+        ({"username": "Admin"}, "This name is taken."),
+        ({"username": "b\u043e"}, "mixes Latin and Cyrillic letters"),
+        ({"username": "-@"}, "A name needs a letter or a digit."),
         ({"password2": "another long phrase"}, "The two passwords differ."),
     ],
 )

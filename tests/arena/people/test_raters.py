@@ -71,7 +71,7 @@ def test_ratings_scores_and_checked_answers_count_once_each(
 def test_a_judge_of_a_program_elsewhere_is_made_once(staff: Client) -> None:
     for _ in range(2):
         response = staff.post(RATERS, {"name": "My judge", "slug": "my-judge"})
-    assert list(response.context["form"].errors) == ["slug"]
+    assert list(response.context["form"].errors) == ["name", "slug"]
     judge = Rater.objects.get(slug="my-judge")
     assert (judge.kind, judge.study, judge.user) == ("judge", None, None)
 

@@ -51,7 +51,7 @@ def test_a_contestant_is_corrected_on_record(study: Study, operator: Client, con
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("name", "Contestant", "Another model of this study has this name."),
+        ("name", "Contestant", "This name is taken."),
         ("benchmarks", "MMLU 69.8", "“MMLU 69.8” is not a name, a colon and a number."),
         ("benchmarks", "MMLU: many", "“MMLU: many” is not a name"),
         ("benchmarks", "MMLU: true", "expected a number"),

@@ -41,12 +41,16 @@ def page(name: str) -> str:
     return reverse(name, args=["rivers"])
 
 
-def test_a_new_study_is_private_and_leads_to_its_steps(signed_in: Callable[[str], Client]) -> None:
+def test_a_new_study_is_private_and_leads_to_its_steps(
+    signed_in: Callable[[str], Client], study: Study
+) -> None:
     client = signed_in("staff")
     for slug, problem in (("RIVERS", "Another study"), ("audit", "reserved"), ("a b", "valid")):
         refused = client.post(reverse("operate-new"), {"name": "x", "slug": slug})
         assert refused.status_code == 422
         assert problem in refused.content.decode()
+    for name in (study.name.upper(), "La\u200bkes", "L\u0430kes"):
+        assert "name" in client.post(reverse("operate-new"), {"name": name}).context["form"].errors
     made = client.post(reverse("operate-new"), {"name": "Lakes", "slug": "lakes", "description": ""})
     assert made["Location"] == "/operate/lakes/guidelines/"
     lakes = Study.objects.get(slug="lakes")

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
+from arena.models import Rater
 from judging.models import Judge, JudgeCall, Price
 from judging.spending.budgets import set_budget
 from tests.factories import make_judge, make_price, make_study, make_user
@@ -66,6 +67,16 @@ def test_a_price_for_all_places_is_shown_and_stays_one_price(staff: Client, fill
     make_price(model="loop-8b")
     staff.post(NEW, filled | {"prompt_price": "2", "reply_price": "8", "currency": "USD"})
     assert Price.objects.get().base_url == ""
+
+
+def test_a_judge_that_readers_take_for_another_is_refused(staff: Client, filled: dict[str, Any]) -> None:
+    make_judge(name="Heron")
+    twin = make_judge()
+    Rater.objects.filter(pk=twin.rater_id).update(name="heron")  # by an earlier version
+    for name, why in (("HERON", "This name is taken"), ("\u202eHeron", "invisible character U+202E")):
+        assert why in staff.post(NEW, filled | {"name": name}).content.decode()
+    edit = f"/judging/judges/{twin.slug}/edit/"
+    assert staff.post(edit, filled | {"name": "heron", "model": twin.model}).status_code == 302
 
 
 def test_another_judge_can_be_copied(staff: Client) -> None:

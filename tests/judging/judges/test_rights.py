@@ -119,7 +119,7 @@ def test_an_active_run_keeps_its_judges_and_prices(careful: Client, staff: Clien
     """Another address, key or price would undo what somebody else decided to spend."""
     slug, form = run.judge.slug, {**FORM, "api_key_env": ""}
     changed = {**form, "slug": slug, "base_url": "http://127.0.0.1:7/v1"}
-    new = {**form, "slug": "new", "model": run.judge.model, "base_url": run.judge.base_url}
+    new = {**form, "slug": "new", "name": "New", "model": run.judge.model, "base_url": run.judge.base_url}
     Price.objects.create(model=run.judge.model, base_url=run.judge.base_url, prompt=1, completion=1)
     cheap = {"prompt_price": "0.01", "reply_price": "0.01", "currency": "USD"}
     careful.force_login(make_user(is_staff=True, paid_runs=False))
@@ -128,7 +128,7 @@ def test_an_active_run_keeps_its_judges_and_prices(careful: Client, staff: Clien
         assert refused.status_code == 422
         assert "A run is going on" in refused.content.decode()
     assert (Judge.objects.get().base_url, Price.objects.get().prompt) == (run.judge.base_url, 1)
-    assert careful.post("/judging/judges/new/", {**form, "slug": "other"}).status_code == 302
+    assert careful.post("/judging/judges/new/", {**form, "slug": "other", "name": "Other"}).status_code == 302
     lifecycle.cancel_run(run)
     assert careful.post(f"/judging/judges/{slug}/edit/", changed).status_code == 302
 
@@ -151,7 +151,8 @@ def test_who_may_not_spend_sends_no_key_to_another_place(careful: Client, staff:
         "LOOP_API_KEY",
         1,
     )
-    assert careful.post(new, {**FORM, "slug": "new", "base_url": f"{known.base_url}/"}).status_code == 302
+    same = {**FORM, "slug": "new", "name": "New", "base_url": f"{known.base_url}/"}
+    assert careful.post(new, same).status_code == 302
     careful.force_login(make_user(is_staff=True))
     assert careful.post(edit, {**FORM, "base_url": "http://127.0.0.1:8/v1"}).status_code == 302
 

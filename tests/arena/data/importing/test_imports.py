@@ -297,6 +297,20 @@ class TestErrors:
         (said,) = reasons(import_records("s", [record]))
         assert said.startswith(f"records: {reason}")
 
+    @pytest.mark.parametrize("stored", [True, False])
+    def test_a_model_that_readers_take_for_another_is_refused(self, stored: bool) -> None:
+        first = [ContestantRecord("Heron")]
+        if stored:
+            assert reasons(import_records("s", first)) == []
+        for name in ("heron", "\uff28eron"):
+            (said,) = reasons(import_records("s", [*first, ContestantRecord(name)]))
+            assert said.startswith('records: name: looks like the model "Heron"')
+        assert "mixes Latin" in reasons(import_records("s", [ContestantRecord("H\u0435ron")]))[0]
+        if stored:  # by an earlier version
+            factories.make_contestant(study=Study.objects.get(), name="heron")
+            both = [*first, ContestantRecord("heron", family="birds")]
+            assert reasons(import_records("s", both)) == []
+
     def test_a_slug_belongs_to_one_contestant_and_completions_alone_introduce_them(self) -> None:
         report = import_records("s", [ContestantRecord(name, slug="x") for name in "AB"])
         assert reasons(report) == ['records: slug: "x" belongs to the model "A"']

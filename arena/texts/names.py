@@ -1,0 +1,37 @@
+"""Names that people read, and must be able to tell apart. Pure."""
+
+import re
+import unicodedata
+from typing import Final
+
+_BLANK: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks without a shape
+_SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # they choose how an emoji looks
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_SCRIPTS: Final = ("LATIN", "CYRILLIC")  # they share shapes, and no word has letters of both
+
+
+def why_not(name: str) -> str:
+    """What is wrong with a name, as the end of a sentence about it; "" if nothing is."""
+    if found := next((sign for sign in name if _is_hidden(sign)), ""):
+        return f"contains the invisible character U+{ord(found):04X}"
+    if not folded(name):
+        return "is blank"
+    mixed = next((word for word in re.findall(r"\w+", name) if len(_scripts(word)) > 1), "")
+    return f"mixes Latin and Cyrillic letters in “{mixed}”" if mixed else ""
+
+
+def folded(name: str) -> str:
+    """The same for names that readers take for one another: they differ in case, spaces or forms of signs."""
+    shown = "".join(sign for sign in _SELECTORS.sub("", name) if not _is_hidden(sign))
+    return " ".join(unicodedata.normalize("NFKC", shown).casefold().split())
+
+
+def _is_hidden(sign: str) -> bool:
+    return (not sign.isascii() and sign in _BLANK) or unicodedata.category(sign) in _HIDDEN
+
+
+def _scripts(word: str) -> set[str]:
+    if word.isascii():
+        return set()
+    starts = {unicodedata.name(sign, "").partition(" ")[0] for sign in word}
+    return starts & set(_SCRIPTS)
