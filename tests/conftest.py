@@ -12,15 +12,25 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
 
 from arena.process.environment import spare_what_stays
 from tests import emptying, migrated
 from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
-# run, so that a change fails for what it changed; --hypothesis-profile=random looks for others.
-hypothesis_settings.register_profile("arena", deadline=None, derandomize=True, max_examples=25)
+# run, so that a change fails for what it changed; --hypothesis-profile=random looks for others. Without
+# the next line, values would also come from the modules that are loaded, and so depend on the tests before.
+providers._get_local_constants = providers.Constants
+hypothesis_settings.register_profile(
+    "arena",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 hypothesis_settings.load_profile("arena")
 
