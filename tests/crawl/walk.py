@@ -1,9 +1,10 @@
 """Following the links of an arena until every view was seen with each of its parameters."""
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from django.urls import resolve
+from django.urls import ResolverMatch, resolve
 
 Facet = tuple[object, ...]
 
@@ -13,10 +14,15 @@ def facets(address: str) -> set[Facet]:
     the admin. Raises Resolver404.
     """
     parts = urlsplit(address)
-    found = resolve(parts.path)
+    found = _view(parts.path)
     itself = (found.view_name or found.route, found.kwargs.get("slug"))
     parameters = [] if found.namespace == "admin" else parse_qsl(parts.query)
     return {itself, *((*itself, name) for name, _ in parameters)}
+
+
+@cache
+def _view(path: str) -> ResolverMatch:
+    return resolve(path)
 
 
 def walk(

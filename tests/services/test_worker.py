@@ -12,17 +12,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from celery import Celery
+from celery import Celery, current_app
 from django.db import connection
 from django.utils import timezone
 
-from arena.models import Assignment
+from arena.data.uploads import jobs
+from arena.models import Assignment, ImportChunk, ImportJob, Prompt
 from arena.monitoring import health
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.arena.process.processes import ROOT
-from tests.factories import make_assignment, make_comparison
+from tests.factories import make_assignment, make_comparison, make_import_job
 from tests.services.servers import start_redis
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -52,12 +53,6 @@ def running(**overrides: str) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-@pytest.fixture
-def worker() -> Iterator[subprocess.Popen[bytes]]:
-    with running() as process:
-        yield process
-
-
 def eventually(holds: Callable[[], bool]) -> None:
     """Wait until something holds; fail after three minutes."""
     deadline = time.monotonic() + 180
@@ -66,12 +61,34 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_messages_sweeps_and_pings_reach_it(worker: subprocess.Popen[bytes]) -> None:
-    eventually(lambda: all(health._ask_workers().queues.values()))
+def test_messages_sweeps_and_pings_reach_it() -> None:
+    with running() as process:
+        eventually(lambda: all(health._ask_workers().queues.values()))
+        lease_ends_by_a_sweep()
+        import_is_checked_by_a_message_and_applied_by_a_sweep()
+        leaderboard_is_computed_by_messages()
+        assert process.poll() is None
 
+
+def lease_ends_by_a_sweep() -> None:
     lapsed = make_assignment(leased_until=timezone.now() - timedelta(minutes=1))
     eventually(lambda: Assignment.objects.get(pk=lapsed.pk).state == Assignment.State.EXPIRED)
 
+
+def import_is_checked_by_a_message_and_applied_by_a_sweep() -> None:
+    job = make_import_job(("prompts.jsonl", '{"id": "p1", "instruction": "One"}\n'))
+    prompts = Prompt.objects.filter(study=job.study)
+    current_app.send_task(jobs.TASKS[ImportJob.State.CHECKING], args=[job.pk])
+    rows = ImportJob.objects.filter(pk=job.pk)
+    eventually(rows.filter(state=ImportJob.State.CHECKED).exists)
+    assert not prompts.exists()
+    rows.update(state=ImportJob.State.APPLYING)
+    eventually(rows.filter(state=ImportJob.State.APPLIED).exists)
+    assert prompts.count() == 1
+    eventually(lambda: not ImportChunk.objects.exists())
+
+
+def leaderboard_is_computed_by_messages() -> None:
     study = make_comparison().study
     freshness.request_refresh(study.pk)
     eventually(Snapshot.objects.filter(study=study).exists)
@@ -79,7 +96,6 @@ def test_messages_sweeps_and_pings_reach_it(worker: subprocess.Popen[bytes]) -> 
     snapshot = Snapshot.objects.get(study=study)
     on_demand.contents(snapshot, Setting(snapshot.counts["raters"][0]["selector"], level="61"))
     eventually(ComputedView.objects.filter(state="ready").exists)
-    assert worker.poll() is None
 
 
 def test_it_comes_back_by_itself_when_redis_was_killed(tmp_path: Path) -> None:

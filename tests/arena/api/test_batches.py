@@ -112,6 +112,7 @@ def test_the_apps_above_hear_once_of_a_batch(
     assert [each["study_id"] for each in heard] == [assignments[0].study_id]
 
 
+@pytest.mark.both_databases(False)
 def test_more_answers_take_no_more_queries(client: Client, judge: Rater) -> None:
     few, many = of_one_study(judge, 2), of_one_study(judge, 20)
     with CaptureQueriesContext(connection) as first:

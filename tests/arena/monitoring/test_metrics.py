@@ -139,6 +139,7 @@ def test_a_database_that_is_away_is_told(client: Any, monkeypatch: pytest.Monkey
     assert any(name.startswith("arena_http_requests_total") for name in found)
 
 
+@pytest.mark.both_databases(False)
 def test_documents_and_alerts_name_what_is_there(client: Any) -> None:
     services.refresh_if_stale(make_comparison().study)
     there = set(re.findall(r"^# TYPE (\w+)", client.get("/metrics").content.decode(), re.MULTILINE))

@@ -177,6 +177,7 @@ def test_notes_of_studies_the_person_has_no_part_in_are_left_alone(study: Study)
     assert link.note == "to be sent", "a name of two letters empties no note of others"
 
 
+@pytest.mark.both_databases(False)
 def test_who_may_remove_whose_details(rater: Rater, study: Study) -> None:
     operator = make.make_member(study)
     Membership.objects.filter(rater=operator).update(role=Role.OPERATOR)
@@ -204,6 +205,7 @@ def client_of(user: Any) -> Client:
     return client
 
 
+@pytest.mark.both_databases(False)
 def test_the_operator_has_to_type_the_name(rater: Rater, page: str) -> None:
     client = client_of(make.make_user(is_staff=True))
     assert "Zebulon Quartermain" in client.get(page).content.decode()
@@ -233,6 +235,7 @@ def test_people_remove_their_own_details_with_their_password(rater: Rater, study
     assert client.get(page).status_code == 302
 
 
+@pytest.mark.both_databases(False)
 def test_staff_are_told_why_they_cannot_and_somebody_without_a_study_can_go_too() -> None:
     staff = client_of(make.make_user(is_staff=True))
     response = staff.post(reverse("own-details"), {"password": "pw", "comments": "keep"})
@@ -254,6 +257,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.both_databases(False)
 def test_the_command_asks_for_the_name(rater: Rater, command: Callable[..., str]) -> None:
     with pytest.raises(CommandError, match="The name is different"):
         command("zebulon", typed="zebulon")

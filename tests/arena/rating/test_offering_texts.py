@@ -261,6 +261,7 @@ def test_a_score_stays_once_names_of_its_prompt_are_seen(first: str) -> None:
 # --- what it costs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases(False)
 def test_a_claim_asks_as_much_of_a_large_study_as_of_a_small_one() -> None:
     def queries(study: Study) -> int:
         rater = make.make_member(study)

@@ -171,6 +171,7 @@ def test_single_answers_are_counted_by_task_and_rater(study: Study, ann: Rater, 
     assert "1 of 6 (16%)" in text
 
 
+@pytest.mark.both_databases(False)
 def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater, operator: Client) -> None:
     rate(study, ann, 2)
     whole = operator.get(page("operate-progress")).content.decode()
@@ -216,6 +217,7 @@ def test_what_waits_to_count_is_said_while_others_see_the_numbers(
     assert said not in operator.get(page("operate-progress")).content.decode()
 
 
+@pytest.mark.both_databases(False)
 def test_the_number_of_queries_does_not_grow(
     study: Study, ann: Rater, operator: Client, django_assert_max_num_queries: Any
 ) -> None:

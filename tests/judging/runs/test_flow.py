@@ -43,7 +43,6 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
     assert Assignment.objects.get().state == "submitted"
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -226,6 +226,7 @@ def test_a_judge_without_configuration_is_offered_what_can_be_rated(client: Clie
     assert Assignment.objects.filter(state="failed").count() == 0  # planned again
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.django_db
 def test_the_page_of_a_run_says_how_many(staff: Client, model: ChatServer, messages: Any) -> None:
     run = planned(model, remote=True)

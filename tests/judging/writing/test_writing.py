@@ -120,6 +120,7 @@ def test_an_answer_with_an_unknown_end_is_kept_and_told(author: Author, model: C
     assert errors_of(run) == [(UNKNOWN_END.format("banana"), 2)]
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [

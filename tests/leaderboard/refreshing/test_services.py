@@ -259,6 +259,7 @@ class TestSweeping:
         assert services.sweep() == 1
         assert services.refresh_if_stale(made.study).snapshot.comparisons == 3
 
+    @pytest.mark.both_databases(False)
     def test_a_sweep_asks_the_same_number_of_queries_for_many_studies(self, made, messages):
         def queries():
             with CaptureQueriesContext(connection) as captured:

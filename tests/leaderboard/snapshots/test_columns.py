@@ -135,6 +135,7 @@ def test_everything_deleted(made):
     assert len(read(made.study)) == 0
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut off", None])
 def test_a_damaged_file_is_read_over_and_replaced(made, damage):
     expected = read(made.study)
@@ -146,6 +147,7 @@ def test_a_damaged_file_is_read_over_and_replaced(made, damage):
     assert same(stored(made.study), expected)
 
 
+@pytest.mark.both_databases(False)
 def test_a_file_with_pickled_objects_or_a_folder_that_cannot_be_written(made, tmp_path, settings, caplog):
     (tmp_path / "columns").write_text("in the way")
     assert same(read(made.study), anew(made.study))
@@ -157,6 +159,7 @@ def test_a_file_with_pickled_objects_or_a_folder_that_cannot_be_written(made, tm
     assert same(read(made.study), expected)
 
 
+@pytest.mark.both_databases(False)
 def test_what_dead_processes_and_deleted_studies_left_is_removed(made, tmp_path):
     folder = tmp_path / "columns"
     folder.mkdir()
@@ -208,6 +211,7 @@ def test_pairs_and_completions_by_id(made):
     assert (pair.pk, made.prompts[0].pk, *sorted((alpha.pk, beta.pk))) in pairs.tolist()
 
 
+@pytest.mark.both_databases(False)
 def test_the_number_of_queries_does_not_depend_on_the_data(made):
     def queries():
         with CaptureQueriesContext(connection) as captured:

@@ -132,6 +132,7 @@ def test_orders_of_a_study_without_comparisons():
     assert np.size(read.ratings().games(ties=True).a) == 0
 
 
+@pytest.mark.both_databases(False)
 def test_the_number_of_queries_does_not_depend_on_the_data():
     made = HandMade("alpha", "beta")
 

@@ -226,6 +226,7 @@ class TestNothingIsHalfImported:
         assert report.counts == dry.counts
         assert {kind for kind, counts in report.counts.items() if counts.written} == set(report.counts)
 
+    @pytest.mark.both_databases(False)
     def test_with_one_bad_record(self) -> None:
         before = everything()
         for kind, (bad, reason) in BAD.items():
@@ -249,6 +250,7 @@ class TestNothingIsHalfImported:
 
 
 class TestProgress:
+    @pytest.mark.both_databases(False)
     def test_tells_the_share_of_the_bytes(self, tmp_path: Path) -> None:
         rows = [{"id": f"p{number}", "instruction": "x"} for number in range(3000)]
         file = write_lines(tmp_path, "prompts.jsonl", *rows)
@@ -261,6 +263,7 @@ class TestProgress:
         assert shares == sorted(shares)
         assert 0 < shares[0] < shares[-1] == 1
 
+    @pytest.mark.both_databases(False)
     def test_is_told_of_problems_and_long_texts_a_few_at_a_time(self) -> None:
         told: list[int] = []
         problems = [Problem(Place("f", line), "", "bad") for line in range(2500)]

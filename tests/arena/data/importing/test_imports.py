@@ -326,6 +326,7 @@ class TestReport:
         assert (report.missing.count, report.missing.by_contestant) == (2, [("A", 1), ("B", 1)])
         assert report.missing.examples == [("A", "p2"), ("B", "p2")]
 
+    @pytest.mark.both_databases(False)
     def test_the_preview_holds_the_first_of_each_kind_and_cuts_long_texts(self) -> None:
         report = import_records("s", [*stock(), *(vote(3, n, rater=f"r{n}") for n in range(30))])
         shown = {kind: len(rows) for kind, rows in report.preview.items()}
@@ -344,6 +345,7 @@ class TestReport:
         assert [each["study_id"] for each in heard] == [Study.objects.get().pk]
 
 
+@pytest.mark.both_databases(False)
 def test_the_number_of_queries_grows_with_chunks_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "CHUNK", 100)
 

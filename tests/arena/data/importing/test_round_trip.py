@@ -228,6 +228,7 @@ def test_battles_without_texts(tmp_path: Path) -> None:
     assert import_files("battles", [path]).written == 0
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize("folder", [load.OPEN, load.CLOSED])
 def test_the_demo_studies_are_valid_data(folder: Path) -> None:
     report = import_files("demo", [folder], dry_run=True)

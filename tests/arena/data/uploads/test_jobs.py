@@ -233,6 +233,7 @@ def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
     shutil.rmtree(new, ignore_errors=True)
 
 
+@pytest.mark.both_databases(False)
 def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("get", "set", "add", "delete_many"):
         monkeypatch.setattr(type(cache._connections["default"]), name, fail(ConnectionError("no cache")))
