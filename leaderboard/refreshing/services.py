@@ -137,7 +137,6 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     due, wait = publication.divided(study, _seen(study)) if holds else ({}, None)
     read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
     with tables.Making(read, method, known) as making:
-        index = making.pool.submit(stored.packing(study, read.rows, read.people))
         marks = texts_mark(study, due)
         about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
         about_features = feature_tables(study, read, about_texts.rows, known)
@@ -164,6 +163,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             seconds=0.0,
         )
         due = _open(snapshot, read, method, known, started, due)
+        _give_back()
+        index = making.pool.submit(stored.packing(study, read.rows, read.people))
         made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
         packed = index.result()
     if right is not None and not study.is_closed:
