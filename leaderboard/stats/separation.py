@@ -4,6 +4,7 @@ Contestants of different components (contestants,) are never compared.
 """
 
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from string import ascii_lowercase
 from typing import Final
 
@@ -177,27 +178,29 @@ def _cover(alike: BoolArray) -> set[tuple[int, ...]]:
     """Maximal sets of places, best first, all alike, that together hold every alike pair."""
     # Naming every maximal set could take exponentially many; here each pair that no set holds yet starts one.
     # Where being alike is a matter of distance alone, these are all maximal sets.
-    covered = np.zeros_like(alike)
+    rows = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(alike, axis=1, bitorder="little")]
+    covered = [0] * len(rows)  # as in rows, each bit is a place
     found = set()
-    for first in range(len(alike)):
-        for second in np.flatnonzero(alike[first, first:])[::-1] + first:
-            if not covered[first, second]:
-                places = _filled(alike, first, int(second))
-                covered[np.ix_(places, places)] = True
+    for first in range(len(rows)):
+        for second in np.flatnonzero(alike[first, first:])[::-1].tolist():
+            if not covered[first] >> first + second & 1:
+                places = _filled(rows, first, first + second)
+                together = sum(1 << place for place in places)
+                for place in places:
+                    covered[place] |= together
                 found.add(tuple(places))
     return found
 
 
-def _filled(alike: BoolArray, first: int, second: int) -> list[int]:
+def _filled(rows: list[int], first: int, second: int) -> list[int]:
     """A maximal set that holds ``first`` and ``second``, the places between them taken first."""
-    places = np.arange(len(alike))
-    outside = np.maximum(np.maximum(first - places, places - second), 0)
-    chosen = {first, second}
-    fits = alike[first] & alike[second]
-    for place in np.argsort(outside, kind="stable").tolist():
-        if fits[place]:
-            chosen.add(place)
-            fits &= alike[place]
+    chosen = [first] if first == second else [first, second]
+    fits = rows[first] & rows[second] & ~(1 << first | 1 << second)
+    farther = zip_longest(range(first - 1, -1, -1), range(second + 1, len(rows)), fillvalue=first)
+    for place in chain(range(first + 1, second), chain.from_iterable(farther)):
+        if fits >> place & 1:
+            chosen.append(place)
+            fits &= rows[place]
     return sorted(chosen)
 
 
