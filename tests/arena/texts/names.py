@@ -8,6 +8,7 @@ prints both figures of docs/data-formats.md.
 import os
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -134,9 +135,10 @@ def alarms(texts: list[tuple[str, str]]) -> list[Alarm]:
     """The texts said to tell their author: the real one, or made-up names of several words or one in turn."""
     found = []
     made_up = [shape.name for shape in shapes()]
+    finder = cache(NameFinder)
     for number, (contestant, text) in enumerate(texts):
         for name in (contestant, made_up[number % len(made_up)], FAMILIES[number % len(FAMILIES)]):
-            if named := NameFinder(name).find(text):
+            if named := finder(name).find(text):
                 found.append(Alarm(name, text, named))
     return found
 
