@@ -90,10 +90,16 @@ class Source:
     def items(self, companions: Companions) -> Iterator[Item]:
         """Records and problems; an error that ends the file is the last problem."""
         read, subset = self.format.read(self.file, self.kind, companions), self.file.about.subset
+        is_empty = self.kind is not Kind.NOTHING
         try:
-            yield from (_moved(item, subset) for item in read) if subset else read
+            for item in read:
+                is_empty = False
+                yield _moved(item, subset) if subset else item
         except BrokenFileError as error:
+            is_empty = False
             yield error.problem
+        if is_empty:
+            yield Note(self.file.place(), "the file has no rows below its header")
         self.file.position = self.file.size
 
 

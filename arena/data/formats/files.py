@@ -335,6 +335,7 @@ MAX_COLUMNS: Final = 16_384  # as many as a spreadsheet has
 MAX_BLANK: Final = 10_000  # blank lines in a row: a small gzip file can hold millions
 HEAD: Final = 64  # rows by which a file is known
 SAMPLES: Final = 3  # values that show what a column holds
+CELLS: Final = 4  # in which they are found: fewer values of one column than of another tell what repeats
 SAMPLE: Final = 120  # characters of each
 
 GZIP: Final = b"\x1f\x8b"
@@ -544,6 +545,9 @@ class InputFile:
         """How the file is written, by its content. Raises BrokenFileError."""
         if self.is_workbook:
             return Form.CELLS
+        if self.name.lower().endswith(".xlsx"):
+            reason = "the file is no Excel workbook, whatever its name says; give it the ending of what it is"
+            raise BrokenFileError(self.problem(0, reason))
         start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
         if start.startswith(MAGIC):
             return Form.PARQUET
@@ -577,14 +581,16 @@ class InputFile:
         return tuple(dict.fromkeys(chain.from_iterable(rows)))
 
     def samples(self) -> dict[str, list[str]]:
-        """The first different values of each column, shortened. Raises BrokenFileError for the header."""
+        """Different values of each column's first cells, shortened. Raises BrokenFileError for the header."""
         found: dict[str, list[str]] = {column: [] for column in self.columns()}
+        cells: Counter[str] = Counter()
         try:
             for row in islice(self.rows(), HEAD):
                 for column, value in () if isinstance(row, Problem) else row[1].items():
                     text = json.dumps(value) if isinstance(value, list | dict) else workbooks.cell_text(value)
                     text, seen = text.strip()[:SAMPLE], found.setdefault(column, [])
-                    if text and len(seen) < SAMPLES and text not in seen:
+                    cells[column] += bool(text)
+                    if text and cells[column] <= CELLS and len(seen) < SAMPLES and text not in seen:
                         seen.append(text)
         except BrokenFileError:
             pass  # reading the file reports it

@@ -499,8 +499,15 @@ def _readings(columns: Sequence[str], samples: Samples) -> Iterator[ColumnMappin
     plain = {_plain(column) for column in columns}
     for kind in _GUESSED:
         # Beside a model or a rater, a requirement is what was checked.
-        if kind is not Kind.QUESTIONS or (plain & _TELLS_REQUIREMENTS and not plain & _TELLS_OPINIONS):
+        tells = plain & _TELLS_REQUIREMENTS or _asks_again_of_a_prompt(samples)
+        if kind is not Kind.QUESTIONS or (tells and not plain & _TELLS_OPINIONS):
             yield from _readings_as(kind, columns, samples)
+
+
+def _asks_again_of_a_prompt(samples: Samples) -> bool:
+    """Whether columns of prompts and of questions have several questions of a prompt."""
+    values = {_plain(column): found for column, found in samples.items()}
+    return 0 < len(values.get("prompt", ())) < len(values.get("question", ()))
 
 
 def _readings_as(kind: Kind, columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:

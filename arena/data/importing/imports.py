@@ -12,6 +12,7 @@ from arena.data.formats import catalogue
 from arena.data.formats.files import About, InputFile
 from arena.data.formats.reading import DataSet
 from arena.data.formats.records import (
+    NOWHERE,
     AnswerRecord,
     ComparisonRecord,
     CompletionRecord,
@@ -241,7 +242,8 @@ class _Run:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
         if report.records == 0 and report.ok:
-            report.refuse(Place(report.study), "", "the files contain nothing to import")
+            place = report.notes[0].place if report.notes else NOWHERE
+            report.refuse(place, "", "the files contain nothing to import")
         report.missing = find_missing(self.study)
         if not report.ok or report.dry_run:
             return

@@ -229,3 +229,12 @@ def test_options_name_the_subset_the_judge_and_what_is_known_of_it(tmp_path: Pat
         "--prices.prompt: expected a number from 0",
         "--prices.currency: expected a short text such as USD",
     ]
+
+
+def test_a_file_without_rows_is_told(tmp_path: Path) -> None:
+    empty = write_lines(tmp_path, "models.csv", "name,kind")
+    with pytest.raises(CommandError):
+        run("greetings", empty)
+    write_lines(tmp_path, "prompts.jsonl", PROMPT)
+    out, _ = run("greetings", tmp_path)
+    assert f"Note: {empty}: the file has no rows below its header" in out

@@ -57,6 +57,11 @@ def test_a_workbook_is_told_by_its_content(tmp_path: Path, name: str) -> None:
     assert str(second.place) == f"{path}, row 5"
 
 
+def test_a_text_is_no_workbook(tmp_path: Path) -> None:
+    (tmp_path / "data.xlsx").write_text("not a zip")
+    assert reason(tmp_path / "data.xlsx").startswith("the file is no Excel workbook")
+
+
 def test_cells_are_texts_as_in_csv(tmp_path: Path) -> None:
     values = {
         "whole": (1.0, "1"),

@@ -58,7 +58,7 @@ class TestNewStudy:
             import_records(slug, [])
 
     def test_is_not_made_by_nothing(self) -> None:
-        assert reasons(import_records("empty", [])) == ["empty: the files contain nothing to import"]
+        assert reasons(import_records("empty", [])) == ["records: the files contain nothing to import"]
         assert not Study.objects.exists()
 
 
