@@ -12,6 +12,7 @@ class ArenaConfig(AppConfig):
         from arena.audit import signing_in
         from arena.models import invariants
         from arena.monitoring import errors, logs
+        from arena.pages import form_words
         from arena.people import sessions
 
         invariants.connect()
@@ -19,3 +20,4 @@ class ArenaConfig(AppConfig):
         errors.report_errors()
         signing_in.connect()
         sessions.connect()
+        form_words.use()

@@ -1,5 +1,6 @@
 """Setting a study up: the list of studies, a new one, its steps and settings."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -105,6 +106,17 @@ class LinesField(forms.CharField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return bool((initial or []) != self.to_python(data))
+
+
+MOST: Final = 1_000_000
+MOST_RATINGS: Final = 1_000  # of one pair
+
+
+class CountField(forms.IntegerField):
+    """A number of at least one."""
+
+    def __init__(self, *, most: int = MOST, **options: Any) -> None:
+        super().__init__(**{**options, "min_value": 1, "max_value": most})
 
 
 class PercentField(forms.FloatField):
@@ -237,6 +249,11 @@ class RatingForm(SettingForm):
             *("training_threshold",),
             *("show_references", "reveal_names", "stop_margin"),
         )
+        field_classes = {
+            **dict.fromkeys(("goal", "rater_limit", "daily_limit"), CountField),
+            "ratings_per_pair_people": partial(CountField, most=MOST_RATINGS),
+            "ratings_per_pair_judges": partial(CountField, most=MOST_RATINGS),
+        }
         labels = {
             "points": "Scale for pairs",
             "score_lowest": "Lowest score of an answer",

@@ -61,8 +61,7 @@ class TasksField(forms.MultiValueField):
 
     def __init__(self, **options: Any) -> None:
         choices = [("", "None"), *TASKS.items()]
-        wrong = {"invalid_choice": "Choose a task from the list."}
-        fields = [forms.ChoiceField(choices=choices, required=False, error_messages=wrong) for _ in PLACES]
+        fields = [forms.ChoiceField(choices=choices, required=False) for _ in PLACES]
         widgets = [forms.Select({"aria-label": place}, choices=choices) for place in PLACES]
         super().__init__(
             fields, widget=TasksWidget(widgets), require_all_fields=False, required=False, **options

@@ -136,7 +136,7 @@ def test_staff_make_keys_for_themselves_and_for_judges_only(staff: Client) -> No
     other = make.make_rater(user=make.make_user())
     judge = make.make_rater(kind=Rater.Kind.JUDGE)
     for rater, scopes, reason in (
-        (other, ["rate"], "Select a valid choice"),
+        (other, ["rate"], "Choose from the list"),
         (judge, ["rate", "runs"], "own token may start runs"),
         (judge, [], "This field is required"),
     ):

@@ -45,7 +45,7 @@ def test_a_new_study_is_private_and_leads_to_its_steps(
     signed_in: Callable[[str], Client], study: Study
 ) -> None:
     client = signed_in("staff")
-    for slug, problem in (("RIVERS", "Another study"), ("audit", "reserved"), ("a b", "valid")):
+    for slug, problem in (("RIVERS", "Another study"), ("audit", "reserved"), ("a b", "hyphens")):
         refused = client.post(reverse("operate-new"), {"name": "x", "slug": slug})
         assert refused.status_code == 422
         assert problem in refused.content.decode()
@@ -98,19 +98,21 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
         ("criteria", "a\na", "is listed twice"),
         ("criteria", "\n".join(map(str, range(21))), "There are 21 entries; the limit is 20"),
         ("criteria", "x" * 101, "Entry 1 has 101 characters"),
-        ("training_threshold", "120", "less than or equal to 100"),
-        ("repeat_share", "51", "less than or equal to 50"),
-        ("control_share", "-1", "greater than or equal to 0"),
-        ("points", "7", "not one of the available choices"),
+        ("training_threshold", "120", "at most 100"),
+        ("repeat_share", "51", "at most 50"),
+        ("control_share", "-1", "at least 0"),
+        ("points", "7", "Choose from the list"),
         ("tasks_0", "", "Choose at least one task"),
         ("tasks_1", "compare", "“Compare pairs” is chosen twice"),
-        ("tasks_1", "dance", "Choose a task from the list"),
+        ("tasks_1", "dance", "Choose from the list"),
         ("score_lowest", "5", "The highest score must be above the lowest"),
-        ("score_lowest", "-1", "greater than or equal to 0"),
+        ("score_lowest", "-1", "at least 0"),
         ("score_highest", "101", "The highest score can be 100 at most"),
-        ("ratings_per_pair_people", "0", "greater than or equal to 1"),
+        ("ratings_per_pair_people", "-1", "at least 1"),
+        ("ratings_per_pair_people", "1000000000000", "at most 1000"),
+        ("goal", "9" * 30, "at most 1000000"),
         ("control_share", "lots", "Enter a number"),
-        ("daily_limit", "0", "greater than or equal to 1"),
+        ("daily_limit", "0", "at least 1"),
         ("rater_limit", "9", "The limit must not be below the goal, which is 10."),
         ("daily_limit", "21", "The limit of a day must not be above that in all, which is 20."),
     ],

@@ -116,5 +116,5 @@ def test_a_closed_study_and_one_without_votes_stay_as_they_are(made):
 
 def test_a_margin_below_0_is_refused(made):
     made.study.stop_margin = -1.0
-    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+    with pytest.raises(ValidationError, match="at least 0"):
         made.study.full_clean()
