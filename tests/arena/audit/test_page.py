@@ -66,7 +66,7 @@ def test_lines_are_chosen_by_account_study_kind_and_day(client: Client, staff: A
         ({"kind": "party"}, "Choose from the list."),
         ({"since": "soon"}, "Enter a day such as 31 Dec 2030."),
         ({"since": "2030-01-02", "until": "2030-01-01"}, "The last day is before the first."),
-        ({"study": "a\0b"}, "Remove the NUL character."),
+        ({"study": "a\0b"}, "Remove the NUL character"),
     ],
 )
 def test_a_wrong_filter_is_said_and_shows_no_line(

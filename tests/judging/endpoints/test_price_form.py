@@ -36,7 +36,7 @@ def test_a_price_is_added_changed_and_listed(admin_client: Client) -> None:
     [
         ({"prompt": "-1"}, "A price cannot be negative."),
         ({"prompt": "cheap"}, "Enter a number."),
-        ({"prompt": "0.0000001"}, "no more than 6 decimal places"),
+        ({"prompt": "0.0000001"}, "at most 6 decimals"),
         ({"completion": ""}, "This field is required."),
         ({"model": " "}, "This field is required."),
         ({"currency": "usd"}, "three capital letters"),

@@ -58,7 +58,7 @@ def test_a_judge_is_a_rater_of_its_own_kind() -> None:
             "169.254.169.254 is an address of the machine's own network",
         ),
         ({"base_url": "http://x.example/v1/%2e%2e/admin"}, "Leave . and .. out of the address"),
-        ({"slug": "Not A Slug"}, "slug"),
+        ({"slug": "Not A Slug"}, "hyphens"),
         ({"provider": "simulated", "simulation": {"strengths": {"a": "x"}}}, "a must be a number"),
     ],
 )
