@@ -1,7 +1,7 @@
-"""Which answers of people published numbers may count while a study takes ratings.
+"""Which answers published numbers may count while a study takes ratings.
 
-An answer counts together with others, and from then on its rater cannot change it: whatever may still be
-changed has moved no number that raters can see.
+An answer counts together with others, so that no number tells of one alone, and from then on a person cannot
+change it: whatever may still be changed has moved no number that raters can see.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
 
 from arena.models import Assignment, Rater, Role, Study
 from arena.models.querysets import left_out_raters
@@ -21,11 +21,11 @@ from arena.rating.recorders import batches
 LEAST_ANSWERS: Final = 10
 LEAST_RATERS: Final = 3
 """New answers in a cell until they count, and by how many people. A cell is the smallest part of a study of
-which a page shows numbers.
+which a page shows numbers; each judge has its own.
 """
 IN_GROUPS: Final = (
-    "While the study is open, new ratings by people count in groups of at least "
-    f"{LEAST_ANSWERS}, by at least {LEAST_RATERS} people."
+    f"While the study is open, new ratings count in groups of at least {LEAST_ANSWERS}, by at least "
+    f"{LEAST_RATERS} people or by one judge."
 )
 
 Due = Mapping[int, datetime]
@@ -44,11 +44,11 @@ def holds_back(study: Study) -> bool:
 
 
 def held_back(number: int | None = None) -> Q:
-    """The opinions whose rater may still change them; with ``number`` those that did not count by then."""
+    """The opinions that wait to count; with ``number`` those that did not count by then."""
     late = Q(assignment__published_in=None)
     if number is not None:
         late |= Q(assignment__published_in__gt=number)
-    return late & Q(assignment__isnull=False, rater__kind=Rater.Kind.PERSON)
+    return late & Q(assignment__isnull=False)
 
 
 def may_count(study: Study) -> Q:
@@ -57,10 +57,12 @@ def may_count(study: Study) -> Q:
 
 
 def stays(answer: Assignment) -> bool:
-    """Whether others than operators see numbers that count an answer, so that it can no longer be changed.
+    """Whether others than operators see numbers that count a person's answer, so that it no longer changes.
 
     So they do at once when a study becomes public, or opens again, until the next numbers are made.
     """
+    if answer.rater.kind == Rater.Kind.JUDGE:
+        return False
     if answer.published_in is not None:
         return True
     return holds_back(answer.study) and any(
@@ -75,8 +77,8 @@ def divided(study: Study, seen: datetime | None = None) -> tuple[Due, int]:
     """
     found: dict[int, datetime] = {}
     number = 0
-    for cell in _cells(study).values():
-        enough = is_enough(cell)
+    for (judge, *_), cell in _cells(study).items():
+        enough = len(cell) >= LEAST_ANSWERS if judge else is_enough(cell)
         found |= {pk: given for pk, _, given in cell if enough or (seen and given <= seen)}
         number += len(cell)
     return found, number - len(found)
@@ -97,7 +99,7 @@ _Cell = list[tuple[int, int, datetime]]
 
 
 def is_enough(cell: _Cell) -> bool:
-    """Whether these answers tell nothing about one of them: there are enough, and no rater gave most."""
+    """Whether these answers of people tell nothing about one: there are enough, and nobody gave most."""
     by_rater = Counter(rater for _, rater, _ in cell)
     return (
         len(cell) >= LEAST_ANSWERS
@@ -106,12 +108,14 @@ def is_enough(cell: _Cell) -> bool:
     )
 
 
-def _cells(study: Study) -> dict[Hashable, _Cell]:
-    """The answers that wait, by what an address can choose them by."""
-    people = Assignment.objects.filter(study=study, rater__kind=Rater.Kind.PERSON).order_by("pk")
-    found = people.filter(state=Assignment.State.SUBMITTED, published_in=None)
+def _cells(study: Study) -> dict[tuple[Hashable, ...], _Cell]:
+    """The answers that wait, by what an address can choose them by: the judge first, None for people."""
+    waiting = Assignment.objects.filter(study=study, state=Assignment.State.SUBMITTED, published_in=None)
+    found = waiting.order_by("pk").annotate(
+        judge=Case(When(rater__kind=Rater.Kind.JUDGE, then=F("rater"))),
+    )
     about = [f"{of}__prompt__{field}" for of in ("pair", "completion") for field in ("category", "subset")]
-    fields = ("pk", "rater", "finished_at", "kind", "purpose", "is_random", *about)
+    fields = ("pk", "rater", "finished_at", "judge", "kind", "purpose", "is_random", *about)
     rows: list[tuple[Any, ...]] = list(
         found.exclude(rater__in=left_out_raters(study), finished_at=None).values_list(*fields)
     )
@@ -119,7 +123,7 @@ def _cells(study: Study) -> dict[Hashable, _Cell]:
     members = Rater.groups.through.objects.filter(rater__in={row[1] for row in rows})
     for rater, group in members.values_list("rater", "ratergroup"):
         groups[rater].add(group)
-    cells: dict[Hashable, _Cell] = defaultdict(list)
+    cells: dict[tuple[Hashable, ...], _Cell] = defaultdict(list)
     for pk, rater, given, *cell in rows:
         cells[*cell, frozenset(groups[rater])].append((pk, rater, given))
     return cells

@@ -147,6 +147,10 @@ def _record(
     for kind, recorder in RECORDERS.items():
         if some := [each for each in taken if each.assignment.pk in new and each.assignment.kind == kind]:
             recorder.store(some)
+    # A judge that is asked again: what counted stands no more, and the new answer waits for others.
+    counted = [each.assignment.pk for each in taken if each.assignment.published_in is not None]
+    if again := new.intersection(counted):
+        Assignment.objects.filter(pk__in=again).update(published_in=None)
     finish([each.assignment for each in taken if each.finishes], Assignment.State.SUBMITTED)
     _hand_on(taken)
     return [

@@ -384,7 +384,7 @@ class PublishForm(NamedForm, SettingForm):
         widgets = {"description": forms.Textarea({"rows": 6}), "visibility": forms.RadioSelect}
         help_texts = {
             "description": "What the study is about. Markdown.",
-            "visibility": "A private leaderboard keeps raters blind. While a public study is open, people's "
+            "visibility": "A private leaderboard keeps raters blind. While a public study is open, "
             "ratings count in groups, so the numbers reveal little about who wrote an answer.",
             "sign_up_open": "Without an invitation.",
             "simulated": "Every page then says so.",

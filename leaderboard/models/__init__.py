@@ -72,7 +72,7 @@ class Snapshot(Immutable):
 
     @property
     def holds_back(self) -> bool:
-        """Whether ratings of people wait to be counted until there are enough, as while a study is open."""
+        """Whether ratings wait to be counted until there are enough, as while a study is open."""
         return self.counts.get("waiting") is not None
 
     @property

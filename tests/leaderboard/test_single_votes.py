@@ -26,6 +26,7 @@ from arena.rating.opinions import Check, Checks, NotAllowedError, Rating, Said, 
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import computing, services
+from leaderboard.results import api
 from tests import factories as make
 from tests.crawl.test_every_page import Page
 from tests.crawl.walk import Facet, facets, walk
@@ -59,6 +60,7 @@ class OpenStudy:
                 make.make_pair(prompt=prompt, first=one, second=other)
                 for one, other in itertools.combinations(texts, 2)
             ]
+        self.slow = make.make_rater(kind="judge", name="Slow judge")
         self.me = make.make_member(self.study)
         self.others = [make.make_member(self.study) for _ in range(4)]
 
@@ -76,6 +78,8 @@ class OpenStudy:
         judge = make.make_rater(kind="judge", slug="judge", name="A judge")
         for number, pair in enumerate(itertools.chain(*self.pairs.values())):
             make.make_comparison(pair=pair, rater=judge, rating=1 + number % 8)
+        for number, pair in enumerate(self.pairs["coding"][:LEAST_ANSWERS]):
+            self.rate(self.slow, pair, 1 + number % 8)
 
     def swap_texts(self) -> None:
         """Every model writes what another one wrote; what raters said is still about the models."""
@@ -220,6 +224,8 @@ def having_said(
             else:
                 own = _about(rated.me, pair, said)
             _said(own, said)
+            if isinstance(said, Rating):
+                rated.rate(rated.slow, rated.pairs["coding"][number + 2], said.rating or 1)
         # Others go on, so that there is another snapshot.
         rated.others_say("writing", start=6)
         if together:
@@ -284,6 +290,48 @@ def test_authors_guessed_from_what_changes_with_an_own_rating(
     assert by_chance > 0.05 if holds else right == GUESSES
 
 
+@pytest.mark.parametrize("hidden", [True, False], ids=["hidden", "shown at once"])
+def test_authors_guessed_from_what_changes_with_a_rating_by_a_judge(
+    rated: OpenStudy, monkeypatch: pytest.MonkeyPatch, hidden: bool
+) -> None:
+    """The attacker looks who has won against whom since, and whether the longer answer has.
+
+    So the author of the longer of the two is known; a coin is tossed where nothing tells.
+    """
+    if not hidden:
+        monkeypatch.setattr(publication, "holds_back", lambda study: False)
+        monkeypatch.setattr(api, "shows", lambda study, kind: True)
+        services.refresh(rated.study)
+    coin, right, pairs = random.Random(1), 0, rated.pairs["writing"][:5]
+    before = _won(rated.study, rated.slow)
+    for pair in pairs:
+        rated.rate(rated.slow, pair, coin.choice((1, 8)))
+        services.refresh_if_stale(rated.study)
+        after = _won(rated.study, rated.slow)
+        models = [text.contestant.name for text in (pair.first, pair.second)]  # the second is longer
+        told = [two if after[1] > before[1] + 0.5 else two[::-1] for two in after[0] - before[0]]
+        right += (told[0][0] if told else coin.choice(models)) == models[1]
+        before = after
+    by_chance = sum(math.comb(len(pairs), n) for n in range(right, len(pairs) + 1)) / 2 ** len(pairs)
+    assert by_chance > 0.05 if hidden else right == len(pairs)
+
+
+def _won(study: Study, judge: Rater) -> tuple[Counter[tuple[str, str]], float]:
+    """How often each model won against each by a judge, and how often the longer answer did."""
+    asked = f"/api/v1/studies/{study.slug}/tables/%s/?raters=judge:{judge.slug}"
+    matrices, length = (Client().get(asked % kind).json() for kind in ("matrices", "length"))
+    names, wins = (matrices["content"][name] for name in ("contestants", "wins"))
+    cells = {
+        (one, other): n
+        for one, row in zip(names, wins, strict=True)
+        for other, n in zip(names, row, strict=True)
+    }
+    words = (
+        length["content"]["measures"][0] if "content" in length else {"longer_wins": 0, "n": 0, "equal": 0}
+    )
+    return Counter(cells), words["longer_wins"] * (words["n"] - words["equal"])
+
+
 def _wins(study: Study, spy: Client) -> dict[str, int]:
     """Of each model in the leaderboard's files, all together and in one category."""
     found: Counter[str] = Counter()
@@ -316,6 +364,16 @@ def test_a_late_change_of_an_answer_that_counts_is_refused(rated: OpenStudy) -> 
     given = counts.comparisons.get().rating
     with pytest.raises(NotAllowedError, match="earlier rating already counts"):
         recording.record(rated.others[0], counts.public_id, Rating(points=8, rating=9 - given))
+
+
+def test_a_new_answer_of_a_judge_that_is_asked_again_waits(rated: OpenStudy) -> None:
+    counts = Assignment.objects.filter(rater=rated.slow).first()
+    assert counts.published_in is not None
+    Assignment.objects.filter(pk=counts.pk).update(state="claimed")
+    given = counts.comparisons.get().rating
+    recording.record(rated.slow, counts.public_id, Rating(points=8, rating=9 - given))
+    counts.refresh_from_db()
+    assert (counts.state, counts.published_in) == ("submitted", None)
 
 
 def test_what_a_study_shows_when_others_come_to_see_it_stays(
@@ -399,8 +457,8 @@ def test_a_closed_study_counts_all_and_an_operators_too(rated: OpenStudy) -> Non
     services.refresh_if_stale(rated.study)
     closed = Snapshot.objects.newest(rated.study)
     assert closed.counts["waiting"] is None
-    assert closed.counts["comparisons"] == 61
+    assert closed.counts["comparisons"] == 71
     rated.study.closed_at = None
     rated.study.save()
     reopened = services.refresh(rated.study).snapshot
-    assert reopened.counts["comparisons"] == 61  # what was shown stays
+    assert reopened.counts["comparisons"] == 71  # what was shown stays
