@@ -19,12 +19,12 @@ def visible(text: str, kept: str = "\n") -> str:
     return _UNUSUAL.sub(lambda found: _shown(found[0], kept), text)
 
 
-def is_invisible(character: str) -> bool:
+def _is_invisible(character: str) -> bool:
     """Whether it is a control character, a format character, half of a surrogate pair or none at all."""
     return not (character.isprintable() or unicodedata.category(character) == _SPACES)
 
 
 def _shown(character: str, kept: str) -> str:
-    if character in kept or not is_invisible(character):
+    if character in kept or not _is_invisible(character):
         return character
     return json.dumps(character)[1:-1]
