@@ -100,6 +100,7 @@ def test_figures_tables_and_the_api_have_it(client, made):
 
 
 def test_it_stays_hidden_until_the_study_closes(client, admin_client, made):
+    services.refresh(made.study)  # so that its few ratings count
     Study.objects.update(closed_at=None)
     made.study = Study.objects.get()
     services.refresh(made.study)
