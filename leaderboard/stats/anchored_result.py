@@ -13,7 +13,7 @@ from leaderboard.stats.ranking_cautions import FEWEST_CLUSTERS, NAMES_SHOWN, som
 from leaderboard.stats.separation import rank_upper_bound, ranks
 
 NO_ERROR: Final = 1e-9
-"""Points. A smaller standard error is rounding: prompts that all say the same do not tell how sure that is."""
+"""Points. A smaller standard error is rounding: prompts that all say the same do not tell how sure it is."""
 
 
 @dataclass(frozen=True, eq=False)
