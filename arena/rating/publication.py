@@ -117,7 +117,7 @@ def _cells(study: Study) -> dict[tuple[Hashable, ...], _Cell]:
     about = [f"{of}__prompt__{field}" for of in ("pair", "completion") for field in ("category", "subset")]
     fields = ("pk", "rater", "finished_at", "judge", "kind", "purpose", "is_random", *about)
     rows: list[tuple[Any, ...]] = list(
-        found.exclude(rater__in=left_out_raters(study), finished_at=None).values_list(*fields)
+        found.exclude(rater__in=left_out_raters(study)).exclude(finished_at=None).values_list(*fields)
     )
     groups = defaultdict(set)
     members = Rater.groups.through.objects.filter(rater__in={row[1] for row in rows})

@@ -443,6 +443,14 @@ def test_ratings_count_once_enough_people_gave_enough(raters: int, each: int, co
     assert publication.IN_GROUPS in Client().get(found.study.get_absolute_url()).content.decode()
 
 
+def test_whoever_is_left_out_is_nobody_in_a_group() -> None:
+    found = OpenStudy()
+    found.others_say("coding")
+    assert len(publication.due(found.study)) == 36
+    found.study.memberships.filter(rater=found.others[0]).update(left_out_at=NOW)
+    assert publication.due(found.study) == {}
+
+
 def test_one_person_who_gives_most_waits_for_others() -> None:
     found = OpenStudy()
     found.others_say("coding", each=1)

@@ -25,8 +25,11 @@ def logprobs(**probabilities):
 def asked(made, judge, run, number, rating, said, *, swapped=False, key="rate"):
     """A verdict with its probabilities, as a run stores it."""
     pair = made.pairs[number]
-    assignment = factories.make_assignment(pair=pair, rater=judge.rater, state="submitted", swapped=swapped)
-    given = {"state": "replied", "finished_at": timezone.now(), "logprobs": said, "key": key}
+    now = timezone.now()
+    assignment = factories.make_assignment(
+        pair=pair, rater=judge.rater, state="submitted", finished_at=now, swapped=swapped
+    )
+    given = {"state": "replied", "finished_at": now, "logprobs": said, "key": key}
     factories.make_call(run, assignment=assignment, **given)
     factories.make_comparison(
         pair=pair, rater=judge.rater, assignment=assignment, rating=rating, swapped=swapped
