@@ -9,7 +9,7 @@ _UNUSUAL: Final = re.compile(r"[^ -~]")
 _SPACES: Final = "Zs"
 
 
-def visible(text: str, kept: str = "\n") -> str:
+def visible(text: str, kept: str = "\n\t") -> str:
     """The text with the escape of JSON for each character that nobody sees or a terminal obeys.
 
     So JSON stays the same JSON. ``kept`` are shown as they are.
