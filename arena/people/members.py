@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.audit.recording import Kind, record
 from arena.models import Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.models.signals import announce
+from arena.pages.counts import up_to
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.people import joining
@@ -124,6 +125,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Invitation
         fields = ("role", "max_uses", "note", "group")
+        field_classes = {"max_uses": up_to(MOST_USES)}
         labels = {"max_uses": "Number of people", "note": "Note (optional)", "group": "Group of raters"}
         help_texts = {
             "role": "Somebody with a higher role keeps it.",
@@ -134,17 +136,10 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, may_group: bool = False, **kwargs: Any) -> None:
         """may_group: whether the link may put people into a group of the study's people."""
         super().__init__(*args, **kwargs)
-        self.fields["max_uses"].widget.attrs |= {"min": 1, "max": MOST_USES}
         groups = _groups_of(self.instance.study) if may_group else RaterGroup.objects.none()
         self.fields["group"].queryset = groups  # type: ignore[attr-defined]
         if not groups.exists():
             del self.fields["group"]
-
-    def clean_max_uses(self) -> int:
-        uses = int(self.cleaned_data["max_uses"])
-        if not 1 <= uses <= MOST_USES:
-            raise forms.ValidationError(f"Choose 1 to {MOST_USES:,} people.")
-        return uses
 
     def clean_last_day(self) -> Any:
         day = self.cleaned_data["last_day"]

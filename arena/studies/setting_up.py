@@ -1,6 +1,5 @@
 """Setting a study up: the list of studies, a new one, its steps and settings."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -23,6 +22,7 @@ from arena.features import stored
 from arena.features.known import Named
 from arena.models import Pair, Reference, Study
 from arena.pages.addresses import OTHER_STUDY, is_reserved, why_not
+from arena.pages.counts import CountField, up_to
 from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
@@ -108,15 +108,7 @@ class LinesField(forms.CharField):
         return bool((initial or []) != self.to_python(data))
 
 
-MOST: Final = 1_000_000
 MOST_RATINGS: Final = 1_000  # of one pair
-
-
-class CountField(forms.IntegerField):
-    """A number of at least one."""
-
-    def __init__(self, *, most: int = MOST, **options: Any) -> None:
-        super().__init__(**{**options, "min_value": 1, "max_value": most})
 
 
 class PercentField(forms.FloatField):
@@ -251,8 +243,8 @@ class RatingForm(SettingForm):
         )
         field_classes = {
             **dict.fromkeys(("goal", "rater_limit", "daily_limit"), CountField),
-            "ratings_per_pair_people": partial(CountField, most=MOST_RATINGS),
-            "ratings_per_pair_judges": partial(CountField, most=MOST_RATINGS),
+            "ratings_per_pair_people": up_to(MOST_RATINGS),
+            "ratings_per_pair_judges": up_to(MOST_RATINGS),
         }
         labels = {
             "points": "Scale for pairs",

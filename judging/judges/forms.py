@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from django import forms
 
+from arena.pages.counts import up_to
 from arena.pages.permissions import Visitor
 from judging.endpoints.costs import Prices
 from judging.judges.rights import check_may_bind, check_may_change_what_is_asked
-from judging.judges.services import OF_ENDPOINT, known_endpoint, price_of
+from judging.judges.services import LARGEST, OF_ENDPOINT, known_endpoint, price_of
 from judging.models import Endpoint
 
 OF_PRICES: Final = "Per million tokens. Leave empty if unknown, or to keep the price that the model has here."
@@ -51,7 +52,8 @@ class AskedForm(forms.Form):
     )
 
     def add_fields_of_endpoint(self) -> None:
-        self.fields |= forms.fields_for_model(Endpoint, [*OF_ENDPOINT]) | self.fields
+        limits = {name: up_to(largest) for name, largest in LARGEST.items()}
+        self.fields |= forms.fields_for_model(Endpoint, [*OF_ENDPOINT], field_classes=limits) | self.fields
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -15,10 +15,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.json_input import JSONInput
 from arena.models import Study
+from arena.pages.counts import up_to
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AskedForm, values_of
 from judging.judges.rights import check_may_change_what_is_asked
 from judging.judges.services import (
+    MOST_TOKENS,
     SETTINGS,
     JudgeError,
     configure_judge,
@@ -30,7 +32,7 @@ from judging.judges.services import (
 from judging.models import Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.customization import text_name
+from judging.protocols.customization import MOST_SAMPLES, text_name
 from judging.protocols.description import calls, described
 from judging.protocols.protocol import Task
 
@@ -115,7 +117,11 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Judge
         fields = CONFIG_FIELDS
-        field_classes = {"options": JSONInput, "simulation": JSONInput, "parameters": JSONInput}
+        field_classes = {
+            **dict.fromkeys(("options", "simulation", "parameters"), JSONInput),
+            "samples": up_to(MOST_SAMPLES),
+            "max_tokens": up_to(MOST_TOKENS),
+        }
         labels = {"provider": "Kind"}
         help_texts = {
             "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',

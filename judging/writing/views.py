@@ -12,10 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arena.data.json_input import JSONInput
 from arena.models import Contestant, Study
+from arena.pages.counts import up_to
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
-from judging.judges.services import JudgeError, enter_price, missing_key_of
+from judging.judges.services import MOST_TOKENS, JudgeError, enter_price, missing_key_of
 from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
@@ -52,7 +53,8 @@ class AuthorForm(AskedForm):
         super().__init__(*args, **kwargs)
         self._study, self._author = study, author
         self.add_fields_of_endpoint()
-        self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes={"options": JSONInput})
+        kinds: dict[str, type[forms.Field]] = {"options": JSONInput, "max_tokens": up_to(MOST_TOKENS)}
+        self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes=kinds)
         self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if author:
             self.fields["name"].disabled = True

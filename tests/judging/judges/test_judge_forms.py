@@ -38,9 +38,8 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
         ({"protocol": "rating"}, "Protocol rating has no answer scale likert: it asks for scores"),
         ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
         ({"parameters": "[1]"}, "Enter a JSON object"),
-        ({"samples": "0"}, "Samples must be from 1 to 99"),
-        ({"concurrency": "0"}, "Concurrency must be from 1"),
-        ({"requests_per_minute": "0"}, "Requests per minute must be from 1"),
+        ({"samples": "-1"}, "Enter a number of at least 1."),
+        ({"concurrency": "10001"}, "Enter a number of at most 10000."),
         ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
     ],
 )
