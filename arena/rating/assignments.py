@@ -13,7 +13,6 @@ from django.utils import timezone
 from arena.models import (
     Assignment,
     Comparison,
-    Completion,
     Flag,
     Membership,
     Pair,
@@ -29,7 +28,7 @@ from arena.people.joining import rater_of
 from arena.rating import training
 from arena.rating.limits import Allowance, allowance
 from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
-from arena.rating.offering_texts import TASKS, asked_later, offer_text, opens_more, text_tasks
+from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pairing import choose_order
 from arena.rating.publication import stays
@@ -334,20 +333,13 @@ def is_last_swayed(study: Study, rater: Rater) -> bool:
 def why_swayed(study: Study, finished: Assignment) -> str:
     """Why a new answer would be swayed: by names, or by what else is asked about a text; empty if not."""
     answered = finished.state == Assignment.State.SUBMITTED
-    if study.reveal_names and (answered if finished.pair_id else _knows_names(finished)):
+    if study.reveal_names and (answered if finished.pair_id else knows_names(finished)):
         return NAMED
     if not answered or finished.pair_id:
         return ""
     mine = Assignment.objects.filter(rater=finished.rater_id, completion=finished.completion_id)
     later = mine.filter(kind__in=asked_later(study, finished.kind))
     return SWAYED[finished.kind] if later.exists() else ""
-
-
-def _knows_names(about_a_text: Assignment) -> bool:
-    """Whether the rater has seen names of the text's prompt since."""
-    prompts = Completion.objects.filter(assignments=about_a_text).values("prompt")
-    rated = Assignment.objects.filter(rater=about_a_text.rater_id, pair__prompt__in=prompts)
-    return rated.filter(state=Assignment.State.SUBMITTED).exists()
 
 
 @transaction.atomic

@@ -488,6 +488,11 @@ def _choose(study: Study, pool: PairPool, history: History, draw: _Draw) -> int 
     free = load < study.ratings_per_pair_people
     free[pool.places(history.pairs)] = False
     if study.reveal_names:
+        # An answer may still come from the page of a lost pair: of its prompt nothing else is offered.
+        lost = [pair for pair, _ in history.lost]
+        again = [place for place in pool.places(lost) if free[place]]
+        free[pool.sharing_prompts(lost)] = False
+        free[again] = True
         free[pool.sharing_prompts(history.pairs)] = False
     if not free.any():
         return None

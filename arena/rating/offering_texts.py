@@ -55,6 +55,13 @@ def pairs_of(rater: Rater) -> AssignmentQuerySet:
     return Assignment.objects.filter(rater=rater, pair__isnull=False).order_by()
 
 
+def knows_names(about_a_text: Assignment) -> bool:
+    """Whether the rater has rated a pair of the text's prompt, and so may have seen names."""
+    prompts = Completion.objects.filter(assignments=about_a_text).values("prompt")
+    rated = pairs_of(about_a_text.rater).filter(pair__prompt__in=prompts)
+    return rated.filter(state=Assignment.State.SUBMITTED).exists()
+
+
 def has_questions() -> Exists:
     return Exists(Question.objects.asked().filter(prompt=OuterRef("prompt")))
 

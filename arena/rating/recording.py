@@ -19,6 +19,7 @@ from arena.models.compiled import Compiled, CompiledUpdateFor, given, numbered, 
 from arena.models.querysets import AssignmentQuerySet
 from arena.models.signals import Received, answers_received
 from arena.rating.offering import history_column, to_look_for
+from arena.rating.offering_texts import knows_names
 from arena.rating.opinions import (
     Checks,
     InvalidAnswerError,
@@ -241,6 +242,8 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         )
     if assignment.study.is_closed:
         raise NotAllowedError("This study was closed before your rating arrived; it was not stored.")
+    if assignment.completion_id and assignment.study.reveal_names and knows_names(assignment):
+        raise NotAllowedError("You have seen who wrote answers to this prompt, so this one was not stored.")
     recorder.refuse(assignment, said)
     return Entry(assignment, said, earlier, earlier if is_repeated else None, finishes=True)
 

@@ -54,6 +54,15 @@ def test_a_pair_fetched_ahead_is_of_another_prompt() -> None:
     assert on_screen.pair.prompt != ahead.pair.prompt
 
 
+def test_of_the_prompt_of_a_lost_pair_only_that_pair_is_offered() -> None:
+    study = make.make_small_study(prompts=1, contestants=6, reveal_names=True)
+    rater = make.make_member(study)
+    lost = assignments.claim(study, rater)
+    Assignment.objects.update(leased_until=timezone.now())
+    assignments.expire_lapsed()
+    assert assignments.claim(study, rater) == lost
+
+
 def test_where_names_are_kept_texts_come_again() -> None:
     assert len(rate_all(make.make_small_study(prompts=1, contestants=4))) == 6
     assert rate_all(make.make_study(pairing="adaptive")) == []

@@ -258,6 +258,17 @@ def test_a_score_stays_once_names_of_its_prompt_are_seen(first: str) -> None:
     assert assignments.is_last_swayed(study, rater)
 
 
+def test_a_score_after_names_of_its_prompt_were_seen_is_not_stored() -> None:
+    """A program may answer what it fetched ahead before what is on screen."""
+    study = texts_study(1, 2, tasks=["score", "compare"], reveal_names=True)
+    rater = make.make_member(study)
+    answer(claimed(study, rater))
+    on_screen = claimed(study, rater)
+    answer(assignments.claim(study, rater, ahead=on_screen.public_id))
+    with pytest.raises(NotAllowedError, match="seen who wrote"):
+        answer(on_screen)
+
+
 # --- what it costs ------------------------------------------------------------------------------------------
 
 
