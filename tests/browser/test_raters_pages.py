@@ -51,8 +51,8 @@ def test_the_row_of_a_judge_has_the_numbers_counted_by_hand(page, live_server, m
     # 2 prompts x 3 pairs x 2 orders, all of them for the first, and one reply that is no rating.
     assert cells[0] == "12 1 of 13 not rated"
     assert cells[2].startswith("100.0%")
-    assert cells[4].startswith("100.0%")
-    assert "6 pairs" in cells[4]
+    assert cells[3].startswith("100.0%")
+    assert "6 pairs" in cells[3]
     people = page.locator(".kinds tbody tr", has_text="People").first.locator("td").all_inner_texts()
     # 1, 2, 4 and 7: three of four for the first.
     assert people[2].startswith("75.0%")
