@@ -39,6 +39,7 @@ class Received(Unreader):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        self.is_left = False
         self._begin()
 
     def _begin(self) -> None:
@@ -54,6 +55,7 @@ class Received(Unreader):  # type: ignore[misc]
     def leave(self) -> None:
         """What comes from now on is thrown away, and never whole."""
         self._begin()
+        self.is_left = True
         self._missing = self._due = sys.maxsize
         self.deadline = time.monotonic() + GOODBYE_SECONDS
 
@@ -137,7 +139,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def finish_request(self, conn: Any, done: "Future[Any]") -> None:
         """Back in the loop, where gunicorn's own would wait, and everybody with it, until a client closes."""
         result = None if done.cancelled() or done.exception() else done.result()
-        if result is _DEFER and self._fills_the_disk(conn.parser.unreader):
+        if result is _DEFER and not (self.alive and self._fits_the_disk(conn.parser.unreader)):
             self._close(conn)
         elif result is False:
             self._say_goodbye(conn)
@@ -145,19 +147,20 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             super().finish_request(conn, done)
 
     def murder_pending(self) -> None:
-        """Close those that take too long."""
+        """Close those that take too long, and at the end all that have not sent a whole request."""
         now = time.monotonic()
-        if now < self._looked + LOOK_SECONDS:
+        if self.alive and now < self._looked + LOOK_SECONDS:
             return
         self._looked = now
-        for conn in [each for each in self.pending_conns if each.parser.unreader.deadline < now]:
+        waits = [(conn, conn.parser.unreader) for conn in self.pending_conns]
+        for conn in [conn for conn, sent in waits if sent.deadline < now or not (self.alive or sent.is_left)]:
             self.poller.unregister(conn.sock)
             self.pending_conns.remove(conn)
             self._close(conn)
 
-    def _fills_the_disk(self, received: Received) -> bool:
+    def _fits_the_disk(self, received: Received) -> bool:
         others = (conn.parser.unreader.size for conn in self.pending_conns)
-        return received.size > MEMORY_BYTES and received.size + sum(others) > DISK_BYTES
+        return received.size <= MEMORY_BYTES or received.size + sum(others) <= DISK_BYTES
 
     def _say_goodbye(self, conn: Any) -> None:
         try:

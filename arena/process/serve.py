@@ -166,7 +166,7 @@ def _worker_exit(server: Any, worker: Any) -> None:
         signal.signal(number, signal.SIG_IGN)  # terminal and parent both ask; the second must not interrupt
     embedded = getattr(worker, "embedded", None)
     if embedded:
-        embedded.stop(timeout=STOP_SECONDS / 2)
+        embedded.stop(timeout=STOP_SECONDS / 4)  # on a busy machine the rest takes as long as gunicorn waits
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
