@@ -10,17 +10,7 @@ from django.db.models import Case, DateTimeField, F, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from arena.models import (
-    Assignment,
-    Comparison,
-    Flag,
-    Membership,
-    Pair,
-    Purpose,
-    Rater,
-    Role,
-    Study,
-)
+from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
 from arena.models.comparisons import new_seed
 from arena.models.compiled import CompiledUpdate, given
 from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet

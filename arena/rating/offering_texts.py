@@ -56,10 +56,10 @@ def pairs_of(rater: Rater) -> AssignmentQuerySet:
 
 
 def knows_names(about_a_text: Assignment) -> bool:
-    """Whether the rater has rated a pair of the text's prompt, and so may have seen names."""
+    """Whether a person has rated a pair of the text's prompt, and so may have seen names."""
     prompts = Completion.objects.filter(assignments=about_a_text).values("prompt")
     rated = pairs_of(about_a_text.rater).filter(pair__prompt__in=prompts)
-    return rated.filter(state=Assignment.State.SUBMITTED).exists()
+    return rated.filter(state=Assignment.State.SUBMITTED, rater__kind=Rater.Kind.PERSON).exists()
 
 
 def has_questions() -> Exists:

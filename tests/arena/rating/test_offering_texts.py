@@ -269,6 +269,19 @@ def test_a_score_after_names_of_its_prompt_were_seen_is_not_stored() -> None:
         answer(on_screen)
 
 
+def test_a_judge_sees_no_names() -> None:
+    study = texts_study(1, 2, tasks=["compare", "score"], reveal_names=True)
+    judge = make.make_rater(kind="judge")
+    first, second = Completion.objects.filter(prompt__study=study).order_by("pk")
+    answer(
+        make.make_assignment(
+            rater=judge, pair=make.make_pair(prompt=first.prompt, first=first, second=second)
+        )
+    )
+    answer(make.make_assignment(rater=judge, completion=first, kind="score"))
+    assert Score.objects.count() == 1
+
+
 # --- what it costs ------------------------------------------------------------------------------------------
 
 
