@@ -21,7 +21,8 @@ from gunicorn.glogging import Logger
 from arena.process.environment import local_url, spare_what_stays
 from arena.process.receiving import PATIENCE_SECONDS, PatientWorker
 
-STOP_SECONDS = 2  # for what is in flight; the rest of the five seconds is for the exit itself
+STOP_SECONDS = 2  # for what is in flight
+EXIT_SECONDS = 4  # until a worker that has not gone by itself is killed: on a busy machine its exit takes a while
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 SWITCH_SECONDS = 0.001  # a request comes back from the database many times, and waits this long for others
 
@@ -50,7 +51,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "threads": settings.WEB_THREADS,
             "worker_class": PatientWorker,
             "preload_app": True,
-            "graceful_timeout": STOP_SECONDS,
+            "graceful_timeout": EXIT_SECONDS,
             "keepalive": KEEP_ALIVE_SECONDS,
             "timeout": 120,
             "logger_class": ServerLogger,
@@ -142,6 +143,7 @@ def _when_ready(server: Any) -> None:
 
 
 def _post_fork(server: Any, worker: Any) -> None:
+    worker.cfg.set("graceful_timeout", STOP_SECONDS)
     spare_what_stays()
     sys.setswitchinterval(SWITCH_SECONDS)
     if settings.EMBEDDED_WORKER:
@@ -166,7 +168,7 @@ def _worker_exit(server: Any, worker: Any) -> None:
         signal.signal(number, signal.SIG_IGN)  # terminal and parent both ask; the second must not interrupt
     embedded = getattr(worker, "embedded", None)
     if embedded:
-        embedded.stop(timeout=STOP_SECONDS / 4)  # on a busy machine the rest takes as long as gunicorn waits
+        embedded.stop(timeout=STOP_SECONDS / 2)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
