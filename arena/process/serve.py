@@ -22,7 +22,7 @@ from arena.process.environment import local_url, spare_what_stays
 from arena.process.receiving import PATIENCE_SECONDS, PatientWorker
 
 STOP_SECONDS = 2  # for what is in flight
-EXIT_SECONDS = 4  # until a worker that has not gone by itself is killed: on a busy machine its exit takes a while
+EXIT_SECONDS = 4  # until a worker that has not gone is killed: on a busy machine its exit takes a while
 KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
 SWITCH_SECONDS = 0.001  # a request comes back from the database many times, and waits this long for others
 
