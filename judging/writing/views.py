@@ -53,7 +53,7 @@ class AuthorForm(AskedForm):
         super().__init__(*args, **kwargs)
         self._study, self._author = study, author
         self.add_fields_of_endpoint()
-        kinds: dict[str, type[forms.Field]] = {"options": JSONInput, "max_tokens": up_to(MOST_TOKENS)}
+        kinds = {"options": JSONInput, "max_tokens": up_to(MOST_TOKENS)}
         self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes=kinds)
         self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
         if author:
