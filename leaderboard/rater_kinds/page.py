@@ -22,7 +22,7 @@ from leaderboard.snapshots.settings import (
     scales,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.snapshots.visible_lengths import WITHHELD
+from leaderboard.snapshots.visible_lengths import OF_LENGTHS, WITHHELD, shows
 
 PEOPLE: Final = "people"
 
@@ -167,7 +167,7 @@ class AboutRaters(Page):
     @property
     def withheld(self) -> str:
         """Why nothing is said of lengths; empty where it is."""
-        return "" if self.study.is_closed else WITHHELD
+        return "" if shows(self.study, OF_LENGTHS) else WITHHELD
 
     @property
     def level(self) -> float:

@@ -13,7 +13,7 @@ from leaderboard.snapshots.stored import Place
 
 Content = Mapping[str, Any]
 
-_OF_LENGTHS: Final = "length"
+OF_LENGTHS: Final = "length"
 """The kind of the tables of how lengths go with ratings."""
 
 WITHHELD: Final = (
@@ -27,7 +27,7 @@ _DEMONSTRATION: Final = "demonstration"
 
 def shows(study: Study, kind: str) -> bool:
     """Whether everybody may see tables of this kind now."""
-    return kind != _OF_LENGTHS or study.is_closed
+    return kind != OF_LENGTHS or study.is_closed
 
 
 def shown(study: Study, payloads: Mapping[Place, str]) -> dict[Place, str]:

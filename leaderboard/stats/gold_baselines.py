@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Final
 
@@ -118,13 +119,13 @@ class AmongPeople:
             for row, mine in zip(verdicts, self._own, strict=True)
         ]
 
-    @property
+    @cached_property
     def right(self) -> tuple[FloatArray, FloatArray]:
         """Credits of people by instance, and how many they could have got."""
         earned = np.array(self._earned).reshape(self._verdicts.shape)
         return np.nansum(earned, axis=0), (~np.isnan(earned)).sum(axis=0).astype(np.float64)
 
-    @property
+    @cached_property
     def alike(self) -> tuple[FloatArray, FloatArray]:
         """Pairs of people by instance that say the same, and all."""
         counts = self._counts[self._several].astype(np.float64)
