@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 from django.db.models import QuerySet
 
-from arena.texts.names import folded, why_not
+from arena.texts.names import is_taken, why_not
 
 NAME_TAKEN: Final = "This name is taken. Choose another one."
 
@@ -25,7 +25,7 @@ def check_name(
     if why := why_not(name):
         raise ValidationError(f"The name {why}.")
     _wait_for_turn(others.model._meta.label)
-    if folded(name) in {folded(other) for other in others.values_list(column, flat=True)}:
+    if is_taken(name, others.values_list(column, flat=True)):
         raise ValidationError(NAME_TAKEN)
 
 

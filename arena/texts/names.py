@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 _BLANK: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks without a shape
@@ -24,6 +25,11 @@ def folded(name: str) -> str:
     """The same for names that readers take for one another: they differ in case, spaces or forms of signs."""
     shown = "".join(sign for sign in _SELECTORS.sub("", name) if not _is_hidden(sign))
     return " ".join(unicodedata.normalize("NFKC", shown).casefold().split())
+
+
+def is_taken(name: str, others: Iterable[str]) -> bool:
+    """Whether readers take it for one of the others."""
+    return folded(name) in map(folded, others)
 
 
 def _is_hidden(sign: str) -> bool:

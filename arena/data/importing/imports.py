@@ -45,7 +45,7 @@ from arena.models.signals import study_changed
 from arena.pages import addresses
 from arena.pages.permissions import Visitor
 from arena.rating.recorders import batches
-from arena.texts.names import folded
+from arena.texts.names import is_taken
 
 TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
 """What raters do whose opinions these are."""
@@ -158,7 +158,7 @@ def _count_rows() -> None:
 def _texts(slug: str, data_set: DataSet | None) -> dict[str, str]:
     """What a new study says of itself: as the data set that its slug names, or a name made of the slug."""
     name = slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
-    if folded(name) in {folded(other) for other in Study.objects.values_list("name", flat=True)}:
+    if is_taken(name, Study.objects.values_list("name", flat=True)):
         name = slug
     if data_set is None or data_set.name.lower() not in name.lower():
         return {"name": name}
