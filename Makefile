@@ -30,7 +30,7 @@ _run _install _operator: _%:
 	+@unset MAKEFLAGS MFLAGS MAKELEVEL; $(call BOOTSTRAP,$*,echo 1 >"$$ARENA_STATUS_FILE")
 
 
-COMPILE := .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
 .PHONY: _install-dev _install-bench
@@ -62,8 +62,7 @@ bench: _install-bench ## speed benchmarks, for a quiet machine
 simulations: _install-dev ## how often intervals include the truth; several hours
 	@.venv/bin/python -m pytest tests/simulations -s
 lock: _install-dev ## update the requirements files from pyproject.toml
-	@.venv/bin/python -m venv .venv/uv && .venv/uv/bin/pip install --quiet uv==0.13.8
-	@$(COMPILE) --group pip --output-file requirements-pip.txt
+	@$(COMPILE) --group uv --output-file requirements-uv.txt
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --extra parquet --output-file requirements-parquet.txt
 	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt

@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
+UV = VENV / "bin" / "uv"
 UNREACHABLE = re.compile(
     r"NewConnectionError|Name or service not known|name resolution|Connection refused|Network is unreachable"
     r"|ConnectTimeout|ReadTimeout|ProxyError|Max retries exceeded|No matching distribution found",
@@ -86,10 +87,9 @@ def install(name: str = "requirements.txt") -> None:
     require_writable(ROOT)
     if not venv_works():
         make_venv()
-        with suppress(BootstrapError):  # the pip that is there does it too, in twice the time
-            pip_install(ROOT / "requirements-pip.txt")
-    tell(f"Installing {requirements.name} into .venv (about half a minute).")
-    pip_install(requirements)
+    tell(f"Installing {requirements.name} into .venv (about ten seconds).")
+    if not uv_install(requirements):
+        pip_install(requirements)
     stamp.write_text(wanted)
 
 
@@ -120,13 +120,36 @@ def make_venv() -> None:
         raise BootstrapError(f"Cannot create {VENV}: {last_line(made.stdout + made.stderr)}")
 
 
+def uv_install(requirements: Path) -> bool:
+    """Install as ``pip_install`` does, in a quarter of the time; whether that was possible.
+
+    uv knows nothing of pip's settings on this machine (a mirror, certificates) but PIP_INDEX_URL, so where it
+    fails pip may still succeed, and says what is wrong where it does not.
+    """
+    if not UV.exists():
+        with suppress(BootstrapError):
+            pip_install(ROOT / "requirements-uv.txt")
+    settings = {"UV_HTTP_RETRIES": "1", **os.environ}
+    if mirror := os.environ.get("PIP_INDEX_URL"):
+        settings.setdefault("UV_DEFAULT_INDEX", mirror)
+    command = [str(UV), "pip", "install", "--python", str(VENV_PYTHON), *what_to_install(requirements)]
+    try:
+        return subprocess.run(command, env=settings, capture_output=True).returncode == 0
+    except OSError:  # not there, or not for this machine
+        return False
+
+
+def what_to_install(requirements: Path) -> list[str]:
+    """The arguments that name a file of requirements, every hash of which is checked, save for UNHASHED."""
+    hashes = [] if requirements.name in UNHASHED else ["--require-hashes"]
+    return [*hashes, "-r", str(requirements)]
+
+
 def pip_install(requirements: Path) -> None:
-    """Install with every hash checked, save for UNHASHED; pip's output goes to a log."""
+    """Install with pip, whose output goes to a log."""
     # Python compiles the modules that are imported when they are; pip would compile all of them, for 10 s.
-    options = ["--no-compile", "--no-input", "--retries", "1"]
-    if requirements.name not in UNHASHED:
-        options.append("--require-hashes")
-    command = [str(VENV_PYTHON), "-m", "pip", "install", *options, "-r", str(requirements)]
+    options = ["--no-compile", "--no-input", "--retries", "1", *what_to_install(requirements)]
+    command = [str(VENV_PYTHON), "-m", "pip", "install", *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return

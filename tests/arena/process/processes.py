@@ -39,7 +39,7 @@ def bare_project(folder: Path) -> Path:
     (folder / "arena" / "process").mkdir(parents=True)
     for name in (
         "Makefile",
-        "requirements-pip.txt",
+        "requirements-uv.txt",
         "requirements.txt",
         "arena/__init__.py",
         "arena/process/__init__.py",

@@ -96,7 +96,7 @@ def test_no_network_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(
         bootstrap.BootstrapError, match=r"^Cannot reach the Python package index;.*PIP_INDEX_URL"
     ):
-        bootstrap.pip_install(bootstrap.ROOT / "requirements-pip.txt")
+        bootstrap.pip_install(bootstrap.ROOT / "requirements-uv.txt")
     assert "Connection refused" in (tmp_path / "install.log").read_text()
 
 
@@ -130,12 +130,37 @@ def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(bootstrap, "VENV", tmp_path)
     monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
     installed: list[str] = []
-    monkeypatch.setattr(bootstrap, "pip_install", lambda path: installed.append(path.read_text()))
+    monkeypatch.setattr(bootstrap, "uv_install", lambda path: installed.append(path.read_text()) is None)
     requirements = tmp_path / "requirements.txt"
     for text in ("one", "one", "two", "two"):
         requirements.write_text(text)
         bootstrap.install()
     assert installed == ["one", "two"]
+
+
+def test_pip_installs_where_uv_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
+    (tmp_path / "requirements.txt").write_text("one")
+    installed: list[str] = []
+    monkeypatch.setattr(bootstrap, "pip_install", lambda path: installed.append(path.name))
+    monkeypatch.setattr(bootstrap, "UV", tmp_path / "uv")
+    bootstrap.install()
+    assert installed == ["requirements-uv.txt", "requirements.txt"]
+
+
+def test_uv_checks_hashes_and_asks_the_same_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "UV", tmp_path / "uv")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.example/simple")
+    bootstrap.UV.write_text(f'#!/bin/sh\necho "$UV_DEFAULT_INDEX $*" >{tmp_path}/asked\n')
+    bootstrap.UV.chmod(0o755)
+    assert bootstrap.uv_install(Path("requirements.txt"))
+    python = bootstrap.VENV_PYTHON
+    arguments = f"pip install --python {python} --require-hashes -r requirements.txt"
+    assert (tmp_path / "asked").read_text() == f"https://mirror.example/simple {arguments}\n"
+    bootstrap.UV.write_text("#!/bin/sh\nexit 1\n")
+    assert not bootstrap.uv_install(Path("requirements.txt"))
 
 
 @pytest.fixture(scope="module")
