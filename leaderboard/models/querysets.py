@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from django.apps import apps
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
 from arena.models import Answer, Comparison, Score, Study
+from arena.models.compiled import Compiled, given
 from arena.models.querysets import MAY_COME_LATE
 from arena.rating.publication import may_count
 from arena.rating.recorders import batches
@@ -33,14 +35,11 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
     def newest(self, study: Study) -> Snapshot | None:
         """The newest with all tables."""
-        return self.complete().opened(study)
+        return _first(_COMPLETE, study)
 
     def opened(self, study: Study) -> Snapshot | None:
         """The newest, which may hold no more than what the leaderboard opens with."""
-        found = self.filter(study=study).order_by("-pk").first()
-        if found is not None:
-            found.study = study
-        return found
+        return _first(_OPENED, study)
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
         """The newest snapshot of each study, by study id."""
@@ -53,6 +52,22 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         )
         found = self.filter(pk__in=list(ids.values_list("newest", flat=True)))
         return {snapshot.study_id: snapshot for snapshot in found}
+
+
+def _all() -> SnapshotQuerySet:
+    found: SnapshotQuerySet = apps.get_model("leaderboard", "Snapshot").objects.all()
+    return found
+
+
+_OPENED: Final = Compiled(lambda: _all().filter(study=given("study")).order_by("-pk")[:1])
+_COMPLETE: Final = Compiled(lambda: _all().complete().filter(study=given("study")).order_by("-pk")[:1])
+
+
+def _first(rows: Compiled[Snapshot], study: Study) -> Snapshot | None:
+    found = next(iter(rows(study=study.pk)), None)
+    if found is not None:
+        found.study = study
+    return found
 
 
 Word: TypeAlias = str | RawSQL

@@ -138,6 +138,12 @@ class _Request(HttpRequest):
     making: Making | None
 
 
+def is_being_made(request: HttpRequest) -> bool:
+    """Whether the request renders a page that may be kept, whose ETag then comes of what it says."""
+    making: Making | None = getattr(request, "making", None)
+    return making is not None and making.mark is not None
+
+
 class KeptPagesMiddleware:
     """Sends kept pages, and keeps those that views of MARKS render."""
 

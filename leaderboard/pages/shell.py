@@ -20,7 +20,7 @@ from arena.pages.permissions import Visitor, viewable
 from arena.rating.publication import IN_GROUPS
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
-from leaderboard.pages.kept import MARKS
+from leaderboard.pages.kept import MARKS, is_being_made
 from leaderboard.pages.marks import Beyond, Mark, marks_with
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.table_html import data_table
@@ -217,7 +217,8 @@ def published(view: View, *beyond: Beyond, opens: bool = False) -> View:
 
     def checked(request: HttpRequest, slug: str, **place: Any) -> HttpResponse:
         now = Published.of(visible(request, slug), request.user, opens=opens)
-        response: HttpResponse = conditional(request, now=now, **place)
+        answer = view if is_being_made(request) else conditional
+        response: HttpResponse = answer(request, now=now, **place)
         if "no-store" in response.get("Cache-Control", ""):
             del response["ETag"]  # what it stands for is still to come
         patch_cache_control(response, private=True, no_cache=True)

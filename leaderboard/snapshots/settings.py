@@ -183,6 +183,8 @@ class Setting:
         ratings = self.ratings if method in SHARING and not self.criterion else ""
         ties = "on" if method == "ordinal" or ratings else self.ties
         band = "" if method == "ordinal" or ties == "off" or ratings else self.band
+        if (method, ties, band, ratings) == (self.method, self.ties, self.band, self.ratings):
+            return self  # nearly always, and of each of dozens of links on a page
         return replace(self, method=method, ties=ties, band=band, ratings=ratings)
 
     def parts(self) -> dict[str, str]:
