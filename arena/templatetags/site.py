@@ -1,11 +1,14 @@
 from django import template
 from django.conf import settings
+from django.template.defaultfilters import stringfilter
 
 from arena.models import Study
 from arena.pages import permissions
 from arena.people import second_factor
+from arena.texts.visible import visible
 
 register = template.Library()
+register.filter("visible", stringfilter(visible), is_safe=True)
 
 
 @register.simple_tag

@@ -316,6 +316,14 @@ class TestFormat:
         assert page.context["report"].unused == []
         assert page.context["report"].counts["completions"].added == 6
 
+    def test_no_character_of_a_file_hides_or_acts(self, admin_client: Client, study: Study) -> None:
+        wide = "id,instruction,<a>\u202e,\x1b[1m\np1,Why\u202e?\x07,5,6\n"
+        address = checked(admin_client, study, ("wide.csv", wide))
+        html = html_of(admin_client.get(address))
+        assert r"2 columns are not used in wide.csv: &lt;a&gt;\u202e, \u001b[1m." in html
+        assert r"<td>Why\u202e?\u0007</td>" in html
+        assert not re.search("[\u202e\x1b\x07]", re.sub('="[^"]*"', "", html))
+
     def test_a_table_of_requirements(self, admin_client: Client, study: Study) -> None:
         factories.make_prompt(study=study, external_id="river 1")
         link = f"{reverse('operate-import', args=[study.slug])}?rows=questions"
