@@ -4,6 +4,8 @@ from typing import Any
 
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from arena.models import (
@@ -27,6 +29,7 @@ from arena.models import (
     Study,
     StudyEvent,
 )
+from arena.people.accounts import AccountForm, NewAccountForm
 
 
 class ReadOnly:
@@ -207,8 +210,17 @@ class AnswerAdmin(TextOpinionAdmin):
 
 
 # Providers come from settings; nothing of what they say is kept.
-for model in (SocialApp, SocialToken):
+for model in (SocialApp, SocialToken, User):
     admin.site.unregister(model)
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin):  # type: ignore[type-arg]
+    """Django's own, with our rule of names."""
+
+    form = AccountForm
+    add_form = NewAccountForm
+
 
 admin.site.site_header = "Likert Arena"
 admin.site.site_title = "Likert Arena"

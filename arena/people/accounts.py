@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from functools import wraps
+from secrets import randbelow
 from smtplib import SMTPException
 from typing import Any, Final
 
@@ -13,13 +14,14 @@ from allauth.mfa.utils import is_mfa_enabled
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.forms import AdminUserCreationForm, BaseUserCreationForm, UserChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
 from django.db import IntegrityError
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -38,6 +40,10 @@ WRONG: Final = "Name or password is wrong."
 RESERVED: Final = {"admin", "administrator", "moderator", "operator", "root", "staff", "support", "system"}
 """Names by which people would take somebody for who runs the arena."""
 
+_ALLOWED: Final = RegexValidator(
+    UnicodeUsernameValidator.regex, "A name has no spaces: use letters, digits and . + - _ @ only."
+)
+
 SAID: Final = {
     "account/messages/password_changed.txt": "Password changed. You are signed out everywhere else.",
     "account/messages/password_set.txt": "Password set.",
@@ -49,6 +55,16 @@ SAID: Final = {
     "mfa/messages/recovery_codes_generated.txt": "",
 }
 """Our words for the library's messages; it says nothing else."""
+
+
+def check_account_name(name: str, others: QuerySet[User]) -> None:
+    """Raise ValidationError for a name that no new account may have beside the others."""
+    _ALLOWED(name)
+    if folded(name) in RESERVED:
+        raise ValidationError(NAME_TAKEN)
+    if not any(sign.isalnum() for sign in name):
+        raise ValidationError("A name needs a letter or a digit.")
+    check_name(name, others, column="username")
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -65,6 +81,18 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Passwords are limited by locking_out, which never keeps out whom it should not."""
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """The library asks about the name that an OpenID provider gives; if refused, it makes another one."""
+        check_account_name(username, User.objects.all())
+        return username
+
+    def generate_unique_username(self, txts: list[str | None], regex: str | None = None) -> str:
+        """Of the first text that makes a name, with a number behind it where that is taken."""
+        number = 1000 + randbelow(9000)
+        texts = [text.partition("@")[0] for text in txts if text]
+        names = [name for text in texts for name in (text, f"{text}{number}")]
+        return str(super().generate_unique_username(names, regex))
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address(request)
@@ -160,13 +188,28 @@ class ReauthenticateForm(Labelled, allauth_forms.ReauthenticateForm):  # type: i
     labels = {"password": "Your password"}
 
 
-class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
+class NamedAccount(forms.ModelForm):  # type: ignore[type-arg]
+    """A form of an account whose name has to be new."""
+
+    def clean_username(self) -> str:
+        name = str(self.cleaned_data["username"])
+        if name != self.initial.get("username"):
+            check_account_name(name, User.objects.exclude(pk=self.instance.pk))
+        return name
+
+
+class NewAccountForm(NamedAccount, AdminUserCreationForm):  # type: ignore[type-arg]
+    """A new account in the admin."""
+
+
+class AccountForm(NamedAccount, UserChangeForm):  # type: ignore[type-arg]
+    """An account in the admin."""
+
+
+class JoinForm(NamedAccount, BaseUserCreationForm):  # type: ignore[type-arg]
     """A new account. The rules are told where they are broken."""
 
     error_messages = {"password_mismatch": "The two passwords differ."}
-    allowed = RegexValidator(
-        UnicodeUsernameValidator.regex, "A name has no spaces: use letters, digits and . + - _ @ only."
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -176,16 +219,6 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
             ("password2", "Repeat the password", ""),
         ):
             self.fields[name].label, self.fields[name].help_text = label, help_text
-
-    def clean_username(self) -> str:
-        name = str(self.cleaned_data["username"])
-        self.allowed(name)
-        if folded(name) in RESERVED:
-            raise ValidationError(NAME_TAKEN)
-        if not any(sign.isalnum() for sign in name):
-            raise ValidationError("A name needs a letter or a digit.")
-        check_name(name, User.objects.all(), column="username")
-        return name
 
     def save(self, commit: bool = True) -> User:
         """Raises IntegrityError if somebody took the name meanwhile."""

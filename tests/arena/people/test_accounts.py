@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from arena.people.accounts import JoinForm
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -57,3 +58,18 @@ def test_a_closed_account_that_is_opened_again_has_to_sign_in(client: Client) ->
         user.save()
         assert client.get(reverse("own-details")).status_code == 302
     assert other.get(reverse("own-details")).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["Ada", "\uff41da", "a\u200bda", "b\u0430rt", "Staff", "a b", "--"])
+def test_the_admin_makes_and_renames_accounts_by_the_rule_of_names(admin_client: Client, name: str) -> None:
+    ada, other = make.make_user(username="ada"), make.make_user(username="bob")
+    new = {"username": name, "usable_password": "false"}
+    added = admin_client.post("/admin/auth/user/add/", new)
+    renamed = admin_client.post(f"/admin/auth/user/{other.pk}/change/", {"username": name})
+    heard = JoinForm({"username": name}).errors["username"]
+    assert heard
+    for answer in (added, renamed):
+        assert answer.context["adminform"].form.errors["username"] == heard
+    kept = {"username": "ada", "date_joined_0": "2026-01-01", "date_joined_1": "12:00:00", "last_name": "L"}
+    assert admin_client.post(f"/admin/auth/user/{ada.pk}/change/", kept).status_code == 302
+    assert admin_client.post("/admin/auth/user/add/", new | {"username": "dora"}).status_code == 302

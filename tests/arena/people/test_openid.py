@@ -1,5 +1,6 @@
 """Signing in by OpenID Connect, with a real provider on loopback."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -95,6 +96,29 @@ def test_the_first_time_makes_an_account_without_rights_and_later_finds_it(
     other = Client()
     sign_in(other, provider)
     assert who(other) not in (None, ada)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made"),
+    [
+        ("Bob", r"Bob"),
+        ("ADA", r"ada\d{4}"),
+        ("\uff41da", r"ada\d{4}"),
+        ("a\u200bda", r"ada\d{4}"),
+        ("\u0430\u0434\u0430", "\u0430\u0434\u0430"),
+        ("d\u0430x", r"ada\d{4}"),
+        ("staff", r"ada\d{4}"),
+    ],
+)
+def test_no_account_looks_like_that_of_another_or_of_the_operators(
+    client: Client, provider: Provider, wanted: str, made: str
+) -> None:
+    make.make_user(username="\uff21da")
+    provider.claims |= {"preferred_username": wanted, **CONFIRMED}
+    sign_in(client, provider)
+    found = who(client)
+    assert found
+    assert re.fullmatch(made, found.username)
 
 
 def test_somebody_with_an_invitation_joins(client: Client, provider: Provider) -> None:
