@@ -4,6 +4,7 @@ import copy
 from html.parser import HTMLParser
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import Resolver404
 
@@ -17,6 +18,8 @@ IN_BETWEEN = ("rater", "operator")
 """From one board to the next go those who see least and most of them: visitor and staff."""
 FOR_STAFF = ("/operate/trained/", "/operate/score/", "/operate/check/")
 """Operators' pages that staff alone go through; an operator sees the same ones of two other studies."""
+OTHER_STUDIES = (*FOR_STAFF, "/studies/trained/", "/studies/score/", "/studies/check/")
+"""Their views are those of the closed study and the open one: the second database is not asked again."""
 FILES = 1_000_000
 """Of a longer reply only so many bytes are looked at."""
 
@@ -67,6 +70,8 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
         if role in IN_BETWEEN:
             left_out = ("?", "/studies/") if address.startswith("/studies/") else ()
             return [link for link in page.links if not link.startswith((*left_out, *FOR_STAFF))]
+        if connection.vendor == "postgresql":
+            return [link for link in page.links if not link.startswith(OTHER_STUDIES)]
         return page.links
 
     def refused(address: str, status: int) -> bool:

@@ -237,9 +237,7 @@ def having_said(
         yield
 
 
-@pytest.mark.parametrize(
-    "signed_in", [False, pytest.param(True, marks=pytest.mark.both_databases)], ids=["visitor", "rater"]
-)
+@pytest.mark.parametrize("signed_in", [False, True], ids=["visitor", "rater"])
 def test_no_public_address_shows_an_answer_that_can_still_be_changed_or_which_text_is_whose(
     rated: OpenStudy, signed_in: bool
 ) -> None:

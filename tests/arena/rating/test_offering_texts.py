@@ -59,6 +59,7 @@ def kinds(done: Sequence[Assignment]) -> list[str]:
 # --- the order ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases(False)
 def test_a_text_is_scored_and_then_checked_prompt_by_prompt() -> None:
     study = texts_study()
     done = answer_all(study, make.make_member(study))
@@ -302,7 +303,15 @@ def test_a_claim_asks_as_much_of_a_large_study_as_of_a_small_one() -> None:
 # --- progress -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("asked", [["score", "check"], ["check"], ["compare", "score"], ["check", "score"]])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["score", "check"],
+        ["compare", "score"],
+        pytest.param(["check"], marks=pytest.mark.both_databases(False)),
+        pytest.param(["check", "score"], marks=pytest.mark.both_databases(False)),
+    ],
+)
 def test_what_is_left_is_what_is_offered(asked: list[str]) -> None:
     study = texts_study(2, 2, tasks=asked)
     make.make_completion(prompt=make.make_prompt(study=study))  # without requirements

@@ -87,6 +87,7 @@ def test_judges_of_one_model_share_what_they_ask_alike(arena: Any, model: ChatSe
     assert Comparison.objects.filter(seconds=None).count() == 2
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.parametrize(
     "other", [{"model": "another"}, {"temperature": 0.5}, {"max_tokens": 7}, {"options": {"top_p": 0.5}}]
 )

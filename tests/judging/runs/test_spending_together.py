@@ -113,6 +113,7 @@ events = st.one_of(
 )
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.django_db
 @given(budget=st.integers(1, 5), happens=st.lists(events, max_size=25))
 def test_no_order_of_events_passes_the_budget(budget: int, happens: list[tuple[Any, ...]]) -> None:

@@ -311,6 +311,7 @@ def test_only_who_may_spend_starts(author: Author) -> None:
 endings = st.lists(st.sampled_from(["reply", "long", "fail", "die", "study", "day"]), max_size=12)
 
 
+@pytest.mark.both_databases(False)
 @pytest.mark.django_db
 @settings(max_examples=15)
 @given(happens=endings, budget=st.integers(1, 40))
