@@ -70,14 +70,14 @@ def stays(answer: Assignment) -> bool:
     )
 
 
-def divided(study: Study, seen: datetime | None = None) -> tuple[Due, int]:
+def divided(study: Study, seen: datetime | None = None, by: Rater | None = None) -> tuple[Due, int]:
     """The answers that wait and may count now, and how many wait on until there are enough in their cell.
 
-    Those given until ``seen`` were shown alone already.
+    Those given until ``seen`` were shown alone already. Of one judge with ``by``.
     """
     found: dict[int, datetime] = {}
     number = 0
-    for (judge, *_), cell in _cells(study).items():
+    for (judge, *_), cell in _cells(study, by).items():
         enough = len(cell) >= LEAST_ANSWERS if judge else is_enough(cell)
         found |= {pk: given for pk, _, given in cell if enough or (seen and given <= seen)}
         number += len(cell)
@@ -89,9 +89,15 @@ def due(study: Study) -> Due:
     return divided(study)[0]
 
 
-def waiting(study: Study) -> int:
-    """How many answers wait until there are enough in their cell."""
-    return divided(study)[1]
+def waiting(study: Study, judge: Rater | None = None) -> str:
+    """How many answers, of all or of one judge, wait to count on the leaderboard, and why; empty for none."""
+    number = divided(study, by=judge)[1] if holds_back(study) else 0
+    if not number:
+        return ""
+    return (
+        f"Waiting to count on the leaderboard: {number:,}. {IN_GROUPS} "
+        "So the leaderboard reveals no single rating; the close counts the rest."
+    )
 
 
 _Cell = list[tuple[int, int, datetime]]
@@ -108,9 +114,11 @@ def is_enough(cell: _Cell) -> bool:
     )
 
 
-def _cells(study: Study) -> dict[tuple[Hashable, ...], _Cell]:
+def _cells(study: Study, by: Rater | None) -> dict[tuple[Hashable, ...], _Cell]:
     """The answers that wait, by what an address can choose them by: the judge first, None for people."""
     waiting = Assignment.objects.filter(study=study, state=Assignment.State.SUBMITTED, published_in=None)
+    if by:
+        waiting = waiting.filter(rater=by)
     found = waiting.order_by("pk").annotate(
         judge=Case(When(rater__kind=Rater.Kind.JUDGE, then=F("rater"))),
     )

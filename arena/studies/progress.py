@@ -162,17 +162,6 @@ def _not_counted(sums: dict[str, int], beyond: int) -> str:
     return ", ".join(f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number)
 
 
-def _waiting(study: Study) -> str:
-    """How many answers wait to count on the leaderboard, and why; empty for none."""
-    number = publication.waiting(study) if publication.holds_back(study) else 0
-    if not number:
-        return ""
-    return (
-        f"Waiting to count on the leaderboard: {number:,}. {publication.IN_GROUPS} "
-        "So the leaderboard reveals no single rating."
-    )
-
-
 def _names_cost(study: Study) -> str:
     """How much less each person can rate because names are shown, in words; empty if no less."""
     pairs = Completion.objects.rateable_in(study).pairs_by("prompt") if study.reveal_names else {}
@@ -203,7 +192,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
         "people": counts.people_in(request.study),
         "sums": (found := sums(request.study)),
         "not_counted": _not_counted(found, total.beyond),
-        "waiting": _waiting(request.study),
+        "waiting": publication.waiting(request.study),
         "names_cost": _names_cost(request.study),
         "now": timezone.now(),
     }

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from arena.models import Answer, Assignment, Score, Study
 from arena.pages.permissions import Visitor, staff_only
-from arena.rating import planning, plans, scales
+from arena.rating import planning, plans, publication, scales
 from judging.endpoints.costs import in_words
 from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
@@ -241,6 +241,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "budget_form": ChangeBudgetForm(initial={"budget": run.purse.budget}),
         "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
+        "waiting": "" if run.is_active else publication.waiting(run.study, run.judge.rater),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import strip_tags
 
-from arena.models import Assignment
+from arena.models import Assignment, Study
 from judging.endpoints.limits import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse
 from judging.runs import limiting
@@ -81,6 +82,24 @@ def test_a_paused_run_offers_what_fits_its_reason(staff: Client, run: JudgeRun) 
         assert [words for words in ("Try another protocol</a>", "Change the judge</a>") if words in page] == [
             offered
         ]
+
+
+def test_after_the_end_it_says_how_many_of_the_judges_ratings_wait_to_count(
+    staff: Client, run: JudgeRun
+) -> None:
+    def page() -> str:
+        return text(staff, f"/judging/runs/{run.pk}/")
+
+    said, now = "Waiting to count on the leaderboard: 2.", timezone.now()
+    pair = run.run_assignments.all()[0].assignment.pair
+    make.make_assignment(pair=pair, rater=make_judge().rater, state="submitted", finished_at=now)
+    Assignment.objects.filter(run_assignments__run=run).update(finished_at=now)
+    Study.objects.update(visibility="public")
+    assert said not in page()
+    end(run)
+    assert said in page()
+    Study.objects.update(visibility="private")
+    assert said not in page()
 
 
 def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
