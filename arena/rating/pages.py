@@ -101,7 +101,12 @@ INVALID = 422  # HTTP status of an incomplete or wrong form
 
 
 def stored(
-    request: MemberRequest, *, anew: bool, reveal: str = "", following: Claimed | None = None
+    request: MemberRequest,
+    finished: Assignment,
+    *,
+    anew: bool,
+    reveal: str = "",
+    following: Claimed | None = None,
 ) -> JsonResponse:
     """The reply that an answer is stored; ``anew`` is False if it was stored before.
 
@@ -110,12 +115,13 @@ def stored(
     claimed = following.assignment if following else None
     done = progress_in(request.study, request.rater, following)
     words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
+    can_undo = not assignments.why_swayed(request.study, finished)
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
         {
             "status": "stored" if anew else "same",
             "detail": "",
-            "progress": numbers | {"text": words, "can_undo": not reveal},
+            "progress": numbers | {"text": words, "can_undo": can_undo},
             "reveal": reveal or None,
             "next": _ahead(request, claimed) | {"after": request.POST["after"]} if claimed else None,
         }
@@ -200,7 +206,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
     if _is_somebody_elses(request):
         return signed_out("Another account is signed in.")
     try:
-        answered, was_answered, following = _record(request)
+        finished, answered, anew, following = _record(request)
     except _FormError as error:
         return _invalid(request, error.form)
     except AlreadyAnsweredError as error:
@@ -214,7 +220,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
         return _show(request, _form(request, assignment), status=REFUSED)
     names = reveal(request.study, answered)
     if wants_json(request):
-        return stored(request, anew=not was_answered, reveal=names, following=following)
+        return stored(request, finished, anew=anew, reveal=names, following=following)
     if names:
         messages.info(request, names)
     return _next(request)
@@ -227,8 +233,8 @@ class _FormError(Exception):
 
 
 @transaction.atomic
-def _record(request: MemberRequest) -> tuple[Stored, bool, Claimed | None]:
-    """What is stored now, whether it was answered before, and what is next if the page asks for that.
+def _record(request: MemberRequest) -> tuple[Assignment, Stored, bool, Claimed | None]:
+    """What is answered, what is stored now, whether it is new, and what is next if the page asks for that.
 
     Raises _FormError or RatingError.
     """
@@ -239,13 +245,14 @@ def _record(request: MemberRequest) -> tuple[Stored, bool, Claimed | None]:
     form = _form(request, assignment)
     if not form.is_valid():
         raise _FormError(form)
-    was_answered = assignment is not None and assignment.state == Assignment.State.SUBMITTED
-    answered = recording.record_locked(recording.existing(assignment), form.answer(assignment))
+    said, assignment = form.answer(assignment), recording.existing(assignment)
+    anew = assignment.state != Assignment.State.SUBMITTED
+    answered = recording.record_locked(assignment, said)
     if after is None:
-        return answered, was_answered, None
-    read = assignment.offered  # type: ignore[union-attr] # read with it
+        return assignment, answered, anew, None
+    read = assignment.offered  # type: ignore[attr-defined] # read with it
     history = offering.read_history(read, study, request.rater, after, answered=name)
-    return answered, was_answered, _claim_next(request, study, history)
+    return assignment, answered, anew, _claim_next(request, study, history)
 
 
 def _lock_for_next(request: MemberRequest) -> Study:
@@ -327,18 +334,20 @@ def skip(request: MemberRequest) -> HttpResponse:
     return _put_aside(request, lambda: assignments.skip(request.rater, request.POST.get("assignment", "")))
 
 
-def _put_aside(request: MemberRequest, act: Callable[[], object]) -> HttpResponse:
-    following = None
+def _put_aside(request: MemberRequest, act: Callable[[], Assignment]) -> HttpResponse:
     try:
         with transaction.atomic():
             study = _lock_for_next(request)
-            act()
+            finished = act()
             following = _claim_next(request, study)
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
         messages.error(request, str(error))
-    return stored(request, anew=True, following=following) if wants_json(request) else _next(request)
+        return _next(request)
+    if wants_json(request):
+        return stored(request, finished, anew=True, following=following)
+    return _next(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -356,7 +365,7 @@ def flag(request: MemberRequest) -> HttpResponse:
         return _flag_page(request, form, INVALID)
     data = form.cleaned_data
     answer = (data["assignment"], data["reason"], data["comment"])
-    return _put_aside(request, lambda: assignments.flag(request.rater, *answer))
+    return _put_aside(request, lambda: assignments.flag(request.rater, *answer).assignment)
 
 
 def _flag_page(request: MemberRequest, form: FlagForm, status: int) -> HttpResponse:
