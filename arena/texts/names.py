@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from arena.texts.visible import contains
+
 _BLANK: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks without a shape
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # they choose how an emoji looks
 _HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -14,7 +16,7 @@ _SCRIPTS: Final = ("LATIN", "CYRILLIC")  # they share shapes, and no word has le
 def why_not(name: str) -> str:
     """What is wrong with a name, as the end of a sentence about it; "" if nothing is."""
     if found := next((sign for sign in name if _is_hidden(sign)), ""):
-        return f"contains the invisible character U+{ord(found):04X}"
+        return contains(found)
     if not folded(name):
         return "is blank"
     mixed = next((word for word in re.findall(r"\w+", name) if len(_scripts(word)) > 1), "")

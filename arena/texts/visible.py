@@ -19,6 +19,11 @@ def visible(text: str, kept: str = "\n\t") -> str:
     return _UNUSUAL.sub(lambda found: _shown(found[0], kept), text)
 
 
+def contains(character: str) -> str:
+    """What is wrong with a text that has this character, as the end of a sentence about it."""
+    return f"contains the invisible character U+{ord(character):04X}"
+
+
 def _is_invisible(character: str) -> bool:
     """Whether it is a control character, a format character, half of a surrogate pair or none at all."""
     return not (character.isprintable() or unicodedata.category(character) == _SPACES)

@@ -18,6 +18,7 @@ from arena.data.formats.reading import (
     Kind,
     digest,
     read_rows,
+    why_disturbing,
 )
 from arena.data.formats.records import (
     CONSENSUS_FIELDS,
@@ -75,10 +76,8 @@ def benchmark_faults(scores: Mapping[str, Any]) -> Iterator[BenchmarkFault]:
             yield BenchmarkFault(
                 name[:LONGEST_NAME] + "…", f"a name of {len(name)} characters; at most {LONGEST_NAME} fit"
             )
-        elif found := DISTURBING.search(name):
-            yield BenchmarkFault(
-                DISTURBING.sub("", name), f"contains the invisible character U+{ord(found[0]):04X}"
-            )
+        elif reason := why_disturbing(name):
+            yield BenchmarkFault(DISTURBING.sub("", name), reason)
         elif reason := _not_a_score(score):
             yield BenchmarkFault(name, reason)
 
@@ -317,8 +316,8 @@ def take_facts(fields: Fields) -> dict[str, Any]:
     for name, text in texts.items():
         if len(text) > LONGEST_FACT:
             fields.problem(name, f"{len(text):,} characters; at most {LONGEST_FACT} fit")
-        if sign := DISTURBING.search(text):
-            fields.problem(name, f"contains the invisible character U+{ord(sign[0]):04X}")
+        if reason := why_disturbing(text):
+            fields.problem(name, reason)
     found: dict[str, Any] = {
         **texts,
         "prices": _prices(fields),

@@ -23,6 +23,7 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.formats.writing import GUARDED
+from arena.texts.visible import contains
 
 MAX_DEPTH: Final = 32
 
@@ -34,6 +35,12 @@ DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u20
 MAX_SCORE: Final = Decimal(99_999)
 YEARS: Final = range(1900, 2200)  # databases and time zones fail at the very first and last years
 _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
+
+
+def why_disturbing(text: str) -> str:
+    """What is wrong with a short text, as the end of a sentence about it; "" if nothing is."""
+    found = DISTURBING.search(text)
+    return contains(found[0]) if found else ""
 
 
 class Fields:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from arena.data.formats.ours import MOST_QUESTIONS
-from arena.data.formats.reading import DISTURBING
+from arena.data.formats.reading import why_disturbing
 from arena.data.formats.records import AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
 from arena.data.importing.import_report import ImportReport, Places, fits
 from arena.data.importing.opinions import Opinions, Resolved, Subject
@@ -86,7 +86,7 @@ class Questions:
     def _refused(self, record: QuestionRecord, key: tuple[int, int]) -> bool:
         ok = fits(self._report, record.place, Question, record, ("proposed_by",))
         for label in record.labels or ():
-            if not label.strip() or len(label) > LONGEST_LABEL or DISTURBING.search(label):
+            if not label.strip() or len(label) > LONGEST_LABEL or why_disturbing(label):
                 reason = f"a label has 1 to {LONGEST_LABEL} visible characters"
                 self._report.refuse(record.place, "labels", reason)
                 ok = False

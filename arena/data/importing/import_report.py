@@ -9,7 +9,7 @@ from django.core.validators import slug_re
 from django.db import models
 from django.db.models import Count, QuerySet
 
-from arena.data.formats.reading import DISTURBING
+from arena.data.formats.reading import why_disturbing
 from arena.data.formats.records import Note, Place, Problem, Record, Unused, counted, in_words
 from arena.models import Completion, Contestant, Prompt, Study
 from arena.texts.self_naming import SelfNaming
@@ -389,8 +389,8 @@ def fits(
         if limit and value and len(value) > limit:
             report.refuse(place, name, f"{len(value)} characters long; at most {limit} fit")
             ok = False
-        if limit and value and (found := DISTURBING.search(value)):
-            report.refuse(place, name, f"contains the invisible character U+{ord(found[0]):04X}")
+        if limit and value and (reason := why_disturbing(value)):
+            report.refuse(place, name, reason)
             ok = False
     return ok
 
