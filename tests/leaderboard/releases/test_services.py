@@ -2,13 +2,10 @@
 
 import io
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connections
 from django.utils import timezone
 
 from arena.models import Comparison, Study, StudyEvent
@@ -31,9 +28,13 @@ def no_messages(monkeypatch):
     monkeypatch.setattr("celery.current_app.send_task", lambda *args, **options: None)
 
 
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    return make_board()
+
+
 @pytest.mark.both_databases
-def test_a_release_outlasts_whatever_becomes_of_the_study(client, monkeypatch):
-    made = make_board()
+def test_a_release_outlasts_whatever_becomes_of_the_study(made, client, monkeypatch):
     first = release(made, changelog="The first.")
     before = page_and_bundle(client)
     made.study.name = "Another name"
@@ -63,8 +64,8 @@ def page_and_bundle(client):
     return shown, client.get("/studies/made/releases/1/bundle.zip").content
 
 
-def test_the_bundle_is_the_one_that_is_named_and_holds_the_judges():
-    found = release(make_board())
+def test_the_bundle_is_the_one_that_is_named_and_holds_the_judges(made):
+    found = release(made)
     content = bytes(found.bundle.content)
     assert len(content) == found.size
     assert Reader(io.BytesIO(content)).json(JUDGES)["judges"] == found.judges
@@ -75,8 +76,7 @@ def test_the_bundle_is_the_one_that_is_named_and_holds_the_judges():
 
 
 @pytest.mark.both_databases
-def test_two_tabs_make_one_release():
-    made = make_board()
+def test_two_tabs_make_one_release(made):
     first, second = (services.release(made.study, fields()) for _ in range(2))
     assert (first.made, second.made) == (True, False)
     assert first.release == second.release
@@ -86,27 +86,7 @@ def test_two_tabs_make_one_release():
     assert release(made, "1.1").number == 2
 
 
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once_make_one_release_and_two_versions_two_numbers():
-    made = make_board()
-    barrier = Barrier(3)
-
-    def run(version):
-        barrier.wait()
-        try:
-            return release(made, version).number
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(run, ("1.0", "1.0", "2.0")))
-    assert found[0] == found[1]
-    assert sorted(Release.objects.values_list("number", flat=True)) == [1, 2]
-
-
-def test_only_what_is_published_and_current_can_be_released(monkeypatch):
-    made = make_board()
+def test_only_what_is_published_and_current_can_be_released(made, monkeypatch):
     snapshot = Snapshot.objects.get()
 
     def refused(match):
@@ -127,8 +107,8 @@ def test_only_what_is_published_and_current_can_be_released(monkeypatch):
     assert not Release.objects.exists()
 
 
-def test_a_change_while_the_bundle_is_packed_stops_the_release(monkeypatch):
-    made, make = make_board(), services.make
+def test_a_change_while_the_bundle_is_packed_stops_the_release(made, monkeypatch):
+    make = services.make
 
     def overtaken(study, file):
         snapshot = make(study, file)
@@ -141,8 +121,7 @@ def test_a_change_while_the_bundle_is_packed_stops_the_release(monkeypatch):
     assert not Release.objects.exists()
 
 
-def test_every_vote_is_counted_where_it_comes_from():
-    made = make_board()
+def test_every_vote_is_counted_where_it_comes_from(made):
     closed = made.study.closed_at
     robot, out = factories.make_rater(simulated=True), factories.make_member(made.study)
     made.study.memberships.filter(rater=out).update(left_out_at=closed)
@@ -178,8 +157,7 @@ def test_every_vote_is_counted_where_it_comes_from():
     assert found.simulated
 
 
-def test_a_vote_that_is_revised_later_counts_as_it_was():
-    made = make_board()
+def test_a_vote_that_is_revised_later_counts_as_it_was(made):
     counted = release(made).provenance
     old = Comparison.objects.first()
     Comparison.objects.filter(pk=old.pk).update(is_current=False)
@@ -188,8 +166,8 @@ def test_a_vote_that_is_revised_later_counts_as_it_was():
     assert services.by_origin(made.study, Snapshot.objects.get()) == counted
 
 
-def test_doi_and_changelog_alone_are_corrected_on_record():
-    made, operator = make_board(), factories.make_user()
+def test_doi_and_changelog_alone_are_corrected_on_record(made):
+    operator = factories.make_user()
     release(made, changelog="Frist.")
     assert services.correct(1, made.study, "doi:10.5281/zenodo.7", "First.", operator)
     found = Release.objects.get()
@@ -206,8 +184,7 @@ def test_doi_and_changelog_alone_are_corrected_on_record():
 
 
 @pytest.mark.both_databases
-def test_the_deletion_of_a_study_takes_its_releases():
-    made = make_board()
+def test_the_deletion_of_a_study_takes_its_releases(made):
     release(made)
     Study.objects.get().delete()
     assert not Release.objects.exists()
@@ -215,8 +192,9 @@ def test_the_deletion_of_a_study_takes_its_releases():
 
 
 class TestCommand:
-    def test_it_makes_a_release_and_says_so(self):
-        make_board(licence="CC-BY-4.0")
+    def test_it_makes_a_release_and_says_so(self, made):
+        made.study.licence = "CC-BY-4.0"
+        made.study.save()
         arguments = [
             "release",
             "made",
@@ -241,7 +219,6 @@ class TestCommand:
         call_command(*arguments, stdout=out)
         assert "release 1, version 1.0, exists already; nothing changed." in out.getvalue()
 
-    def test_what_is_wrong_is_one_sentence(self):
-        make_board()
+    def test_what_is_wrong_is_one_sentence(self, made):
         with pytest.raises(CommandError, match="Name at least one author"):
             call_command("release", "made", "--version", "1.0")

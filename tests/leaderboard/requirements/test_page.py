@@ -16,8 +16,8 @@ from tests.leaderboard.requirements.studies import Checking
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def made():
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
     """Two models, three prompts, and people who contest the last requirement of the first prompt."""
     made = Checking(visibility="public", closed_at=timezone.now())
     made.prompt(["Format"], ["Content"], ["Style"], category="Arts: Film", subset="easy")
@@ -26,6 +26,7 @@ def made():
     made.rater("p1", ["yyy", "yny"], ["yn", "yn"], ["y", "n"], seconds=6.0)
     made.rater("p2", ["yyn", "ynn"], ["yn", "nn"], ["y", "n"], seconds=6.0)
     made.judge("j", ["yyy", "nnn"], ["yn", "yn"], ["u", "?"])
+    refresh(made.study)
     return made
 
 
@@ -200,14 +201,12 @@ def test_a_judge_of_the_family_of_a_model_is_named(client):
 
 
 def test_an_unknown_text_is_not_found(client, made):
-    refresh(made.study)
     unchecked = factories.make_completion(prompt=made.prompts[0][0])
     for text in (unchecked.pk, 10**30):
         assert client.get(f"/studies/{made.study.slug}/requirements/texts/{text}/").status_code == 404
 
 
 def test_the_tab_is_there_where_a_study_has_answers(client, made):
-    refresh(made.study)
     address = f"/studies/{made.study.slug}/requirements/"
     assert address in client.get(f"/studies/{made.study.slug}/data/").content.decode()
     other = factories.make_study(visibility="public")
@@ -230,8 +229,6 @@ def test_answers_show_with_the_next_refresh(client, made):
 
 
 def test_a_bundle_follows_new_answers_and_computes_again(client, made):
-    refresh(made.study)
-
     def bundle():
         found = client.get(f"/studies/{made.study.slug}/results/bundle.zip")
         return Reader(io.BytesIO(b"".join(found.streaming_content)))
@@ -246,7 +243,6 @@ def test_a_bundle_follows_new_answers_and_computes_again(client, made):
 
 
 def test_the_api_has_the_same_numbers(client, made):
-    refresh(made.study)
     address = f"/api/v1/studies/{made.study.slug}/requirements/"
     found = client.get(address, {"raters": "judge:j"}).json()
     assert found["contestants"][0]["drfr"] == 0.8
