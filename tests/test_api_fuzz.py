@@ -46,7 +46,7 @@ from tests.factories import (
     make_rater,
     make_user,
 )
-from tests.leaderboard.rows import HandMade
+from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "4"))
@@ -93,7 +93,8 @@ def world(_one_connection: None) -> Iterator[World]:
     made.study.save()
     made.rate("Alpha", "Beta", 2)
     made.rate("Beta", "Gamma", 7)
-    leaderboard.refresh(made.study)
+    with few_rounds(10):
+        leaderboard.refresh(made.study)
     for version in ("1.0", "2.0"):
         releases.release(made.study, Fields.read(version, ["Ada Lovelace"], "", "", ""))
     closed = HandMade("Alpha", "Beta", slug="closed", closed_at=timezone.now())

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from functools import _lru_cache_wrapper
 
@@ -134,6 +135,17 @@ def shared(shared_rows: None, rounds: None) -> Iterator[OpenStudy]:
 @pytest.fixture
 def rated(made: OpenStudy) -> OpenStudy:
     return made
+
+
+@pytest.fixture(scope="module")
+def unrated(shared_rows: None) -> OpenStudy:
+    return OpenStudy()
+
+
+@pytest.fixture
+def silent(unrated: OpenStudy) -> OpenStudy:
+    """A study of which nobody said anything yet."""
+    return deepcopy(unrated)
 
 
 def forget() -> None:
@@ -272,16 +284,18 @@ def test_authors_guessed_from_what_changes_with_an_own_rating(
         monkeypatch.setattr(publication, "holds_back", lambda study: False)
         services.refresh(rated.study)
     spy, coin, right = rated.spy(), random.Random(1), 0
+    before = _wins(rated.study, spy)
     for number in range(GUESSES):
-        before = _wins(rated.study, spy)
         own = rated.rate(rated.me, rated.pairs["coding"][4 + number], 1)
         services.refresh_if_stale(rated.study)
-        won = {name for name, wins in _wins(rated.study, spy).items() if wins > before.get(name, 0)}
+        after = _wins(rated.study, spy)
+        won = {name for name, wins in after.items() if wins > before.get(name, 0)}
         texts = own.pair.second, own.pair.first
         shown, other = texts if own.swapped else texts[::-1]
         names = sorted(text.contestant.name for text in (shown, other))
         guess = min(won) if won else coin.choice(names)
         right += guess == shown.contestant.name
+        before = after
     mine = Assignment.objects.filter(rater=rated.me)
     assert mine.filter(published_in=None).count() == GUESSES  # each of them could be undone
     by_chance = sum(math.comb(GUESSES, n) for n in range(right, GUESSES + 1)) / 2**GUESSES
@@ -432,28 +446,27 @@ def test_a_snapshot_is_made_again_when_an_answer_is_reopened_meanwhile(
     ("raters", "each", "counts"),
     [(4, 3, True), (2, 8, False), (3, 3, False), (LEAST_RATERS, LEAST_ANSWERS // LEAST_RATERS + 1, True)],
 )
-def test_ratings_count_once_enough_people_gave_enough(raters: int, each: int, counts: bool) -> None:
-    found = OpenStudy()
-    found.others_say("coding", raters=raters, each=each)
-    snapshot = services.refresh(found.study).snapshot
+def test_ratings_count_once_enough_people_gave_enough(
+    silent: OpenStudy, raters: int, each: int, counts: bool
+) -> None:
+    silent.others_say("coding", raters=raters, each=each)
+    snapshot = services.refresh(silent.study).snapshot
     assert bool(snapshot.counts["raters"]) is counts
     assert snapshot.counts["waiting"] == (0 if counts else 3 * raters * each)
-    assert publication.IN_GROUPS in Client().get(found.study.get_absolute_url()).content.decode()
+    assert publication.IN_GROUPS in Client().get(silent.study.get_absolute_url()).content.decode()
 
 
-def test_whoever_is_left_out_is_nobody_in_a_group() -> None:
-    found = OpenStudy()
-    found.others_say("coding")
-    assert len(publication.due(found.study)) == 36
-    found.study.memberships.filter(rater=found.others[0]).update(left_out_at=NOW)
-    assert publication.due(found.study) == {}
+def test_whoever_is_left_out_is_nobody_in_a_group(silent: OpenStudy) -> None:
+    silent.others_say("coding")
+    assert len(publication.due(silent.study)) == 36
+    silent.study.memberships.filter(rater=silent.others[0]).update(left_out_at=NOW)
+    assert publication.due(silent.study) == {}
 
 
-def test_one_person_who_gives_most_waits_for_others() -> None:
-    found = OpenStudy()
-    found.others_say("coding", each=1)
-    found.others_say("coding", raters=1, each=10, start=1)
-    assert services.refresh(found.study).snapshot.counts["waiting"] == 3 * 14
+def test_one_person_who_gives_most_waits_for_others(silent: OpenStudy) -> None:
+    silent.others_say("coding", each=1)
+    silent.others_say("coding", raters=1, each=10, start=1)
+    assert services.refresh(silent.study).snapshot.counts["waiting"] == 3 * 14
 
 
 def test_a_closed_study_counts_all_and_an_operators_too(rated: OpenStudy) -> None:
