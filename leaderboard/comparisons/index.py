@@ -78,26 +78,28 @@ def build(rows: Rows, people: Collection[int], contestants: Mapping[int, int]) -
     order = np.lexsort((rows["id"], rows["rater"], rows["pair"]))
     begins = np.diff(rows["pair"][order], prepend=-1) != 0
     start, place = np.flatnonzero(begins), np.cumsum(begins, dtype=np.int32) - 1
+    rater = rows["rater"][order]
+    columns = {"rater": rater} | {name: rows[name][order] for name in ("points", "rating", "swapped")}
+    # First, while little else is held: it takes the most memory.
+    flags, spread = _flags(columns, place, len(start), np.isin(rater, list(people)))
     heads = rows[order[start]]
     pair = heads["pair"]
     first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
     second = np.where(heads["swapped"], heads["first_text"], heads["second_text"])
-    columns = {name: rows[name][order] for name in ("id", "rater", "points", "rating", "swapped", "reason")}
-    flags, spread = _flags(columns, place, len(pair), np.isin(columns["rater"], list(people)))
     reasons = np.array([reason.encode() for reason in REASONS])
     by_name = np.argsort(reasons)
     return Index(
         place=place,
-        rater=columns["rater"],
+        rater=rater,
         points=columns["points"].astype(np.int8),
         rating=columns["rating"].astype(np.int8),
-        reason=by_name[np.searchsorted(reasons[by_name], columns["reason"])].astype(np.int8),
+        reason=by_name.astype(np.int8)[np.searchsorted(reasons[by_name], rows["reason"])][order],
         flags=flags,
         pair=pair,
         prompt=heads["prompt"],
         first=_contestants(first, contestants),
         second=_contestants(second, contestants),
-        newest=np.maximum.reduceat(columns["id"], start) if len(rows) else pair,
+        newest=np.maximum.reduceat(rows["id"][order], start) if len(rows) else pair,
         spread=spread,
     )
 
@@ -117,8 +119,8 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
     mean = means(group[scored], preference[scored], len(of_pair))
     verdict = verdicts_of(mean)
 
-    both = means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair))
-    straight, swapped = verdicts_of(both[::2]), verdicts_of(both[1::2])
+    both = verdicts_of(means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair)))
+    straight, swapped = both[::2], both[1::2]
     flipped = np.isfinite(straight) & np.isfinite(swapped) & (straight != swapped)
 
     given = by_person & np.isfinite(mean)
@@ -131,12 +133,12 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
     for side in (-1, 0, 1):
         kinds += np.bincount(of_pair[given & (verdict == side)], minlength=pairs) > 0
     found = (
-        TIE * (np.abs(preference) < TIE_WIDTH + 1e-9)
-        + FLIPPED * flipped[group]
-        + UNLIKE_PEOPLE * np.where(person, contested[place], unlike[group])
-        + PEOPLE_DIFFER * (person & (kinds > 1)[place])
+        np.int8(TIE) * (np.abs(preference) < TIE_WIDTH + 1e-9)
+        + np.int8(FLIPPED) * flipped[group]
+        + np.int8(UNLIKE_PEOPLE) * np.where(person, contested[place], unlike[group])
+        + np.int8(PEOPLE_DIFFER) * (person & (kinds > 1)[place])
     )
-    return np.where(scored, found, 0).astype(np.int8), _spread(of_pair, mean, pairs)
+    return np.where(scored, found, np.int8(0)), _spread(of_pair, mean, pairs)
 
 
 def preferences(rows: Rows | Array | Mapping[str, Array]) -> Array:
