@@ -344,7 +344,7 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
 
 @pytest.fixture
 def _reads_at_each_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What others did is read at every claim; else the number of queries would depend on how fast they come."""
+    """What others did is read at every claim; else the queries would depend on how fast they come."""
     monkeypatch.setattr(offering, "FRESH", 0.0)
 
 
