@@ -55,6 +55,9 @@ class Worker:
         self._sweeper.stop(min(timeout / 2, 1))
         for lane in self._lanes:
             lane.thread.join(max(until - time.monotonic(), 0))
+        # As it stops, each lane has celery set this to a few seconds and then to what it was. Lanes that stop
+        # at once would leave some seconds to every socket that the process opens afterwards.
+        socket.setdefaulttimeout(None)
 
     def is_alive(self) -> bool:
         return self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)

@@ -31,8 +31,8 @@ KINDS: Final = ("public-open", "public-closed", "private-open", "private-closed"
 PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 WRITE: Final = re.compile(r'\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
 FORM: Final = {"kind": "closed", "sure": "yes", "name": "New", "slug": "new", "role": "operator", "text": "T"}
-ELSEWHERE: Final = {"django_session", "leaderboard_computedview"}
-"""Tables that a reader writes to: a session, and numbers of another study that were asked for."""
+ELSEWHERE: Final = {"django_session", "leaderboard_computedview", "arena_rendering"}
+"""Tables that a reader writes to: a session, numbers of another study that were asked for, texts as HTML."""
 OWN: Final = ("join/", "rate/", "account/", "try/")
 """Addresses of people's own data, and of the invitation that they were given."""
 

@@ -1,5 +1,6 @@
 """The worker: queues with slots of their own, and what its command refuses."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ def worker(settings: Any) -> Iterator[Worker]:
     started.start()
     yield started
     started.stop(timeout=5)
+    assert socket.getdefaulttimeout() is None
 
 
 @pytest.mark.django_db(transaction=True)
