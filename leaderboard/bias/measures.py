@@ -60,8 +60,8 @@ def length(
 ) -> dict[str, Any]:
     """The table ``length``, ties counting half."""
     rows = chosen.rows[chosen.scored]
-    first, second = texts.sizes(rows["first_text"]), texts.sizes(rows["second_text"])
-    known = ~(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1))
+    first, second = texts.places(rows["first_text"]), texts.places(rows["second_text"])
+    known = (first >= 0) & (second >= 0)
     rows, first, second = rows[known], first[known], second[known]
     rating, points = rows["rating"].astype(np.int64), rows["points"].astype(np.int64)
     score = (1.0 - verdicts(rating, points, band)) / 2.0
@@ -71,8 +71,9 @@ def length(
         "level": level,
         "tokenizer": texts.tokenizer,
         "measures": [
-            {"name": name} | length_effect(first[:, i], second[:, i], score, rows["prompt"], level).as_dict()
-            for i, name in enumerate(MEASURES)
+            {"name": name}
+            | length_effect(sizes[first], sizes[second], score, rows["prompt"], level).as_dict()
+            for name, sizes in zip(MEASURES, texts.completions.T, strict=True)
             if len(rows)
         ],
     }

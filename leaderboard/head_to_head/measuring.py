@@ -55,10 +55,11 @@ class Duel:
         turned = (rows["first"] == players[1]) & (rows["second"] == players[0])
         kept = (straight | turned) & ~np.isnan(score)
         rows, score, straight = rows[kept], score[kept], straight[kept]
-        words = np.full((2, len(rows)), np.nan)
+        lead = np.full(len(rows), np.nan)
         if texts is not None:
-            words = np.array([texts.sizes(rows[f"{side}_text"])[:, _WORDS] for side in ("first", "second")])
-        lead = words[0] - words[1]
+            one, other = texts.places(rows["first_text"]), texts.places(rows["second_text"])
+            known, words = (one >= 0) & (other >= 0), texts.completions[:, _WORDS]
+            lead[known] = words[one[known]] - words[other[known]]
         return cls(
             rows["pair"],
             rows["prompt"],

@@ -63,14 +63,13 @@ class Texts:
         """Of what the sizes of completions are."""
         return copying.digest(["sizes", self.tokenizer], self.completion, self.completions)
 
-    def sizes(self, completion_ids: npt.NDArray[Any]) -> FloatArray:
-        """Sizes of completions by id; NaN for an unknown id."""
-        found = np.full((len(completion_ids), len(_FIELDS)), np.nan)
-        if len(self.completion):
-            place = np.searchsorted(self.completion, completion_ids)
-            place[place == len(self.completion)] = 0
-            there = self.completion[place] == completion_ids
-            found[there] = self.completions[place[there]]
+    def places(self, completion_ids: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """The rows of ``completions`` by id; -1 where the sizes are not known."""
+        if not len(self.completion):
+            return np.full(len(completion_ids), -1, dtype=np.int32)
+        found = np.searchsorted(self.completion, completion_ids).astype(np.int32)
+        found[found == len(self.completion)] = 0
+        found[(self.completion[found] != completion_ids) | np.isnan(self.completions[found, 0])] = -1
         return found
 
 

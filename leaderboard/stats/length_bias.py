@@ -154,9 +154,9 @@ def _checked(
     one, other, points = (np.asarray(given, dtype=np.float64).reshape(-1) for given in (first, second, score))
     if not len(one) == len(other) == len(points):
         raise LengthMismatchError(f"there are {len(one)} and {len(other)} sizes but {len(points)} scores")
-    if not np.isin(points, (0.0, 0.5, 1.0)).all():
+    if not ((points == 0.0) | (points == 0.5) | (points == 1.0)).all():
         raise ScoreError("every score must be 0, 0.5 or 1")
-    sizes = np.concatenate((one, other))
-    if not (np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))).all():
-        raise ParameterError("every size must be a whole number from 0 on")
+    for sizes in (one, other):
+        if not (np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))).all():
+            raise ParameterError("every size must be a whole number from 0 on")
     return one, other, points

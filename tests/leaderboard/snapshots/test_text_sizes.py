@@ -62,9 +62,10 @@ def test_every_text_is_measured_once_and_those_of_other_versions_again(made, mon
 def test_sizes_by_id_and_what_is_not_known(made):
     found = texts(made.study)
     alpha, beta, poem, unknown = (completion.pk for completion in made.texts)
-    sizes = found.sizes(np.array([poem, alpha, unknown, 10**9, beta, 0]))
-    assert sizes[:, 0].tolist() == pytest.approx([6, 3, np.nan, np.nan, 2, np.nan], nan_ok=True)
-    assert sizes[1].tolist() == [3, 2, 3, 11]
+    places = found.places(np.array([poem, alpha, unknown, 10**9, beta, 0]))
+    assert (places >= 0).tolist() == [True, True, False, False, True, False]
+    assert found.completions[places[[0, 1, 4]], 0].tolist() == [6, 3, 2]
+    assert found.completions[places[1]].tolist() == [3, 2, 3, 11]
     assert [name for name, _, _ in found.contestants] == ["alpha", "beta"]
     assert found.category == ("coding", "poems")
     assert found.prompts[:, 0].tolist() == [3, 5]
@@ -91,16 +92,17 @@ def test_an_empty_completion_is_known_and_has_no_words(made):
     spaces = factories.make_completion(
         prompt=made.prompts[1], turns=[" \n"], is_empty=True, digest=digest_of([" \n"])
     )
-    sizes = texts(made.study).sizes(np.array([empty.pk, spaces.pk]))
+    found = texts(made.study)
+    sizes = found.completions[found.places(np.array([empty.pk, spaces.pk]))]
     assert sizes[:, 0].tolist() == [0, 0]
     assert sizes[:, 3].tolist() == [0, 2]
-    assert np.isnan(texts(made.study).sizes(np.array([made.texts[3].pk]))).all()
+    assert found.places(np.array([made.texts[3].pk])).tolist() == [-1]
 
 
 def test_a_study_without_anything():
     found = texts(factories.make_study())
     assert len(found.prompts) == len(found.completions) == len(found.references) == found.pairs == 0
-    assert np.isnan(found.sizes(np.array([1, 2]))).all()
+    assert found.places(np.array([1, 2])).tolist() == [-1, -1]
 
 
 def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
