@@ -26,6 +26,7 @@ from arena.pages.counts import CountField, up_to
 from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from arena.studies import changes, steps, tasks
 from arena.studies.steps import next_of
 from arena.texts import markdown
@@ -377,7 +378,9 @@ class PublishForm(NamedForm, SettingForm):
         help_texts = {
             "description": "What the study is about. Markdown.",
             "visibility": "A private leaderboard keeps raters blind. While a public study is open, "
-            "ratings count in groups, so the numbers reveal little about who wrote an answer.",
+            f"ratings count in groups of at least {LEAST_ANSWERS} by at least {LEAST_RATERS} people, so the "
+            "numbers reveal little about who wrote an answer. With fewer people the leaderboard can stay "
+            "empty until you close the study.",
             "sign_up_open": "Without an invitation.",
             "simulated": "Every page then says so.",
         }

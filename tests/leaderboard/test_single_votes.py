@@ -453,7 +453,15 @@ def test_ratings_count_once_enough_people_gave_enough(
     snapshot = services.refresh(silent.study).snapshot
     assert bool(snapshot.counts["raters"]) is counts
     assert snapshot.counts["waiting"] == (0 if counts else 3 * raters * each)
-    assert publication.IN_GROUPS in Client().get(silent.study.get_absolute_url()).content.decode()
+    text = Client().get(silent.study.get_absolute_url()).content.decode()
+    assert publication.IN_GROUPS in text
+    assert "what helps" not in text
+
+
+def test_operators_find_what_helps_when_nothing_counts(silent: OpenStudy, admin_client: Client) -> None:
+    services.refresh(silent.study)
+    text = admin_client.get(silent.study.get_absolute_url()).content.decode()
+    assert "says how many wait and what helps" in text
 
 
 def test_whoever_is_left_out_is_nobody_in_a_group(silent: OpenStudy) -> None:
