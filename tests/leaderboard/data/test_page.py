@@ -99,6 +99,13 @@ def test_lengths_coverage_and_unscored_replies_by_hand(made, client):
     assert judge["Share, %"] == "100.0"
 
 
+def test_the_number_of_pairs_is_said_once_no_rating_waits(made, client):
+    assert "<dt>Pairs</dt>" in client.get(ADDRESS).content.decode()
+    snapshot = Snapshot.objects.newest(made.study)
+    Snapshot.objects.filter(pk=snapshot.pk).update(counts=snapshot.counts | {"waiting": 3})
+    assert "<dt>Pairs</dt>" not in client.get(ADDRESS).content.decode()
+
+
 def test_the_measure_is_chosen_in_the_address_and_a_file_has_every_measure(made, client):
     page = client.get(f"{ADDRESS}?measure=tokens").content.decode()
     assert f"Length in tokens of {tokenizer_name()}" in page
