@@ -22,6 +22,7 @@ from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.pages.names import NamedForm
 from arena.pages.operating import download, paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, operator
+from arena.pages.written import MarkdownField
 from arena.studies import changes, counts
 
 CHUNK = 500
@@ -270,6 +271,7 @@ class KnownAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("gold", "gold_source", "explanation")
         labels = {"gold": "Right answer", "gold_source": "Source", "explanation": "Explanation"}
         help_texts = {"explanation": "Why it is right. Markdown, shown in training."}
+        field_classes = {"explanation": MarkdownField}
         widgets = {"gold": forms.RadioSelect, "explanation": forms.Textarea({"rows": 6})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -26,6 +26,7 @@ from arena.pages.counts import CountField, up_to
 from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
+from arena.pages.written import MarkdownField
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from arena.studies import changes, steps, tasks
 from arena.studies.steps import next_of
@@ -157,6 +158,7 @@ class NewStudyForm(NamedForm, AddressedForm):
         model = Study
         fields = ("name", "slug", "description")
         labels = {"slug": "Address"}
+        field_classes = {"description": MarkdownField}
         widgets = {"description": forms.Textarea({"rows": 4})}
         help_texts = {
             "slug": "The last part of its address, for example summer-2026. Leave empty to use the name.",
@@ -186,6 +188,7 @@ class GuidelinesForm(SettingForm):
             "consent": "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it "
             "when they join.",
         }
+        field_classes = dict.fromkeys(("guidelines", "consent"), MarkdownField)
         widgets = {"guidelines": forms.Textarea({"rows": 12}), "consent": forms.Textarea({"rows": 4})}
 
 
@@ -374,6 +377,7 @@ class PublishForm(NamedForm, SettingForm):
             "sign_up_open": "Anyone may sign up and rate",
             "simulated": "Contains simulated ratings",
         }
+        field_classes = {"description": MarkdownField}
         widgets = {"description": forms.Textarea({"rows": 6}), "visibility": forms.RadioSelect}
         help_texts = {
             "description": "What the study is about. Markdown.",

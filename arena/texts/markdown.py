@@ -30,6 +30,9 @@ RENDERER = 3  # raise it when the same text gives other HTML; it makes stored re
 LONGEST_MARKDOWN = 50_000
 """Characters above which a text stays unrendered: hostile Markdown takes more than linear time."""
 
+LONGEST_WRITTEN: Final = 20_000
+"""Characters of a text that an operator writes, such as guidelines. Browsers of all readers wait for it."""
+
 LONGEST_HIGHLIGHT = 8_000  # characters of code coloured per text: slow lexers take quadratic time
 DEEPEST = 100
 """Levels of nested lists and quotations. The parser drops what is deeper; nothing may be dropped."""

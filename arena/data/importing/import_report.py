@@ -370,6 +370,12 @@ def _max_length(model: type[models.Model], column: str) -> int | None:
     return length
 
 
+def is_within(report: ImportReport, place: Place, name: str, text: str, limit: int) -> bool:
+    if len(text) > limit:
+        report.refuse(place, name, f"{len(text)} characters long; at most {limit} fit")
+    return len(text) <= limit
+
+
 def fits(
     report: ImportReport,
     place: Place,
@@ -386,9 +392,8 @@ def fits(
         name, column = (entry, entry) if isinstance(entry, str) else entry
         limit = _max_length(model, column)
         value = getattr(record, name)
-        if limit and value and len(value) > limit:
-            report.refuse(place, name, f"{len(value)} characters long; at most {limit} fit")
-            ok = False
+        if limit and value:
+            ok &= is_within(report, place, name, value, limit)
         if limit and value and (reason := why_disturbing(value)):
             report.refuse(place, name, reason)
             ok = False

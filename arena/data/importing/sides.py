@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from arena.data.formats.records import AboutText, ComparisonRecord, FeatureRecord, GoldRecord, ScoreRecord
-from arena.data.importing.import_report import ImportReport, assign, fits
+from arena.data.importing.import_report import ImportReport, assign, fits, is_within
 from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
 from arena.models import Completion, Pair
+from arena.texts.markdown import LONGEST_WRITTEN
 
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
 
@@ -189,8 +190,7 @@ class Pairs:
         labelled = [
             (record, sides)
             for record in records
-            if fits(self._report, record.place, Pair, record, (("source", "gold_source"),))
-            and (sides := self._sides.find(record))
+            if self._fits(record) and (sides := self._sides.find(record))
         ]
         ids = self.made(sides for _, sides in labelled)
         pairs = Pair.objects.in_bulk(set(ids.values()))
@@ -201,6 +201,11 @@ class Pairs:
                 changed[pair.pk] = pair
         columns = ["gold", "gold_source", "use", "explanation"]
         Pair.objects.bulk_update(changed.values(), columns, batch_size=100)
+
+    def _fits(self, record: GoldRecord) -> bool:
+        ok = fits(self._report, record.place, Pair, record, (("source", "gold_source"),))
+        told = record.explanation or ""
+        return ok & is_within(self._report, record.place, "explanation", told, LONGEST_WRITTEN)
 
     def _label(self, pair: Pair, record: GoldRecord, *, swapped: bool) -> bool:
         """Label a pair that has no label; returns whether anything changed."""

@@ -12,6 +12,7 @@ from arena.rating import assignments
 from arena.rating.opinions import NotAllowedError
 from arena.studies import contents, counts, lifecycle, steps
 from arena.studies.setting_up import USUAL_GUIDELINES
+from arena.texts.markdown import LONGEST_WRITTEN
 from tests import factories as make
 from tests.arena.conftest import sent
 
@@ -128,6 +129,18 @@ def test_what_cannot_be_is_said_and_nothing_is_stored(
     assert "helpfulness" in text or field == "criteria"  # what was typed is still there
     study.refresh_from_db()
     assert (study.criteria, study.pairing) == ([], "balanced")
+
+
+def test_texts_of_operators_have_a_limit_and_longer_ones_stay(operator: Client, study: Study) -> None:
+    Study.objects.update(guidelines="x" * (LONGEST_WRITTEN + 1))
+    assert operator.get(page("operate-guidelines")).status_code == 200
+    for name, field in (("guidelines", "guidelines"), ("guidelines", "consent"), ("publish", "description")):
+        long = {field: "x" * (LONGEST_WRITTEN + 1), "name": study.name, "visibility": "private"}
+        refused = operator.post(page(f"operate-{name}"), long)
+        assert refused.context["form"].errors.keys() == {field}
+    operator.post(page("operate-guidelines"), {"guidelines": "x" * LONGEST_WRITTEN})
+    study.refresh_from_db()
+    assert len(study.guidelines) == LONGEST_WRITTEN
 
 
 @pytest.mark.usefixtures("full")

@@ -16,6 +16,7 @@ from arena.rating.opinions import Rating
 from arena.rating.planning import plan
 from arena.rating.progress import progress
 from arena.rating.subsets import TRAINING_SUBSET
+from arena.texts.markdown import LONGEST_WRITTEN
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
 from tests import factories as make
@@ -63,6 +64,13 @@ def test_another_gold_answer_is_refused_and_a_better_explanation_taken_over(tmp_
     assert [(pair.use, pair.explanation) for pair in Pair.objects.order_by("pk")] == [
         ("train", "Only it says A."),
         ("train", ""),
+    ]
+
+
+def test_an_explanation_has_at_most_what_an_operator_may_write(tmp_path: Path) -> None:
+    report = bring(tmp_path, {**PAIRS[0], "explanation": "x" * (LONGEST_WRITTEN + 1)}, PAIRS[1])
+    assert [reason.partition(", ")[2] for reason in reasons(report)] == [
+        "line 1: explanation: 20001 characters long; at most 20000 fit"
     ]
 
 
