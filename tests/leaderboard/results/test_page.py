@@ -84,6 +84,14 @@ def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
     assert "9 ratings" in page
 
 
+def test_no_file_is_offered_before_the_leaderboard_shows_ratings(made, client):
+    snapshot = Snapshot.objects.newest(made.study)
+    snapshot.slices.all().delete()
+    text = client.get(PAGE).content.decode()
+    assert "there is no file of it" in text
+    assert "leaderboard.csv" not in text
+
+
 def test_pages_about_single_answers_are_named_where_there_are_any(made, client):
     assert "Files about single answers" not in client.get(PAGE).content.decode()
     make.make_score(completion=made.pair("Alpha", "Beta").first)
