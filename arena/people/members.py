@@ -20,6 +20,7 @@ from arena.models.signals import announce
 from arena.pages.counts import up_to
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
+from arena.pages.written import LineField
 from arena.people import joining
 from arena.rating import training
 
@@ -125,7 +126,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Invitation
         fields = ("role", "max_uses", "note", "group")
-        field_classes = {"max_uses": up_to(MOST_USES)}
+        field_classes = {"max_uses": up_to(MOST_USES), "note": LineField}
         labels = {"max_uses": "Number of people", "note": "Note (optional)", "group": "Group of raters"}
         help_texts = {
             "role": "Somebody with a higher role keeps it.",

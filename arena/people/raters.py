@@ -22,6 +22,7 @@ from arena.models.signals import announce
 from arena.pages.names import NamedForm
 from arena.pages.operating import paged, refused_if_taken
 from arena.pages.permissions import Visitor, staff_only
+from arena.pages.written import LineField
 from arena.people.joining import rater_of
 
 
@@ -190,6 +191,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = ApiToken
         fields = ("rater", "label", "scopes")
+        field_classes = {"label": LineField}
         labels = {"rater": "Rater", "label": "Label"}
 
     def __init__(self, user: Visitor, *args: Any, **kwargs: Any) -> None:

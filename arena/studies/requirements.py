@@ -13,9 +13,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.models import Answer, Prompt, Question, Study
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
+from arena.pages.written import LinesField
 from arena.studies import questions
 from arena.studies.questions import QuestionError, Wording
-from arena.studies.setting_up import INVALID, LinesField
+from arena.studies.setting_up import INVALID
 
 
 def by_prompt(study: Study, which: str = "") -> QuerySet[Prompt]:

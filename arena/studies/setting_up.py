@@ -26,7 +26,7 @@ from arena.pages.counts import CountField, up_to
 from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
-from arena.pages.written import MarkdownField
+from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from arena.studies import changes, steps, tasks
 from arena.studies.steps import next_of
@@ -72,42 +72,6 @@ class AddressedForm(forms.ModelForm):  # type: ignore[type-arg]
     def _made_of_name(self) -> str:
         name = self.cleaned_data.get("name", "")  # not there where it is wrong, which is said
         return free_address(name) if name else ""
-
-
-LONGEST_LINE = 100
-MOST_LINES = 20  # a rater sees them all beside each pair
-
-
-class LinesField(forms.CharField):
-    """A list of short texts, one on each line, each once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "widget": forms.Textarea({"rows": 5}), **options})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(str(one) for one in value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        lines = [line.strip() for line in (super().to_python(value) or "").splitlines()]
-        return [line for line in lines if line]
-
-    def validate(self, value: Any) -> None:
-        if len(value) > MOST_LINES:
-            raise forms.ValidationError(f"There are {len(value)} entries; the limit is {MOST_LINES}.")
-        for number, line in enumerate(value, start=1):
-            if "\0" in line:
-                raise forms.ValidationError(
-                    f"Entry {number} contains a NUL character, which cannot be stored."
-                )
-            if len(line) > LONGEST_LINE:
-                raise forms.ValidationError(
-                    f"Entry {number} has {len(line)} characters; the limit is {LONGEST_LINE}."
-                )
-            if line in value[: number - 1]:
-                raise forms.ValidationError(f"“{line}” is listed twice.")
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or []) != self.to_python(data))
 
 
 MOST_RATINGS: Final = 1_000  # of one pair
@@ -377,7 +341,7 @@ class PublishForm(NamedForm, SettingForm):
             "sign_up_open": "Anyone may sign up and rate",
             "simulated": "Contains simulated ratings",
         }
-        field_classes = {"description": MarkdownField}
+        field_classes = {"description": MarkdownField, "licence": LineField}
         widgets = {"description": forms.Textarea({"rows": 6}), "visibility": forms.RadioSelect}
         help_texts = {
             "description": "What the study is about. Markdown.",

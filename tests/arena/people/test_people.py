@@ -68,6 +68,11 @@ def test_what_no_link_can_be(operator: Client, field: str, value: str, problem: 
     assert not Invitation.objects.exists()
 
 
+def test_a_note_hides_nothing(study: Study) -> None:
+    form = InvitationForm({"note": "for \u202enobody"}, instance=Invitation(study=study))
+    assert form.errors["note"] == ["This text contains the invisible character U+202E."]
+
+
 def test_a_link_takes_groups_of_the_study_s_people_and_new_ones(study: Study) -> None:
     def offered() -> set[str]:
         group = InvitationForm(instance=Invitation(study=study), may_group=True).fields.get("group")

@@ -28,8 +28,8 @@ SETTINGS = {
 @pytest.mark.parametrize(
     ("page", "sent", "words"),
     [
-        ("rating", SETTINGS | {"criteria": "clear\nno\0thing"}, "Entry 2 contains a NUL character"),
-        ("rating", SETTINGS | {"reasons": "clear\nno\0thing"}, "Entry 2 contains a NUL character"),
+        ("rating", SETTINGS | {"criteria": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
+        ("rating", SETTINGS | {"reasons": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
         ("state", {"kind": "paused", "note": "a\0b"}, "The reason contains a NUL character"),
         ("rater-decide", {"decision": "pause", "note": "a\0b"}, "The reason contains a NUL character"),
         ("rater-decide", {"decision": "leave-out", "note": "a\0b"}, "The reason contains a NUL character"),

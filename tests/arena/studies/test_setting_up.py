@@ -97,6 +97,8 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
     ("field", "value", "problem"),
     [
         ("criteria", "a\na", "is listed twice"),
+        ("reasons", "Clear\nCLEAR", "is listed twice"),
+        ("reasons", "Clear\n\u202eClear", "Entry 2 contains the invisible character U+202E"),
         ("criteria", "\n".join(map(str, range(21))), "There are 21 entries; the limit is 20"),
         ("criteria", "x" * 101, "Entry 1 has 101 characters"),
         ("training_threshold", "120", "at most 100"),
