@@ -43,6 +43,11 @@ def holds_back(study: Study) -> bool:
     return study.is_public or study.memberships.filter(role=Role.VIEWER).exists()
 
 
+def in_groups(study: Study) -> str:
+    """How new ratings come to count where others see the numbers of a study that takes them; else empty."""
+    return IN_GROUPS if holds_back(study) else ""
+
+
 def held_back(number: int | None = None) -> Q:
     """The opinions that wait to count; with ``number`` those that did not count by then."""
     late = Q(assignment__published_in=None)

@@ -17,7 +17,7 @@ from django.views.decorators.http import condition, require_safe
 
 from arena.models import Study
 from arena.pages.permissions import Visitor, viewable
-from arena.rating.publication import IN_GROUPS
+from arena.rating.publication import in_groups
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS, is_being_made
@@ -114,7 +114,7 @@ def _page(read: Reader) -> View:
         except ElsewhereError as error:
             return redirect(error.address)
         except NoNumbersError as error:
-            context |= {"error": error, "in_groups": IN_GROUPS if now.snapshot.holds_back else ""}
+            context |= {"error": error, "in_groups": in_groups(now.study)}
             return render(request, "leaderboard/unrated.html", context)
         return _unless_pending(render(request, page.template, context | {"page": page}), page)
 

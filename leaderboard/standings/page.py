@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
 from arena.models import Contestant, Study
-from arena.rating.publication import IN_GROUPS
+from arena.rating.publication import in_groups
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
@@ -298,8 +298,7 @@ class Board(SettingPage):
 
     @property
     def in_groups(self) -> str:
-        """How ratings of people come to count while the study is open, where others see its numbers."""
-        return IN_GROUPS if self.snapshot.holds_back else ""
+        return in_groups(self.study)
 
     @property
     def by_judges(self) -> int:

@@ -464,6 +464,13 @@ def test_operators_find_what_helps_when_nothing_counts(silent: OpenStudy, admin_
     assert "says how many wait and what helps" in text
 
 
+def test_groups_are_named_no_more_once_the_study_is_closed(rated: OpenStudy) -> None:
+    address = rated.study.get_absolute_url()
+    assert publication.IN_GROUPS in Client().get(address).content.decode()
+    Study.objects.filter(pk=rated.study.pk).update(closed_at=NOW)
+    assert publication.IN_GROUPS not in Client().get(address).content.decode()
+
+
 def test_whoever_is_left_out_is_nobody_in_a_group(silent: OpenStudy) -> None:
     silent.others_say("coding")
     assert len(publication.due(silent.study)) == 36
