@@ -7,6 +7,7 @@ from django.urls import Resolver404, resolve, reverse
 from arena.models import Study
 
 RESERVED: Final = "This address is reserved. Choose another."
+BEGINNING: Final = "Begin the address with a letter or a digit."  # or a command takes it for an option
 OTHER_STUDY: Final = "Another study has this address."
 
 
@@ -23,6 +24,8 @@ def why_not(slug: str, study: Study | None = None) -> str:
     """Why the study, or a new one, cannot have this address; "" if it can."""
     if study and study.slug == slug:
         return ""
+    if not slug[0].isalnum():
+        return BEGINNING
     if is_reserved(slug):
         return RESERVED
     found = Study.objects.filter(slug__iexact=slug)

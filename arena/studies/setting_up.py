@@ -139,7 +139,7 @@ class AddressForm(AddressedForm, SettingForm):
         model = Study
         fields = ("slug",)
         labels = {"slug": "Address"}
-        help_texts = {"slug": "Letters, digits, hyphens and underscores."}
+        help_texts = {"slug": "Letters, digits, hyphens and underscores; a letter or a digit first."}
 
 
 class GuidelinesForm(SettingForm):

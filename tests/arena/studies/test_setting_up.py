@@ -46,7 +46,12 @@ def test_a_new_study_is_private_and_leads_to_its_steps(
     signed_in: Callable[[str], Client], study: Study
 ) -> None:
     client = signed_in("staff")
-    for slug, problem in (("RIVERS", "Another study"), ("audit", "reserved"), ("a b", "hyphens")):
+    for slug, problem in (
+        ("RIVERS", "Another study"),
+        ("audit", "reserved"),
+        ("a b", "hyphens"),
+        ("--help", "Begin"),
+    ):
         refused = client.post(reverse("operate-new"), {"name": "x", "slug": slug})
         assert refused.status_code == 422
         assert problem in refused.content.decode()

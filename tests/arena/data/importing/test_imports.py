@@ -47,6 +47,7 @@ class TestNewStudy:
         ("slug", "reason"),
         [
             ("two words", '"two words" cannot name a study'),
+            ("-", '"-" cannot name a study. Begin the address with a letter or a digit.'),
             ("raters", '"raters" cannot name a study. This address is reserved.'),
             ("Audit", '"Audit" cannot name a study. This address is reserved.'),
             ("", '"" cannot name a study'),
