@@ -230,7 +230,7 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
         return response
     except BundleError as error:
         return _refused(request, study, str(error), 409)
-    name = exports.file_name(study, "bundle", "zip")
+    name = f"{study.slug}-bundle.zip"
     return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
 
 

@@ -145,7 +145,10 @@ def test_wrong_addresses_and_raters_without_a_ranked_game_are_404(made, client):
 
 def test_the_bundle_is_packed_once_and_computes_again(made, client, tmp_path):
     close(made)
-    content = body(client.get(f"{PAGE}bundle.zip"))
+    answer = client.get(f"{PAGE}bundle.zip")
+    name = answer.headers["Content-Disposition"].split('"')[1]
+    assert f"recompute {name}<" in client.get(PAGE).content.decode()
+    content = body(answer)
     assert recompute(Reader(io.BytesIO(content))).verdict.is_equal
     kept = list((tmp_path / "bundles").iterdir())
     assert len(kept) == 1
