@@ -108,8 +108,8 @@ def provisional(row: Mapping[str, Any]) -> str:
     if row["losses"] == row["games"]:
         return "lost every rating, so its score has no lower limit"
     if row.get("unbounded"):
-        lost, limit = ("lost", "upper") if row["unbounded"] == "above" else ("won", "lower")
-        return f"its group {lost} no point against the others, so its score has no {limit} limit"
+        limit = "upper" if row["unbounded"] == "above" else "lower"
+        return f"the ratings set no {limit} limit to its score"
     return ""
 
 

@@ -53,6 +53,8 @@ class OrdinalFit:
     lean_sd: float | None  # spread of leans
     prior: bool  # whether no finite maximum exists and parameters got drawn games
     unbounded: tuple[str | None, ...]  # "above", "below" or None
+    unbounded_position: str | None  # likewise
+    unbounded_effects: tuple[str, ...]  # their names
     component: IntArray  # connected groups (contestants,), each averaging 1000
     covariance: FloatArray  # of all parameters, in log-odds
     units: int  # independent things behind it
@@ -89,6 +91,8 @@ def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
     table, layout, place = fit.model.table, fit.model.table.layout, fit.place[:, 0]
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     centred = (place - table.gauge @ place)[: layout.contestants]
+    ends = [None if abs(step) < _STILL else ABOVE if step > 0 else BELOW for step in fit.running.tolist()]
+    effects = zip(layout.effects, ends[layout.effects_at], strict=True)
     return OrdinalFit(
         rating=CENTRE + POINTS_PER_UNIT * centred,
         rating_se=POINTS_PER_UNIT * error[: layout.contestants],
@@ -108,9 +112,9 @@ def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
         rater_lean=place[layout.leans_at] if layout.raters else None,
         lean_sd=fit.lean_sd if layout.raters else None,
         prior=fit.prior,
-        unbounded=tuple(
-            None if abs(step) < _STILL else ABOVE if step > 0 else BELOW for step in fit.running.tolist()
-        ),
+        unbounded=tuple(ends[: layout.contestants]),
+        unbounded_position=next(iter(ends[layout.position_at]), None),
+        unbounded_effects=tuple(name for name, end in effects if end),
         component=table.component,
         covariance=covariance,
         units=units,

@@ -171,7 +171,7 @@ class WholeFit:
     penalty: FloatArray  # (parameters, 1), the pull on leans
     inverse: FloatArray  # of the curvature
     prior: bool  # whether no finite maximum exists without the prior
-    running: FloatArray  # how far each contestant still moved when the search for one was given up
+    running: FloatArray  # how far each parameter still moved when the search for one was given up
     lean_sd: float  # 0 without leans
 
 
@@ -203,7 +203,7 @@ def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> Whole
     if earlier is None:
         _check_identified(model, sums)
         place, step = model.newton(sums, model.start(1))
-        running = np.where(settled(step), 0.0, step)[: table.layout.contestants, 0]
+        running = np.where(settled(step), 0.0, step)[:, 0]
         prior = not settled(step)[0]
     else:
         place, prior, running = earlier.place, earlier.prior, earlier.running

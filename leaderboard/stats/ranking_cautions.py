@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.stats.checks import IntArray
+import numpy as np
+
+from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.games import FEWEST_CROSSED, Games
+from leaderboard.stats.pair_table import ABOVE, BELOW
 from leaderboard.stats.ranking_estimates import Estimate, Material
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ranking_rows import Tally
@@ -76,9 +79,10 @@ def _without_games(found: Findings) -> Iterator[str]:
 def _no_maximum(found: Findings) -> Iterator[str]:
     name, given = _MODELS.get(found.method.name, ""), _PRIORS.get(found.method.name, _PRIOR)
     if found.estimate.prior:
+        receivers = "each model" if found.method.name == "ordinal" else "each model of such a group"
         yield (
             f"{name[0].upper()}{name[1:]} has no finite answer here because {_causes(found)}. To keep the "
-            f"scores finite, each model of such a group was given {given}."
+            f"scores finite, {receivers} was given {given}."
         )
     elif found.estimate.prior_rounds:
         yield (
@@ -88,22 +92,48 @@ def _no_maximum(found: Findings) -> Iterator[str]:
 
 
 def _causes(found: Findings) -> str:
-    flags = found.estimate.unbounded or (None,) * len(found.material.names)
-    causes = [
-        cause
-        for flag, verb, decided in (("above", "won", found.tally.wins), ("below", "lost", found.tally.losses))
-        for cause in _cause([i for i, own in enumerate(flags) if own == flag], verb, decided, found)
-    ]
+    estimate = found.estimate
+    if estimate.unbounded_effects:
+        return f"the ratings set no limit to the effect of {some_names(estimate.unbounded_effects)}"
+    if estimate.unbounded_position:
+        return _cause_of_order(found)
+    causes = [cause for end in (ABOVE, BELOW) for cause in _cause_of_models(found, end)]
     if not causes and not found.tally.wins.any():
         return "every rating was a tie"
     return " and ".join(causes) or "wins and ties allow differences without bound"
 
 
-def _cause(places: list[int], verb: str, decided: IntArray, found: Findings) -> Iterator[str]:
-    if places:
-        every = all(decided[i] == found.tally.games[i] for i in places)
-        against = "" if every else " against all the others"
-        yield f"{some_names([found.material.names[i] for i in places])} {verb} every rating{against}"
+def _cause_of_order(found: Findings) -> str:
+    """The order shown alone, or with it the models that are ahead."""
+    games = found.material.games
+    side, ahead, score = "first", games.a, games.score
+    if found.estimate.unbounded_position == BELOW:
+        side, ahead, score = "second", games.b, 1.0 - games.score
+    if (score >= 0.5).all():
+        return f"the model shown {side} {_record(score, ABOVE)}"
+    for cause in _cause_of_models(found, ABOVE, ahead):
+        return f"{cause} when shown {side}"
+    return "the order shown and the models together allow differences without bound"
+
+
+def _cause_of_models(found: Findings, end: str, shown: IntArray | None = None) -> Iterator[str]:
+    """What the models without a limit on that side did against the others, always or as those ``shown``."""
+    games, members = found.material.games, np.zeros(len(found.material.names), dtype=bool)
+    for place, own in enumerate(found.estimate.unbounded):
+        members[place] = own == end
+    a, b = members[games.a], members[games.b]
+    counted = (a != b) & (shown is None or members[shown])
+    if counted.any():
+        score = np.where(a, games.score, 1.0 - games.score)[counted]
+        names = some_names([found.material.names[place] for place in np.flatnonzero(members)])
+        yield f"{names} {_record(score, end)}{' against all the others' if (a & b).any() else ''}"
+
+
+def _record(score: FloatArray, end: str) -> str:
+    """What the side of ``end`` made of ratings of which it lost none, or won none."""
+    kept, other = ("won", "lost") if end == ABOVE else ("lost", "won")
+    decided = (score == (end == ABOVE)).all()
+    return f"{kept} every rating" if decided else f"never {other} a rating"
 
 
 def _no_position(found: Findings) -> Iterator[str]:

@@ -56,6 +56,8 @@ class Estimate:
     prior: bool = False  # whether a prior kept strengths finite
     prior_rounds: int | None = None
     unbounded: tuple[str | None, ...] = ()  # "above", "below" or None
+    unbounded_position: str | None = None  # likewise, of the advantage of being shown first
+    unbounded_effects: tuple[str, ...] = ()  # names of covariates
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of this method
     details: Mapping[str, Any] = field(default_factory=dict)  # further results
 
@@ -267,6 +269,8 @@ def _fitted(
         fit.component,
         prior=fit.prior,
         unbounded=getattr(fit, "unbounded", ()),
+        unbounded_position=getattr(fit, "unbounded_position", None),
+        unbounded_effects=getattr(fit, "unbounded_effects", ()),
         parameters=parameters,
         details=details,
         **drawn,

@@ -115,8 +115,8 @@ def test_ranks_are_those_among_the_contestants_it_cannot_be_told_apart_from():
         ({"wins": 40, "losses": 0, "ties": 0}, "won every rating"),
         ({"wins": 0, "losses": 40, "ties": 0}, "lost every rating"),
         ({"component": 1}, "never compared"),
-        ({"unbounded": "above"}, "its group lost no point"),
-        ({"unbounded": "below"}, "its group won no point"),
+        ({"unbounded": "above"}, "no upper limit"),
+        ({"unbounded": "below"}, "no lower limit"),
     ],
 )
 def test_a_provisional_row_says_why(change, reason):

@@ -388,6 +388,23 @@ class TestWarnings:
             open_circle, name="davidson"
         )
 
+    @pytest.mark.parametrize(
+        ("scores", "cause"),
+        [
+            # Of Vicuna shown first against Koala, then of Koala shown first.
+            ([1, 1, 0, 0], "Vicuna won every rating and Koala lost every rating."),
+            ([1, 0.5, 0.5, 0], "Vicuna never lost a rating and Koala never won a rating."),
+            ([1, 1, 1, 1], "the model shown first won every rating."),
+            ([1, 1, 0.5, 1], "the model shown first never lost a rating."),
+            ([0, 0, 0, 0.5], "the model shown second never lost a rating."),
+            ([1, 1, 0, 1], "Vicuna won every rating when shown first."),
+            ([1, 0, 0, 0], "Vicuna won every rating when shown second."),
+        ],
+    )
+    def test_the_ordinal_model_names_models_or_the_order_shown(self, scores, cause):
+        games = make_games([0, 0, 1, 1], [1, 1, 0, 0], scores, 2)
+        assert f"no finite answer here because {cause}" in self.warnings(games, name="ordinal", rounds=None)
+
     @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
     def test_a_single_prompt_gives_no_interval_of_anything(self, intervals):
         games = make_games([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0.5, 0], 2, cluster=[0, 0, 0, 0])
