@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.db import connection
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -162,6 +163,7 @@ def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:
 
 def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse:
     recent = request.study.import_jobs.select_related("user").prefetch_related("files").defer("report")
+    recent = recent.annotate(errors=F("report__error_count"))
     context = {
         "form": form,
         "step": 1,

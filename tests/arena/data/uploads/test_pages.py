@@ -193,6 +193,13 @@ def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study:
     assert "other.jsonl" not in html
 
 
+def test_recent_imports_say_how_many_errors_there_are(admin_client: Client, study: Study) -> None:
+    page = reverse("operate-import", args=[study.slug])
+    for file, said in (COMPLETIONS, "2 errors"), (PROMPTS, "Checked"):
+        checked(admin_client, study, file)
+        assert f"{said}</span>" in html_of(admin_client.get(page))
+
+
 def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> None:
 
     address = checked(admin_client, study, PROMPTS)
