@@ -23,7 +23,6 @@ from leaderboard.snapshots.settings import (
     PlanSetting,
     Scope,
     UnknownSettingError,
-    method_words,
     parse_for_plan,
     words,
 )
@@ -64,10 +63,6 @@ class PlanPage(ComputedPage):
             pending=found.pending,
             content=found.stored.get("plan", setting.raters),
         )
-
-    @property
-    def method_words(self) -> str:
-        return ", ".join(method_words(replace(self.setting, method="bradley-terry")))
 
     @property
     def setting_words(self) -> str:
@@ -130,12 +125,12 @@ def _two(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> 
 
 
 def _ranked(setting: PlanSetting, names: Mapping[str, str], snapshot: Snapshot) -> list[str]:
-    """The slugs of the contestants, best first, by Bradley-Terry."""
+    """The slugs of the contestants, best first."""
     known = setting.category if setting.category in snapshot.counts["categories"] else ""
     slugs = {name: slug for slug, name in names.items()}
-    place = (setting.raters, setting.ties, known, "bradley-terry")
+    place = (setting.raters, setting.ties, known, setting.method)
     if not holds_standings(snapshot.counts, *place):
-        place = (setting.raters, "on", "", "bradley-terry")
+        place = (setting.raters, "on", "", setting.method)
     best = snapshot.slices.all().ranking(*place)
     return [slugs[name] for name in best if name in slugs]
 

@@ -220,6 +220,7 @@ class PairSetting(Setting):
 class PlanSetting(PairSetting):
     """What a plan is for; the first two where no contestants are named, and the power in percent."""
 
+    method: str = "bradley-terry"
     power: str = "80"
 
 
@@ -743,7 +744,9 @@ def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | N
     found = parse({name: wanted[name] for name in OF_PLANS if name in wanted}, counts)
     two = {name: wanted.get(name) or "" for name in ("contestant", "against")}
     power = _one_of("power", wanted.get("power") or PlanSetting.power, POWERS)
-    return PlanSetting(**vars(found), **two, power=power) if found else None
+    return (
+        PlanSetting(**vars(found) | two | {"method": PlanSetting.method, "power": power}) if found else None
+    )
 
 
 def people_of(counts: Counts) -> list[str]:

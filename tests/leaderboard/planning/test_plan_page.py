@@ -45,6 +45,7 @@ def test_the_first_two_of_the_ranking_are_planned_for_as_the_command_does(client
     first, second, *_ = board.context["page"].order
     waiting = client.get(PAGE)
     assert "One moment" in waiting.content.decode()
+    assert "Bradley-Terry, ties half" in waiting.context["page"].setting_words
     page = shown(client, made, PAGE)
     wanted = command("--between", first, second)
     assert wanted["sentence"] in words(page)
