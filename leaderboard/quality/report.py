@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Rater, Study
 from arena.pages.permissions import MemberRequest, member
-from arena.rating import limits
+from arena.rating.progress import progress_in
 from leaderboard.quality.measures import CHECK, NO_GOLD, STUDY, Figures, first, of_parts, votes
 from leaderboard.quality.table import NOTHING, Shown, share, shown
 from leaderboard.quality.texts import TextFigures, own_figures
@@ -104,6 +104,6 @@ def my_report(request: MemberRequest) -> HttpResponse:
         "report": report(study, rater),
         "texts": text_report(study, rater),
         "step": 0 if study.is_closed else STEP,
-        "limit": allowance.why if (allowance := limits.allowance(study, rater)) else "",
+        "progress": progress_in(study, rater),
     }
     return render(request, "leaderboard/quality/report.html", context)

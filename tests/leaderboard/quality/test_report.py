@@ -46,15 +46,22 @@ def test_it_hides_what_is_empty_and_warns_who_rushes(client):
 
 
 def test_it_says_when_the_study_takes_no_more_today(client):
-    study = make.make_study(daily_limit=1)
+    study = make.make_small_study(prompts=1, daily_limit=1)
     rater = make.make_member(study)
     client.force_login(rater.user)
     assert "Continue rating" in client.get(address(study)).content.decode()
-    pair = make.make_pair(prompt=make.make_prompt(study=study))
+    first, second, _ = Completion.objects.filter(prompt__study=study)
+    pair = make.make_pair(prompt=first.prompt, first=first, second=second)
     make.make_assignment(pair=pair, rater=rater, state="submitted", finished_at=timezone.now())
     page = client.get(address(study)).content.decode()
     assert "Continue rating" not in page
     assert "Come back after 00:00 UTC." in page
+
+
+def test_nobody_goes_on_where_nothing_is_left(client):
+    study = make.make_study()
+    client.force_login(make.make_member(study).user)
+    assert "Continue rating" not in client.get(address(study)).content.decode()
 
 
 def known_pairs(study, rater, number):
