@@ -7,6 +7,7 @@ from typing import Final
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, enumerated
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import NO_LEADER
 from leaderboard.standings.table import Row, standing_rows
 
 ALL: Final = "All"
@@ -72,7 +73,10 @@ def verdict(matrix: CategoryMatrix) -> tuple[str, str] | None:
     """Who leads and what differs; None where nobody is ranked over all or no category is named."""
     first = {category: matrix.ordered(category)[0] for category in matrix.categories}
     best = first.pop("", None)
-    return (_leaders(best, first), _differences(matrix)) if best and first else None
+    if not best or not first:
+        return None
+    leads = any(not row.provisional for (_, category), row in matrix.standings.items() if not category)
+    return _leaders(best, first) if leads else NO_LEADER, _differences(matrix)
 
 
 def _leaders(best: str, first: dict[str, str]) -> str:

@@ -125,6 +125,9 @@ def leading_group(content: Mapping[str, Any]) -> list[str]:
     return [name for name in ranked if name in close]
 
 
+NO_LEADER: Final = "All scores are provisional, so no model leads yet."
+
+
 def leading_sentence(content: Mapping[str, Any]) -> str:
     """Who leads, and from whom the leader cannot be told apart."""
     scored = [row for row in content["standings"] if row["rating"] is not None]
@@ -132,7 +135,7 @@ def leading_sentence(content: Mapping[str, Any]) -> str:
         return ""
     ranked = established(content)
     if not ranked:
-        return "All scores are provisional, so no model leads yet."
+        return NO_LEADER
     leader = ranked[0]["contestant"]
     equal = [row["contestant"] for row in ranked[1:] if row["rank"] == ranked[0]["rank"]]
     if equal:

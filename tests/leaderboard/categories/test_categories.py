@@ -9,6 +9,7 @@ from leaderboard.categories.page import Place
 from leaderboard.categories.table import CategoryMatrix, verdict
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
+from leaderboard.snapshots.presentation import NO_LEADER
 from leaderboard.standings.table import Row, standing_rows
 from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade
@@ -69,6 +70,8 @@ def test_the_verdict_names_leaders_and_clear_differences(matrix):
     }
     assert "every category" in (verdict(CategoryMatrix.of(same)) or ("",))[0]
     assert verdict(CategoryMatrix.of({"": same[""]})) is None
+    few = {name: {**standings(standing("a", 1000.0, rank=1, games=3)), "games": 3} for name in ("", "coding")}
+    assert (verdict(CategoryMatrix.of(few)) or ("",))[0] == NO_LEADER
 
 
 def test_the_matrix_its_order_and_its_table(matrix):
