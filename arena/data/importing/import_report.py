@@ -382,10 +382,12 @@ def fits(
     model: type[models.Model],
     record: object,
     names: Iterable[str | tuple[str, str]],
+    field: str = "",
 ) -> bool:
     """Whether short texts fit their columns and hold no invisible character; reports others.
 
-    ``names`` are attributes, each with the name of its column if that differs.
+    ``names`` are attributes, each with the name of its column if that differs. ``field`` is what the file
+    calls them, if that differs.
     """
     ok = True
     for entry in names:
@@ -393,9 +395,9 @@ def fits(
         limit = _max_length(model, column)
         value = getattr(record, name)
         if limit and value:
-            ok &= is_within(report, place, name, value, limit)
+            ok &= is_within(report, place, field or name, value, limit)
         if limit and value and (reason := why_disturbing(value)):
-            report.refuse(place, name, reason)
+            report.refuse(place, field or name, reason)
             ok = False
     return ok
 

@@ -65,7 +65,8 @@ class Raters:
         self._counts.unchanged += sum(rater.pk not in updated for rater in same)
 
     def _fits(self, record: RaterRecord) -> bool:
-        ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")))
+        field = "rater" if record.implied else ""
+        ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")), field)
         is_new = (record.kind, slug_of(record.slug)) not in self._raters
         if ok and is_new and (reason := why_not(record.name or record.slug)):
             self._report.refuse(record.place, "rater", reason)

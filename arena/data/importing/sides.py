@@ -123,7 +123,7 @@ class SideFinder:
             return None if prompt is None else self._with_own_id(record, name, own_id, prompt)
         found = self._contestants.find(contestant)
         if found is None:
-            self._report.refuse(record.place, name, f'unknown model "{contestant}"; {ADD_IT} name')
+            self._contestants.refuse_unknown(contestant, record.place, name)
         if found is None or prompt is None:
             return None
         completion = self._completions.find(prompt, found)

@@ -11,7 +11,13 @@ from typing import Any, Final, TypeAlias
 from django.db.models import Exists, Model, OuterRef, Q
 from django.utils.text import slugify
 
-from arena.data.formats.records import CompletionRecord, ContestantRecord, PromptRecord, ReferenceRecord
+from arena.data.formats.records import (
+    CompletionRecord,
+    ContestantRecord,
+    Place,
+    PromptRecord,
+    ReferenceRecord,
+)
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
 from arena.models import (
     Answer,
@@ -56,6 +62,7 @@ class Contestants:
         self._folded = {folded(name): name for name in self._by_name}
         self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
         self._places = Places(report)
+        self._wrong: set[str] = set()
         self.are_listed = False
         """Whether the import lists its contestants, so that completions introduce none."""
 
@@ -66,15 +73,21 @@ class Contestants:
     def get(self, name: str | None) -> Contestant | None:
         return self._by_name.get(name) if name else None
 
+    def refuse_unknown(self, name: str, place: Place, field: str) -> None:
+        """Report a name that no contestant has, unless the report says already what is wrong with it."""
+        if name not in self._wrong:
+            self._report.refuse(place, field, f'unknown model "{name}"; {ADD_IT} name')
+
     def take(self, records: list[ContestantRecord]) -> None:
         new: dict[str, Contestant] = {}
         changed: dict[str, Contestant] = {}
         for record in records:
             self.are_listed |= not record.implied
             known = new.get(record.name) or self._by_name.get(record.name)
-            if known and record.implied:
+            if record.implied and (known or record.name in self._wrong):
                 continue
             if self._refused(record) or (known is None and not self._is_new(record)):
+                self._wrong.add(record.name)
                 continue
             if known is None:
                 new[record.name] = self._made(record)
@@ -91,7 +104,8 @@ class Contestants:
         self._counts.updated += len(changed)
 
     def _refused(self, record: ContestantRecord) -> bool:
-        ok = fits(self._report, record.place, Contestant, record, ("name", "slug", *_CONTESTANT_COLUMNS[1:5]))
+        names = ("name", "slug", *_CONTESTANT_COLUMNS[1:5])
+        ok = fits(self._report, record.place, Contestant, record, names, _field(record))
         if not record.implied:
             ok &= self._places.add(record.name, record.place, "name", f'"{record.name}"')
         if record.slug is not None:
@@ -105,7 +119,7 @@ class Contestants:
         if not reason and other != record.name:
             reason = f'looks like the model "{other}"; write the name as there, or choose another'
         if reason:
-            self._report.refuse(record.place, "name", reason)
+            self._report.refuse(record.place, _field(record) or "name", reason)
         return not reason
 
     def _slug_is_free(self, record: ContestantRecord) -> bool:
@@ -274,6 +288,11 @@ Owner: TypeAlias = int | str  # the contestant's id, or the completion's own id 
 Cell: TypeAlias = tuple[int, Owner]  # prompt and owner of a completion
 
 
+def _field(record: ContestantRecord) -> str:
+    """What the file calls the name of a contestant that it only mentions; else empty."""
+    return "contestant" if record.implied else ""
+
+
 def digest_of(turns: Sequence[str]) -> str:
     """SHA-256 of the turns as canonical JSON."""
     canonical = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
@@ -374,7 +393,7 @@ class Completions:
             [ContestantRecord(name=name, implied=True, place=record.place) for name, record in named.items()]
         )
         for name, record in named.items():
-            if not record.implied:
+            if not record.implied and self._contestants.find(name):
                 self._report.note(record.place, f'new model "{name}", named only by its answers')
 
     def _cells(self, records: list[CompletionRecord]) -> dict[Cell, CompletionRecord]:
@@ -414,8 +433,7 @@ class Completions:
             return None if prompt is None else (prompt, record.id)
         contestant = self._contestants.find(record.contestant)
         if contestant is None:
-            reason = f'unknown model "{record.contestant}"; {ADD_IT} name'
-            self._report.refuse(record.place, "contestant", reason)
+            self._contestants.refuse_unknown(record.contestant, record.place, "contestant")
         return None if prompt is None or contestant is None else (prompt, contestant)
 
     def _stored(self, cells: Iterable[Cell]) -> dict[int, Completion]:

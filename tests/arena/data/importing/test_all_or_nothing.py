@@ -192,7 +192,7 @@ BAD: dict[str, tuple[Item, str]] = {
     ),
     "a name that does not fit": (
         vote(4, 1, rater="x" * 201),
-        "votes, line 1: slug: 201 characters long; at most 200 fit",
+        "votes, line 1: rater: 201 characters long; at most 200 fit",
     ),
 }
 

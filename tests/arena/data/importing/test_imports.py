@@ -298,6 +298,12 @@ class TestErrors:
         (said,) = reasons(import_records("s", [record]))
         assert said.startswith(f"records: {reason}")
 
+    def test_a_name_that_cannot_be_is_said_once_where_the_file_has_it(self) -> None:
+        records = [*stock(**{"A\tB": "a"}), completion("A\tB", "again")]
+        assert reasons(import_records("s", records)) == [
+            "records: contestant: contains the invisible character U+0009"
+        ]
+
     @pytest.mark.parametrize("stored", [True, False])
     def test_a_model_that_readers_take_for_another_is_refused(self, stored: bool) -> None:
         first = [ContestantRecord("Heron")]
