@@ -3,7 +3,6 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 
 from arena.models.querysets import RaterQuerySet
 from arena.models.studies import Study
@@ -127,14 +126,6 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.note or f"invitation {self.pk}"
-
-    @property
-    def is_open(self) -> bool:
-        return (
-            self.revoked_at is None
-            and self.uses < self.max_uses
-            and (self.expires_at is None or self.expires_at > timezone.now())
-        )
 
 
 def every_scope() -> list[str]:

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from arena.models import Question, Study
 from arena.pages.permissions import OperatorRequest
+from arena.people.joining import why_not
 from arena.rating.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
 
@@ -97,7 +98,7 @@ def _requirements(study: Study) -> Finding:
 
 def _people(study: Study) -> Finding:
     people = counts.people_in(study)
-    links = sum(link.is_open for link in study.invitations.all())
+    links = sum(not why_not(link) for link in study.invitations.all())
     if not (people or links or study.sign_up_open):
         return "open", "Nobody can join yet. Create an invitation link."
     said = [

@@ -36,6 +36,17 @@ def test_a_link_is_made_shown_and_withdrawn(operator: Client, study: Study) -> N
     assert link.token not in operator.get(page("operate-people")).content.decode()
 
 
+def test_no_link_to_rate_is_open_once_the_study_is_closed(operator: Client, study: Study) -> None:
+    Invitation.objects.create(study=study, token="new", role="rater", max_uses=2, uses=1)
+    used = Invitation.objects.create(study=study, token="old", role="rater", max_uses=1, uses=1)
+    assert "1 open link" in operator.get(page("operate-study")).content.decode()
+    Study.objects.update(closed_at=timezone.now())
+    assert "open link" not in operator.get(page("operate-study")).content.decode()
+    text = operator.get(page("operate-people")).content.decode()
+    assert "used up" in text
+    assert page("operate-withdraw", used.pk) not in text
+
+
 def test_a_link_works_on_its_last_day_and_not_after_it(study: Study) -> None:
     today = timezone.now().date()
     form = InvitationForm(
