@@ -455,9 +455,10 @@ _NO_MODEL: Final = frozenset(
 
 _QUESTION: Final = 12  # characters of a text that may be a prompt, where no name says so
 _NO_ANSWER: Final = re.compile(
-    r"[-+]?[\d.,:/ T%-]+Z?|true|false|https?://\S+|[\[{].*", re.IGNORECASE | re.DOTALL
+    r"[-+]?[\d.,:/ T%-]+Z?|true|false|https?://\S+|[\[{].*|#(REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|N/A)",
+    re.IGNORECASE | re.DOTALL,
 )
-"""Numbers, times, addresses and JSON."""
+"""Numbers, times, addresses, JSON and errors of spreadsheets."""
 
 
 def suggest(
@@ -553,8 +554,13 @@ def _texts_of(columns: Sequence[str], samples: Samples) -> list[str]:
         for column in columns
         if (values := samples.get(column))
         and not (_plain(column) in _NO_MODEL or _BY_RATER.fullmatch(_plain(column)))
-        and not all(_NO_ANSWER.fullmatch(value.strip()) for value in values)
+        and not all(map(is_no_answer, values))
     ]
+
+
+def is_no_answer(value: str) -> bool:
+    """Whether a cell holds what no model answers."""
+    return _NO_ANSWER.fullmatch(value.strip()) is not None
 
 
 def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:

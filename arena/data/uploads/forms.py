@@ -100,6 +100,7 @@ TABLE: Final = table.NAME
 JOINED: Final = ("prompt", "id")  # fields that several columns make up
 OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
+SHOWN_CELLS: Final = 5
 USUAL: Final = 7  # fields of a kind that a list of them begins with
 _SETTABLE: Final = (
     *("contestant", "rater", "rater_kind", "points", "gold_source", "category", "subset", "domain"),
@@ -232,6 +233,15 @@ class FileForm(forms.Form):
         """The columns that are read as models because their names and values suggest it."""
         mapping = self._mapping
         return mapping.spread_columns if self.is_guess and mapping.kind is Kind.COMPLETIONS else ()
+
+    @property
+    def unlike_answers(self) -> list[str]:
+        """Why columns beside those of prompts were not taken for models: their cells that are no answers."""
+        if not self.is_guess or self._mapping.kind is not Kind.PROMPTS:
+            return []
+        columns = [column for one in self.unused for column in one.columns]
+        values = [value for column in columns for value in self.samples.get(column, ())]
+        return [value for value in dict.fromkeys(values) if table.is_no_answer(value)][:SHOWN_CELLS]
 
     @property
     def unmatched(self) -> list[str]:

@@ -323,6 +323,11 @@ class TestFormat:
         assert page.context["report"].unused == []
         assert page.context["report"].counts["completions"].added == 6
 
+    def test_cells_that_keep_columns_from_being_models(self, admin_client: Client, study: Study) -> None:
+        wide = "id,prompt,Heron,Stork\na,Say A to me.,#REF!,2026-01-02\nb,Say B to me.,So.,\n"
+        html = html_of(admin_client.get(checked(admin_client, study, ("wide.csv", wide))))
+        assert "for models because of cells such as #REF!, 2026-01-02. To use them, say below what" in html
+
     def test_no_character_of_a_file_hides_or_acts(self, admin_client: Client, study: Study) -> None:
         wide = "id,instruction,<a>\u202e,\x1b[1m\np1,Why\u202e?\x07,5,6\n"
         address = checked(admin_client, study, ("wide.csv", wide))
