@@ -114,8 +114,8 @@ def _ranked(material: Material, method: Method) -> Standings:
     games, labels = material.games, material.names
     _check_some(games)
     found, tally = estimate(material, method), Tally.of(games)
-    # A single unit is the same in every round, which would look like certainty.
-    sure = Certainty.of(found, method.interval) if games.say_how_uncertain else None
+    # What is the same in every round, as with a single unit, would look like certainty.
+    sure = Certainty.of(found, method.interval) if games.say_how_uncertain and found.varies else None
     components = _components(labels, found.component, tally.games)
     standings = rows(labels, found, tally, sure)
     above = None

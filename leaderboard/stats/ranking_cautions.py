@@ -183,6 +183,9 @@ def _few_clusters(found: Findings) -> Iterator[str]:
             f"No intervals: only {_few(found.material, FEWEST_CROSSED)}. Resampling prompts and raters takes "
             f"{FEWEST_CROSSED} of each."
         )
+    elif not found.estimate.varies:
+        things = drawn.replace("games", "ratings").replace("-", " ")
+        yield f"No intervals: the scores are the same whichever {things} are drawn."
     elif games.clusters is not None and games.units < FEWEST_CLUSTERS:
         few = _few(found.material, FEWEST_CLUSTERS)
         yield f"The intervals come from only {few}. {_what_few_mean(found.method, games)}."
@@ -197,7 +200,8 @@ def _few(material: Material, enough: int) -> str:
 
 def _few_rounds(found: Findings) -> Iterator[str]:
     method = found.method
-    if method.rounds is None or method.sandwich or not found.material.games.say_how_uncertain:
+    told = found.material.games.say_how_uncertain and found.estimate.varies
+    if method.rounds is None or method.sandwich or not told:
         return
     share = (100.0 - method.interval) / 200.0
     if method.rounds * share < FEWEST_BEYOND:

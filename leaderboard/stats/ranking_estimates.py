@@ -28,7 +28,7 @@ from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import fewest_removals
 from leaderboard.stats.sandwich import sandwich, sandwich_samples
-from leaderboard.stats.separation import difference_errors
+from leaderboard.stats.separation import SAME, difference_errors
 
 _SCALE: Final = {"scale": SCALE, "base": 10.0, "init": CENTRE}
 
@@ -60,6 +60,13 @@ class Estimate:
     unbounded_effects: tuple[str, ...] = ()  # names of covariates
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of this method
     details: Mapping[str, Any] = field(default_factory=dict)  # further results
+
+    @property
+    def varies(self) -> bool:
+        """Whether anything tells how uncertain a strength is: rounds that differ, or an error."""
+        if self.standard_error is not None:
+            return bool((self.standard_error > SAME).any())
+        return self.samples is not None and bool((np.ptp(self.samples, axis=0) > SAME).any())
 
     def quantiles(self, wanted: tuple[float, ...]) -> FloatArray | None:
         """The percentiles (len(wanted), contestants) of each strength, None without intervals."""
@@ -239,8 +246,10 @@ def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict
 
 
 def _interval(quantiles: Callable[[tuple[float, ...]], FloatArray], method: Method) -> dict[str, Any]:
-    """Both ends at the level of the method, and the kept percentiles by their number as text."""
+    """Both ends, and the kept percentiles by their number as text; empty where the ends are equal."""
     low, high = quantiles(bounds(method.interval)).tolist()
+    if high - low <= SAME:
+        return {}
     kept = zip(KEPT_PERCENTILES, quantiles(KEPT_PERCENTILES).tolist(), strict=True)
     return {"low": low, "high": high, "quantiles": {f"{each:g}": value for each, value in kept}}
 

@@ -16,7 +16,7 @@ from leaderboard.stats.intervals import check_level, student_reach
 from leaderboard.stats.plain_values import DECIMALS
 
 # Points; closer strengths are equal, so that no rounding error decides who is above whom.
-_EQUAL: Final = 1e-6
+SAME: Final = 1e-6
 
 
 def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.ArrayLike) -> IntArray:
@@ -28,7 +28,7 @@ def rank_upper_bound(low: npt.ArrayLike, high: npt.ArrayLike, component: npt.Arr
     if not len(lower) == len(upper) == len(group):
         sizes = f"low has {len(lower)}, high has {len(upper)}, component has {len(group)}"
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
-    above = (lower[None, :] > upper[:, None] + _EQUAL) & _together(group)
+    above = (lower[None, :] > upper[:, None] + SAME) & _together(group)
     return np.asarray(1 + np.count_nonzero(above, axis=1))
 
 
@@ -47,7 +47,7 @@ def probability_first(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
     share = np.empty(drawn.shape[1])
     for number in np.unique(group):
         own = np.flatnonzero(group == number)
-        first = drawn[:, own] >= drawn[:, own].max(axis=1, keepdims=True) - _EQUAL
+        first = drawn[:, own] >= drawn[:, own].max(axis=1, keepdims=True) - SAME
         share[own] = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
     return share
 
@@ -60,7 +60,7 @@ def probability_above(samples: npt.ArrayLike, component: npt.ArrayLike) -> Float
     for i in range(contestants):
         others = np.flatnonzero((group == group[i]) & (np.arange(contestants) != i))
         lead = drawn[:, i : i + 1] - drawn[:, others]
-        share[i, others] = 0.5 + 0.5 * ((lead > _EQUAL).mean(axis=0) - (lead < -_EQUAL).mean(axis=0))
+        share[i, others] = 0.5 + 0.5 * ((lead > SAME).mean(axis=0) - (lead < -SAME).mean(axis=0))
     return share
 
 
@@ -106,7 +106,7 @@ def told_apart(
         sizes = f"rating has {len(rated)}, error has {len(errors)}, component has {len(group)}"
         raise LengthMismatchError(f"the arrays differ in length: {sizes}")
     reach = student_reach(units, check_level(level))
-    certain = np.abs(np.subtract.outer(rated, rated)) - reach * errors > _EQUAL
+    certain = np.abs(np.subtract.outer(rated, rated)) - reach * errors > SAME
     return np.asarray(_together(group) & certain)
 
 
@@ -160,8 +160,8 @@ def rank_interval(
 def _certainly(lead: FloatArray, level: float) -> tuple[int, int]:
     """How many of the leads (rounds, others) are above 0, and how many below, all holding together."""
     centre, spread = lead.mean(axis=0), lead.std(axis=0)
-    doubtful = spread > _EQUAL
-    certain = ~doubtful & (np.abs(centre) > _EQUAL)
+    doubtful = spread > SAME
+    certain = ~doubtful & (np.abs(centre) > SAME)
     scale = np.where(doubtful, spread, 1.0)
     size, deviation = np.abs(centre) / scale, np.abs(lead - centre) / scale
     # Those already certain no longer count towards the largest deviation (Romano and Wolf 2005).

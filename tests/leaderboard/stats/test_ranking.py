@@ -21,6 +21,9 @@ from leaderboard.stats import (
 )
 from leaderboard.stats.checks import LengthMismatchError, NoGamesError, ParameterError
 from leaderboard.stats.ranking import same_raters
+from leaderboard.stats.ranking_estimates import Material, estimate
+from leaderboard.stats.ranking_rows import Certainty
+from leaderboard.stats.separation import ranks
 from tests.leaderboard.stats.simulation import simulated_games
 
 NAMES = ("Vicuna", "Koala", "Oasst", "Dolly")
@@ -415,6 +418,14 @@ class TestWarnings:
         assert davidson["davidson"]["low"] is None
         assert ordinal["position"].get("low") is None
 
+    @pytest.mark.parametrize("intervals", ["bootstrap", "sandwich"])
+    @pytest.mark.parametrize("name", ["elo", "bradley-terry", "davidson", "ordinal"])
+    def test_prompts_that_all_say_the_same_give_no_interval(self, name, intervals):
+        games = make_games([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], 2, cluster=[0, 0, 1, 1])
+        found = rank_games(games, "xy", Method(name, rounds=20, intervals=intervals))
+        assert {(row.low, row.high, row.group) for row in found.standings} == {(None, None, None)}
+        assert found.warnings[-1] == "No intervals: the scores are the same whichever prompts are drawn."
+
     def test_rounds_without_a_finite_answer_are_counted(self):
         games = make_games([0] * 5, [1] * 5, [1, 1, 1, 1, 0], 2)
         found = rank_games(games, "xy", Method("bradley-terry", rounds=100))
@@ -689,8 +700,9 @@ def test_rounding_errors_do_not_tell_twins_apart(name, games):
     rating = ["W=L".index(game[2]) + 1 for game in found]
     prompt = np.repeat(np.arange(3), len(found) // 3)
     ratings = make_ratings(first, second, rating, 3, CONTESTANTS, prompt=prompt)
-    rows = [row for row in rank_ratings(ratings, "abcd", Method(name, rounds=5)).standings if row.games]
-    assert [row.rank_ub for row in rows] == [row.rank for row in rows]
-    one, other = (row for row in rows if row.contestant in "ab")
-    assert (one.rank, one.group) == (other.rank, other.group)
-    assert one.p_first == pytest.approx(other.p_first)
+    material = Material(ratings.games(ties=True), ratings, "prompts", tuple("abcd"))
+    found = estimate(material, Method(name, rounds=5))
+    sure, rank = Certainty.of(found, 95.0), ranks(found.rating, found.component)
+    assert sure.rank_ub.tolist() == rank.tolist()
+    assert (rank[0], sure.groups.letters[0]) == (rank[1], sure.groups.letters[1])
+    assert sure.first[0] == pytest.approx(sure.first[1])
