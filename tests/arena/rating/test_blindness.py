@@ -19,7 +19,7 @@ from scipy.stats import binom
 
 from arena.api.auth import issue_token
 from arena.models import Assignment, Completion, Invitation, Pair, Rater, Study
-from arena.rating import offering
+from arena.rating import offering, progress
 from arena.rating.urls import urlpatterns
 from leaderboard.refreshing import services as refreshing
 from tests import factories as make
@@ -343,9 +343,10 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
 
 
 @pytest.fixture
-def _reads_at_each_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What others did is read at every claim; else the queries would depend on how fast they come."""
+def _reads_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others did is read whenever it is told; else the queries would depend on how fast they come."""
     monkeypatch.setattr(offering, "FRESH", 0.0)
+    monkeypatch.setattr(progress, "BEHIND", 0.0)
 
 
 PER_VIEW = re.compile(r"\w{32,64}|(?<=X-Request-ID: )\w{16}")
@@ -377,7 +378,7 @@ def claimed_once(study: Study, rater: Rater) -> str:
     return str(shown)
 
 
-@pytest.mark.usefixtures("_reads_at_each_claim")
+@pytest.mark.usefixtures("_reads_every_time")
 def test_a_rater_gets_the_same_bytes_from_as_many_queries_whoever_wrote_what() -> None:
     """Pages, refusals, files of own data and the API, with a short and a long name changing places."""
     study = make.make_small_study(prompts=4, contestants=2)
@@ -408,7 +409,7 @@ def test_a_rater_gets_the_same_bytes_from_as_many_queries_whoever_wrote_what() -
     assert len(here) > 60
 
 
-@pytest.mark.usefixtures("_reads_at_each_claim")
+@pytest.mark.usefixtures("_reads_every_time")
 def test_nothing_tells_the_right_answer_while_the_study_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address gives a rater the same bytes, from as many queries, whichever answers are right."""
     monkeypatch.setattr(refreshing, "ROUNDS", 20)
