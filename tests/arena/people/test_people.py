@@ -62,7 +62,7 @@ def test_a_link_works_on_its_last_day_and_not_after_it(study: Study) -> None:
     ("field", "value", "problem"),
     [
         ("max_uses", "0", "at least 1"),
-        ("max_uses", "10001", "at most 10000"),
+        ("max_uses", "10001", "at most 10,000"),
         ("max_uses", "many", "Enter a whole number"),
         ("last_day", "2020-01-01", "Choose today or a later day"),
         ("last_day", "9999-12-31", "in the next ten years"),

@@ -135,7 +135,7 @@ def test_what_no_button_sends(operator: Client, prompt: Prompt, sent: dict[str, 
     ("sent", "problem"),
     [
         ({"text": " "}, "This field is required"),
-        ({"text": "x" * 2001}, "at most 2000 characters"),
+        ({"text": "x" * 2001}, "at most 2,000 characters"),
         ({"text": "a\0b"}, "Remove the NUL character"),
         ({"text": "x", "labels": "a\na"}, "is listed twice"),
     ],

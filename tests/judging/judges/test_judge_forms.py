@@ -39,7 +39,7 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
         ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
         ({"parameters": "[1]"}, "Enter a JSON object"),
         ({"samples": "-1"}, "Enter a number of at least 1."),
-        ({"concurrency": "10001"}, "Enter a number of at most 10000."),
+        ({"concurrency": "10001"}, "Enter a number of at most 10,000."),
         ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
     ],
 )
