@@ -464,6 +464,14 @@ def test_operators_find_what_helps_when_nothing_counts(silent: OpenStudy, admin_
     assert "says how many wait and what helps" in text
 
 
+def test_a_closed_study_without_ratings_waits_for_none(silent: OpenStudy) -> None:
+    services.refresh(silent.study)
+    Study.objects.filter(pk=silent.study.pk).update(closed_at=NOW)
+    text = Client().get(silent.study.get_absolute_url()).content.decode()
+    assert "No ratings to show yet" in text
+    assert "appears here" not in text
+
+
 def test_groups_are_named_no_more_once_the_study_is_closed(rated: OpenStudy) -> None:
     address = rated.study.get_absolute_url()
     assert publication.IN_GROUPS in Client().get(address).content.decode()
