@@ -99,12 +99,13 @@ def _requirements(study: Study) -> Finding:
 def _people(study: Study) -> Finding:
     people = counts.people_in(study)
     links = sum(not why_not(link) for link in study.invitations.all())
-    if not (people or links or study.sign_up_open):
+    sign_up_open = study.sign_up_open and not study.is_closed
+    if not (people or links or sign_up_open):
         return "open", "Nobody can join yet. Create an invitation link."
     said = [
         f"{people:,} {pluralize(people, 'person,people')}" if people else "",
         f"{links} open link{pluralize(links)}" if links else "",
-        "sign-up is open" if study.sign_up_open else "",
+        "sign-up is open" if sign_up_open else "",
     ]
     return "done", f"{', '.join(filter(None, said))}.".capitalize()
 

@@ -39,9 +39,12 @@ def test_a_link_is_made_shown_and_withdrawn(operator: Client, study: Study) -> N
 def test_no_link_to_rate_is_open_once_the_study_is_closed(operator: Client, study: Study) -> None:
     Invitation.objects.create(study=study, token="new", role="rater", max_uses=2, uses=1)
     used = Invitation.objects.create(study=study, token="old", role="rater", max_uses=1, uses=1)
-    assert "1 open link" in operator.get(page("operate-study")).content.decode()
+    Study.objects.update(sign_up_open=True)
+    assert "1 open link, sign-up is open" in operator.get(page("operate-study")).content.decode()
     Study.objects.update(closed_at=timezone.now())
-    assert "open link" not in operator.get(page("operate-study")).content.decode()
+    text = operator.get(page("operate-study")).content.decode()
+    assert "open link" not in text
+    assert "sign-up is open" not in text
     text = operator.get(page("operate-people")).content.decode()
     assert "used up" in text
     assert page("operate-withdraw", used.pk) not in text
