@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
@@ -202,7 +203,8 @@ def people(request: OperatorRequest) -> HttpResponse:
 
 def _described(link: Invitation) -> str:
     role = Role(link.role).label.partition(":")[0].lower()
-    return f"Link {link.pk} created: for the role {role}, for {link.max_uses:,} people at most."
+    people = f"{link.max_uses:,} {pluralize(link.max_uses, 'person,people')}"
+    return f"Link {link.pk} created: for the role {role}, for {people} at most."
 
 
 @require_POST

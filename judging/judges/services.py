@@ -98,7 +98,7 @@ def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) 
     if judge.endpoint:
         judge.endpoint = store_endpoint(judge.endpoint)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge has the slug "{slug}".')
+        raise JudgeError(f'Another judge has the short name "{slug}".')
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
     store_with_rater(judge)
     asked = "simulated" if judge.is_simulated else f"{judge.model} at {judge.base_url}"

@@ -82,7 +82,7 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge or panel has the slug "{slug}".')
+        raise JudgeError(f'Another judge or panel has the short name "{slug}".')
     panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
     return _stored(panel, chosen)
 

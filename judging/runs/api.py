@@ -227,10 +227,10 @@ def answer(make: Callable[[], object], field: str, status: int = 200) -> Status[
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
     study = Study.objects.filter(slug=given.study).first()
     if study is None:
-        raise MissingError(f'No study has the slug "{given.study}".', "study")
+        raise MissingError(f'No study has the short name "{given.study}".', "study")
     judge = Judge.objects.whole().filter(rater__slug=given.judge).first()
     if judge is None:
-        raise MissingError(f'No judge has the slug "{given.judge}".', "judge")
+        raise MissingError(f'No judge has the short name "{given.judge}".', "judge")
     return study, judge
 
 

@@ -37,7 +37,7 @@ class CorrectionForm(forms.Form):
 
 class ReleaseForm(CorrectionForm):
     version = _text(
-        "Version", "Such as 1.0 or 2026-05. Each release of a study needs another one.", required=True
+        "Version", "Such as 1.0 or 2026-05. No two releases of a study have the same.", required=True
     )
     authors = _text(
         "Authors",

@@ -150,7 +150,7 @@ def test_columns_of_a_foreign_table(
     page.get_by_label("Format").select_option("Detect")
     assert not chosen.is_visible()
     page.get_by_label("Format").select_option("Spreadsheet")
-    page.get_by_label("What gauche is").select_option("The prompt")
+    page.get_by_label("What gauche is").select_option("The prompt's text")
     chosen.select_option("comparisons")
     assert page.get_by_label("What gauche is").input_value() == "instruction"
     assert violations(page, complaints) == []

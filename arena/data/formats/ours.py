@@ -275,7 +275,10 @@ def _completion(fields: Fields) -> CompletionRecord:
     contestant = fields.optional_text("contestant")
     external_id = fields.text("id")
     if not (contestant or "").strip() and not external_id.strip():
-        reason = "missing; give the model, or an id of the answer (for requirements, their position)"
+        reason = (
+            "missing; name the model that wrote the answer, or give the answer an id. If the rows are "
+            "requirements, give each its position"
+        )
         fields.problem("contestant", reason)
     return CompletionRecord(
         prompt=fields.required_text("prompt"),

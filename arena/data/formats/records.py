@@ -363,7 +363,7 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         _SUBSET,
         Field("category", Type.TEXT, "the prompt's category"),
         Field("domain", Type.TEXT, "the prompt's domain"),
-        Field("instruction", Type.TEXT, "the prompt"),
+        Field("instruction", Type.TEXT, "the prompt's text"),
         Field("turns", Type.TEXTS, "the user's turns (JSON list)"),
         Field("input", Type.TEXT, "material for the prompt"),
         Field("references", Type.JSON, "reference answers (JSON list)"),

@@ -50,7 +50,7 @@ from arena.rating import scales
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
 _TEXT_OF_PROMPT: Final = (
-    Field("instruction", Type.TEXT, "the prompt"),
+    Field("instruction", Type.TEXT, "the prompt's text"),
     Field("input", Type.TEXT, "material for the prompt"),
     Field("category", Type.TEXT, "the prompt's category"),
 )

@@ -86,10 +86,10 @@ def _check_size(path: Path, limit: int) -> None:
     at_once = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
     is_bomb = total > MAX_AT_ONCE and total > MAX_RATIO * path.stat().st_size
     if total > limit or is_bomb or at_once > MAX_AT_ONCE or sizes.get("xl/styles.xml", 0) > MAX_STYLES:
-        reason = (
-            f"the workbook unpacks to {total // 2**20:,} MiB, {at_once // 2**20:,} of them beside its sheets"
-        )
-        raise WorkbookError(f"{reason}, which is too much; save the sheet as CSV (UTF-8)")
+        beside = at_once // 2**20
+        outside = f", {beside:,} MiB of it outside its sheets" if beside else ""
+        reason = f"the workbook unpacks to {total // 2**20:,} MiB{outside}, which is too much"
+        raise WorkbookError(f"{reason}; save the sheet as CSV (UTF-8)")
 
 
 def _damage(error: BaseException) -> str:

@@ -83,7 +83,7 @@ def test_configuring_a_judge(staff: Client) -> None:
         ({"provider": "simulated", "simulation": '{"noise": -1}'}, "noise must not be negative"),
         ({"provider": "simulated", "simulation": '{"loudness": 1}'}, "unknown option loudness"),
         ({"timeout": "0"}, "The timeout must be more than 0"),
-        ({"slug": "taken"}, "Another judge has the slug &quot;taken&quot;"),
+        ({"slug": "taken"}, "Another judge has the short name &quot;taken&quot;"),
     ],
 )
 def test_bad_configurations_are_explained(change: dict[str, str], sentence: str, staff: Client) -> None:

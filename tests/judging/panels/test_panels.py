@@ -152,7 +152,7 @@ def test_the_first_verdict_fixes_members_and_rule(panel: Panel, judges: list[Jud
 def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: list[Judge]) -> None:
     with pytest.raises(JudgeError, match="at least two judges"):
         services.create_panel("panel", "Panel", "mean", judges[:1])
-    with pytest.raises(JudgeError, match='Another judge or panel has the slug "judge-a"'):
+    with pytest.raises(JudgeError, match='Another judge or panel has the short name "judge-a"'):
         services.create_panel("judge-a", "Panel", "mean", judges)
     with pytest.raises(JudgeError, match="Alone rates single answers"):
         services.create_panel(

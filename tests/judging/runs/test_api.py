@@ -62,8 +62,8 @@ def test_only_operators_start_runs(client: Client, messages: deque[Any]) -> None
 @pytest.mark.parametrize(
     ("change", "status", "sentence"),
     [
-        ({"study": "nothing"}, 404, 'No study has the slug "nothing".'),
-        ({"judge": "nobody"}, 404, 'No judge has the slug "nobody".'),
+        ({"study": "nothing"}, 404, 'No study has the short name "nothing".'),
+        ({"judge": "nobody"}, 404, 'No judge has the short name "nobody".'),
         ({"limit": 0}, 422, "limit"),
         ({"limit": 2.5}, 422, "limit"),
         ({"pairs": 5}, 422, "pairs"),
@@ -192,10 +192,10 @@ def test_the_command_without_an_arena(settings: Any) -> None:
 
 
 def test_the_command_names_what_does_not_exist(arena: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match='No study has the slug "x"'):
+    with pytest.raises(CommandError, match='No study has the short name "x"'):
         call_command("judge", "x", "--judge", "y")
     make_study(slug="x")
-    with pytest.raises(CommandError, match='No judge has the slug "y"'):
+    with pytest.raises(CommandError, match='No judge has the short name "y"'):
         call_command("judge", "x", "--judge", "y")
     # Another secret key signs in a way that the arena does not know.
     monkeypatch.setattr(judge_command, "operator_token", lambda: "signed_by:somebody:else")

@@ -495,7 +495,7 @@ def test_labels_of_a_requirement_in_a_cell(tmp_path: Path) -> None:
         ({**REQUIREMENT, "text": " "}, "text", "missing"),
         ({**REQUIREMENT, "labels": [1]}, "labels", "expected a list of texts"),
         ({**REQUIREMENT, "required": "no"}, "required", "expected true or false"),
-        ({"prompt": "p", "text": "Is it short?"}, "contestant", "(for requirements, their position)"),
+        ({"prompt": "p", "text": "Is it short?"}, "contestant", "If the rows are requirements, give each"),
         ({**REQUIREMENT, "level": 1}, "level", "unknown field; a requirement has prompt, subset, position"),
     ],
 )
