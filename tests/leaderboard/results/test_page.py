@@ -88,7 +88,7 @@ def test_no_file_is_offered_before_the_leaderboard_shows_ratings(made, client):
     snapshot = Snapshot.objects.newest(made.study)
     snapshot.slices.all().delete()
     text = client.get(PAGE).content.decode()
-    assert "there is no file of it" in text
+    assert "so it has no files" in text
     assert "leaderboard.csv" not in text
 
 
