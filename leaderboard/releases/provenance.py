@@ -13,8 +13,8 @@ from leaderboard.models import Snapshot
 
 MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
     "counted": (
-        "Pairs asked",
-        "The leaderboard uses those that got a rating.",
+        "Pairs given to raters",
+        "The leaderboard uses those that they rated.",
     ),
     "simulated": (
         "of these simulated",

@@ -87,6 +87,7 @@ def test_the_page_shows_what_was_frozen_and_escapes_it(made, client):
         "https://orcid.org/0000-0002-1825-0097",
         "A newer release exists",
         "Simulated ratings say nothing about real models.",
+        "methodology/#ranks-groups-and-probabilities",
         "&lt;img src=x onerror",
     ):
         assert text in page
