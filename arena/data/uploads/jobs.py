@@ -306,17 +306,33 @@ def choice_of(row: ImportFile) -> Choice:
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:
-    """The sources; stores what the columns suggest of files that are unknown or have a column per model."""
+    """The sources; stores what the columns suggest of files of which recognised formats read less."""
     sources = sources_of(files)
     suggested = False
     for row, file in files:
-        source = None if row.format_name else _source(file, sources)
-        if row.format_name or not (mapping := wide_table(source) if source else _suggested(row, file)):
+        if row.format_name or not (mapping := _better(row, file, sources)):
             continue
         row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
         row.save(update_fields=["format_name", "mapping"])
         suggested = True
     return sources_of(files) if suggested else sources
+
+
+def _better(row: ImportFile, file: InputFile, sources: Sources) -> ColumnMapping | None:
+    """What the columns suggest of a file that is unknown, or of which its format reads a part."""
+    source = _source(file, sources)
+    if source is None:
+        return _suggested(row, file)
+    return wide_table(source) or _with_prompts(row, source, sources)
+
+
+def _with_prompts(row: ImportFile, source: Source, sources: Sources) -> ColumnMapping | None:
+    """How to read answers beside the texts of their prompts, where nothing else has these."""
+    if source.kind is not Kind.COMPLETIONS or any(one.kind is Kind.PROMPTS for one in sources.sources):
+        return None
+    found = _suggested(row, source.file)
+    is_told = found and {"prompt", "instruction"} <= found.columns.keys()
+    return found if is_told and not _ids_in(row, _samples(source.file)) else None
 
 
 def rows_of(row: ImportFile) -> Kind | None:

@@ -1,5 +1,6 @@
 """The import pages: what operators see and may do, and what others may not."""
 
+import json
 import re
 from typing import Any
 
@@ -287,7 +288,7 @@ class TestFormat:
         address = checked(admin_client, study, FOREIGN)
         said = {"file0__format_name": "table", "file0__kind": "completions"}
         html = html_of(self.choose(admin_client, address, **said))
-        assert "Answers need the prompt&#x27;s id or the prompt; give it a column or one value." in html
+        assert "Answers need the prompt&#x27;s id or the prompt&#x27;s text; give it a column" in html
         assert "Not checked yet" in html
         assert 'name="apply"' not in html, "the last check is not that of the mapping on the page"
         assert ImportJob.objects.get().state == ImportJob.State.CHECKED
@@ -322,6 +323,15 @@ class TestFormat:
         page = admin_client.get(address)
         assert page.context["report"].unused == []
         assert page.context["report"].counts["completions"].added == 6
+
+    def test_answers_with_the_texts_of_their_prompts(self, admin_client: Client, study: Study) -> None:
+        rows = [{"prompt": "a", "instruction": "Say A.", "contestant": name, "text": "A!"} for name in "XY"]
+        both = ("both.jsonl", "\n".join(map(json.dumps, rows)))
+        added = admin_client.get(checked(admin_client, study, both)).context["report"].counts
+        assert (added["prompts"].added, added["completions"].added) == (1, 2)
+        apart = ("prompts.csv", "id,instruction,input\na,Say,A.\n")
+        report = admin_client.get(checked(admin_client, study, both, apart)).context["report"]
+        assert (report.error_count, report.unused[0].columns) == (0, ("instruction",))
 
     def test_cells_that_keep_columns_from_being_models(self, admin_client: Client, study: Study) -> None:
         wide = "id,prompt,Heron,Stork\na,Say A to me.,#REF!,2026-01-02\nb,Say B to me.,So.,\n"
