@@ -53,3 +53,6 @@ class LinesField(forms.CharField):
 class MarkdownField(forms.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "max_length": LONGEST_WRITTEN})
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return {}  # with a maxlength, browsers cut what is pasted without a word
