@@ -27,7 +27,7 @@ from leaderboard.snapshots.settings import (
     words,
 )
 
-_MEASURED: Final = " (measured)"
+_MEASURED: Final = ", measured"
 
 
 @dataclass(frozen=True, kw_only=True)

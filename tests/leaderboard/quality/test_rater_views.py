@@ -65,6 +65,7 @@ def signed_in(client, study):
 
 def test_the_table_and_files_have_everybody_with_figures(signed_in, study, careless):
     page = signed_in.get(url("raters", study)).content.decode()
+    assert page.count('data-label="Known pairs"') == 5  # of four raters and of all, for phones
     for membership in study.memberships.exclude(role="operator"):
         assert membership.rater.name in page
     page = signed_in.get(url("raters", study), {"sort": "agreement", "order": "asc"})

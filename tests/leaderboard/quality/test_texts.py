@@ -52,6 +52,7 @@ def test_agreement_speed_and_who_is_apart(client: Client) -> None:
     page = client.get(reverse("operate-raters", args=[study.slug])).content.decode()
     assert "often faster than 3 s" in page
     assert "No ratings yet" not in page
+    assert page.count('data-label="Cannot tell"') == len(lines) + 1  # for phones
     one = client.get(reverse("operate-rater", args=[study.slug, raters["Hasty"].pk])).content.decode()
     assert "agrees with others less than people here do" in one
     assert "has not rated in this study yet" not in one
