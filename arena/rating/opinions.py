@@ -71,6 +71,8 @@ class Rating(Said):
         except scales.ScaleError as error:
             raise InvalidAnswerError("points", str(error)) from error
         _check_value_or_reason("rating", "rating", self.rating, self.reason)
+        if len(set(self.reasons)) < len(self.reasons):
+            raise InvalidAnswerError("reasons", "A reason is named twice.")
         super().check()
         by_criterion = {f"criteria.{name}": said for name, said in self.criteria.items()}
         values: dict[str, float | None] = {"rating": self.rating, "expected": self.expected}

@@ -39,13 +39,17 @@ class PairRecorder(Recorder[Rating, Comparison]):
         stored = (earlier.rating, earlier.reason, earlier.points)
         return stored == (said.rating, said.reason, said.points)
 
-    def has_same_remarks(self, earlier: Comparison, said: Rating) -> bool:
+    def other_remarks(self, earlier: Comparison, said: Rating) -> list[str]:
         criteria = {each.criterion: each.said for each in earlier.criterion_ratings.all()}
-        stored = (earlier.rationale, earlier.reasons, criteria)
-        return stored == (said.rationale, _reasons(said), dict(said.criteria))
+        differs = {
+            "another comment": earlier.rationale != said.rationale,
+            "other reasons": earlier.reasons != list(said.reasons),
+            "other criteria": criteria != dict(said.criteria),
+        }
+        return [what for what, is_other in differs.items() if is_other]
 
     def in_words(self, earlier: Comparison) -> str:
-        return f"This pair is already answered with {earlier.rating or earlier.reason}."
+        return f"This pair is already answered with {earlier.rating or earlier.reason}"
 
     def refuse(self, assignment: Assignment, said: Rating) -> None:
         study = assignment.study
@@ -87,10 +91,6 @@ def _locked(entries: Iterable[Entry[Rating, Comparison]]) -> dict[int, int]:
     return dict(pairs.select_for_update(no_key=True).values_list("pk", "people_ratings"))
 
 
-def _reasons(said: Rating) -> list[str]:
-    return list(dict.fromkeys(said.reasons))
-
-
 def _row(entry: Entry[Rating, Comparison], are_late: Iterable[int]) -> Comparison:
     assignment, said = entry.assignment, entry.said
     first_score, second_score = map(float, said.scores) if said.scores else (None, None)
@@ -107,7 +107,7 @@ def _row(entry: Entry[Rating, Comparison], are_late: Iterable[int]) -> Compariso
         expected=said.expected,
         raw_reply=said.raw_reply,
         rationale=said.rationale,
-        reasons=_reasons(said),
+        reasons=list(said.reasons),
         seconds=said.seconds,
         revises=entry.earlier,
     )

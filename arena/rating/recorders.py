@@ -47,12 +47,12 @@ class Recorder(ABC, Generic[SaidT, StoredT]):
         """Whether the verdict is the same."""
 
     @abstractmethod
-    def has_same_remarks(self, earlier: StoredT, said: SaidT) -> bool:
-        """Whether the comments are the same too."""
+    def other_remarks(self, earlier: StoredT, said: SaidT) -> list[str]:
+        """What differs beside the verdict, such as "another comment"."""
 
     @abstractmethod
     def in_words(self, earlier: StoredT) -> str:
-        """A sentence that says what is stored, for somebody whose other answer is refused."""
+        """What is stored, for somebody whose other answer is refused: a sentence without its full stop."""
 
     @abstractmethod
     def refuse(self, assignment: Assignment, said: SaidT) -> None:

@@ -225,12 +225,14 @@ def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[
         )
     reopened = assignment.state == Assignment.State.CLAIMED
     is_same = earlier is not None and recorder.is_same(earlier, said)
-    is_repeated = earlier is not None and is_same and recorder.has_same_remarks(earlier, said)
+    other_remarks = recorder.other_remarks(earlier, said) if earlier is not None and is_same else []
+    is_repeated = is_same and not other_remarks
     if earlier is not None and not reopened:
         # What a person wrote in another tab beside the same rating must not be dropped without a word.
         is_person = assignment.rater.kind == Rater.Kind.PERSON
         if not (is_repeated if is_person else is_same):
-            raise AlreadyAnsweredError(assignment, earlier, recorder.in_words(earlier))
+            remarks = f", with {' and '.join(other_remarks)}" if other_remarks else ""
+            raise AlreadyAnsweredError(assignment, earlier, f"{recorder.in_words(earlier)}{remarks}.")
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if earlier is not None and not is_repeated and stays(assignment):
         raise NotAllowedError(

@@ -38,12 +38,12 @@ class ScoreRecorder(Recorder[TextScore, Score]):
         stored = (earlier.value, earlier.reason, earlier.lowest, earlier.highest)
         return stored == (said.value, said.reason, said.lowest, said.highest)
 
-    def has_same_remarks(self, earlier: Score, said: TextScore) -> bool:
-        return earlier.rationale == said.rationale
+    def other_remarks(self, earlier: Score, said: TextScore) -> list[str]:
+        return [] if earlier.rationale == said.rationale else ["another comment"]
 
     def in_words(self, earlier: Score) -> str:
         stored = earlier.reason if earlier.value is None else f"{earlier.value:g}"
-        return f"This answer already has the score {stored}."
+        return f"This answer already has the score {stored}"
 
     def refuse(self, assignment: Assignment, said: TextScore) -> None:
         study = assignment.study
@@ -96,12 +96,13 @@ class CheckRecorder(Recorder[Checks, list[Answer]]):
         stored = {each.question.position: (each.value, each.reason) for each in earlier}
         return stored == {place: (one.value, one.reason) for place, one in said.answers.items()}
 
-    def has_same_remarks(self, earlier: list[Answer], said: Checks) -> bool:
+    def other_remarks(self, earlier: list[Answer], said: Checks) -> list[str]:
         stored = {each.question.position: each.rationale for each in earlier}
-        return stored == {place: one.rationale for place, one in said.answers.items()}
+        same = stored == {place: one.rationale for place, one in said.answers.items()}
+        return [] if same else ["other comments"]
 
     def in_words(self, earlier: list[Answer]) -> str:
-        return "You have already checked this answer, with another result."
+        return "You have already checked this answer"
 
     def refuse(self, assignment: Assignment, said: Checks) -> None:
         questions = _questions(assignment)

@@ -141,8 +141,12 @@ def test_the_signal_is_sent_once_after_the_commit(
 def test_another_answer_or_comment_needs_undo(study: Study, rater: Rater) -> None:
     assignment = claimed(study, rater)
     first = answer(rater, assignment, 3, rationale="in this tab")
-    for other in ({"rating": 4}, {"rating": 3, "rationale": "in another one"}):
-        with pytest.raises(AlreadyAnsweredError, match="already answered with 3") as refused:
+    for other, told in (
+        ({"rating": 4}, "already answered with 3."),
+        ({"rating": 3, "rationale": "in another one"}, "already answered with 3, with another comment."),
+        ({"rating": 3, "rationale": "in this tab", "reasons": ("Safer",)}, "with 3, with other reasons."),
+    ):
+        with pytest.raises(AlreadyAnsweredError, match=f"{told}$") as refused:
             answer(rater, assignment, **other)
         assert refused.value.stored == first
     assert Comparison.objects.get().rationale == "in this tab"
@@ -461,7 +465,9 @@ def test_reasons_are_those_of_the_study_each_once(rater: Rater) -> None:
     with pytest.raises(InvalidAnswerError, match="does not offer the reason “Shorter”") as refused:
         answer(rater, assignment, reasons=("Clearer", "Shorter"))
     assert refused.value.field == "reasons"
-    said = answer(rater, assignment, reasons=("Safer", "Clearer", "Safer"))
+    with pytest.raises(InvalidAnswerError, match="named twice"):
+        answer(rater, assignment, reasons=("Safer", "Clearer", "Safer"))
+    said = answer(rater, assignment, reasons=("Safer", "Clearer"))
     assert said.reasons == ["Safer", "Clearer"]
     rating_assignments.undo(study, rater)
     assert answer(rater, assignment, reasons=("Clearer",)).revises == said

@@ -62,7 +62,7 @@ def test_answers_are_stored_by_question_and_share_the_time(completion: Completio
     places = [(each.question.position, each.value, each.seconds) for each in stored]
     assert places == [(1, "yes", 2), (2, "no", 2), (3, "unknown", 2)]
     assert recording.record(rater, assignment.public_id, checks("yes", "no", "unknown")) == stored
-    with pytest.raises(AlreadyAnsweredError, match="with another result"):
+    with pytest.raises(AlreadyAnsweredError, match="already checked this answer"):
         recording.record(rater, assignment.public_id, checks("yes", "yes", "yes"))
 
 
