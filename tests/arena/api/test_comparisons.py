@@ -92,6 +92,8 @@ def test_reasons_are_those_of_the_study(client: Client, judge: Rater, assignment
     body = {"assignment": assignment.public_id, "rating": 6}
     check_refused("Nicer", "“Clearer”, “More accurate”")
     body["reasons"] = ["More accurate", "Clearer", "More accurate"]
+    assert post(client, token, body).json() == {"detail": "A reason is named twice.", "field": "reasons"}
+    body["reasons"] = ["More accurate", "Clearer"]
     assert post(client, token, body).status_code == 201
     assert Comparison.objects.get().reasons == ["More accurate", "Clearer"]
     assert post(client, token, body).status_code == 200
