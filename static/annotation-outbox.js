@@ -83,7 +83,7 @@ const Outbox = (() => {
       }
       if (kind === "refused") {
         write({ ...entry, refused: data.detail, reopen: Boolean(data.reopen) });
-        tell("refused");
+        tell("refused", { reply: data });
       } else {
         remove(entry);
         tell("stored", { entry, reply: data });

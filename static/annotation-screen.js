@@ -283,6 +283,11 @@ const Screen = (() => {
     element("reveal").textContent = reply.reveal || "";
     element("reveal").hidden = !reply.reveal;
   });
+  Outbox.on("refused", ({ reply }) => {
+    if (reply.progress) {
+      tellProgress(reply.progress); // the other tab's answers count too
+    }
+  });
   Outbox.on("changed", () => {
     tellWaiting();
     tellRefused();

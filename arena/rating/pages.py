@@ -113,24 +113,28 @@ def stored(
     following: what was claimed with it, if anything.
     """
     claimed = following.assignment if following else None
-    done = progress_in(request.study, request.rater, following)
-    words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     can_undo = not assignments.why_swayed(request.study, finished)
-    numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return JsonResponse(
         {
             "status": "stored" if anew else "same",
             "detail": "",
-            "progress": numbers | {"text": words, "can_undo": can_undo},
+            "progress": _progress(request, can_undo=can_undo, following=following),
             "reveal": reveal or None,
             "next": _ahead(request, claimed) | {"after": request.POST["after"]} if claimed else None,
         }
     )
 
 
-def refused(detail: str, *, status: int = REFUSED, reopen: bool = False) -> JsonResponse:
-    """The reply why an answer was not stored; ``reopen``: the earlier one can be changed."""
-    return JsonResponse({"status": "refused", "detail": detail, "reopen": reopen}, status=status)
+def _progress(request: MemberRequest, *, can_undo: bool, following: Claimed | None = None) -> dict[str, Any]:
+    done = progress_in(request.study, request.rater, following)
+    words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
+    numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
+    return numbers | {"text": words, "can_undo": can_undo}
+
+
+def refused(detail: str, *, status: int = REFUSED, **more: Any) -> JsonResponse:
+    """The reply why an answer was not stored; with ``reopen``, the earlier one can be changed."""
+    return JsonResponse({"status": "refused", "detail": detail, "reopen": False, **more}, status=status)
 
 
 def shown(request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> JsonResponse:
@@ -312,7 +316,7 @@ def _answered(request: MemberRequest, error: AlreadyAnsweredError) -> HttpRespon
     reopen = not assignments.why_swayed(request.study, assignment)
     if wants_json(request):
         detail = f"{_said(earlier)}, perhaps in another tab. That is kept; the new one was not stored."
-        return refused(detail, reopen=reopen)
+        return refused(detail, reopen=reopen, progress=_progress(request, can_undo=reopen))
     context = {"study": request.study, "earlier": _said(earlier), "public_id": assignment.public_id}
     return _page(request, "_answered", context | {"reopen": reopen}, REFUSED)
 

@@ -116,6 +116,7 @@ def test_a_script_is_told_what_became_of_its_answer(browser: Client, study: Stud
     assert other.status_code == 409
     assert "already given this pair a 3" in other.json()["detail"]
     assert other.json()["reopen"]
+    assert other.json()["progress"] == first.json()["progress"]
     missing = send(browser, rater, "rate-study", study, **sent | {"rating": ""})
     assert (missing.status_code, missing.json()["detail"]) == (422, "Choose a rating first.")
     assert Comparison.objects.get().rating == 3
