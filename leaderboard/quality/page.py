@@ -37,6 +37,7 @@ from leaderboard.quality.table import (
     FILE_COLUMNS,
     Shown,
     file_row,
+    labelled,
     shown,
 )
 from leaderboard.quality.texts import texts_table
@@ -130,6 +131,10 @@ class Line:
         return shown(self.figures)
 
     @property
+    def labelled(self) -> list[tuple[str, Shown]]:
+        return labelled(self.figures)
+
+    @property
     def left_out(self) -> bool:
         return bool(self.membership and self.membership.left_out_at)
 
@@ -214,7 +219,7 @@ def table(request: OperatorRequest) -> HttpResponse:
         "page": page,
         "query": "&" + urlencode({"sort": sort, "order": order}),
         "headings": [_heading(name, sort, descending=descending) for name in SORTS],
-        "everybody": shown(found.everybody),
+        "everybody": labelled(found.everybody),
         "texts": texts_table(request.study) if _has_texts(request.study) else None,
     }
     return render(request, "leaderboard/quality/raters.html", context)

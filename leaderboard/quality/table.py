@@ -33,6 +33,11 @@ COLUMNS: Final = {
 """Headings by names in addresses."""
 
 
+def labelled(own: Figures) -> list[tuple[str, Shown]]:
+    """The cells of a row behind their headings."""
+    return [(COLUMNS[name], cell) for name, cell in shown(own).items()]
+
+
 def shown(own: Figures) -> dict[str, Shown]:
     first = share(own.first)
     return {

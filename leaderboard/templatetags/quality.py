@@ -3,17 +3,10 @@
 from django import template
 
 from leaderboard.pages import wording
-from leaderboard.quality.table import COLUMNS
 
 register = template.Library()
 
 register.filter("seconds", wording.seconds)
-
-
-@register.filter
-def heading(name: str) -> str:
-    """Of a column of figures."""
-    return COLUMNS[name]
 
 
 @register.filter

@@ -29,7 +29,7 @@ def made(lasting_rows):
     for prompt in (0, 1):
         for place, one in enumerate(names):
             for other in names[place + 1 :]:
-                for rating in (1, 2, 4, 7):
+                for rating in (1, 2, 4, 7, 1)[: 4 + prompt]:
                     made.rate(one, other, rating, prompt=prompt)
                 made.rate(other, one, 6, prompt=prompt, rater=judge)
     made.rate(names[0], names[1], None, rater=judge, reason="out_of_range")

@@ -189,7 +189,7 @@ def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study:
     html = html_of(admin_client.get(reverse("operate-import", args=[study.slug])))
     assert address in html
     assert "prompts.jsonl, completions.csv" in html
-    assert f"<td>{admin_user}</td>" in html
+    assert f'"By">{admin_user}</td>' in html
     assert "Checked" in html
     assert "other.jsonl" not in html
 
