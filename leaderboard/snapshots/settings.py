@@ -744,9 +744,9 @@ def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | N
     found = parse({name: wanted[name] for name in OF_PLANS if name in wanted}, counts)
     two = {name: wanted.get(name) or "" for name in ("contestant", "against")}
     power = _one_of("power", wanted.get("power") or PlanSetting.power, POWERS)
-    return (
-        PlanSetting(**vars(found) | two | {"method": PlanSetting.method, "power": power}) if found else None
-    )
+    if found is None:
+        return None
+    return PlanSetting(**vars(found) | two | {"method": PlanSetting.method, "power": power})
 
 
 def people_of(counts: Counts) -> list[str]:
