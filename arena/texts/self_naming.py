@@ -1,72 +1,23 @@
 """Finds completions that tell their author, which breaks the blindness of a rating."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
-from arena.data.formats.records import CompletionRecord
 from arena.models import Completion, Contestant, Study
 from arena.models.signals import announce
 from arena.texts.author_names import NameFinder, mask
 
-EXAMPLES: Final = 20
-
 BATCH: Final = 500
-
-
-@dataclass(frozen=True)
-class NamingExample:
-    """A completion that names a maker or model; ``own`` if it is its author's."""
-
-    contestant: str
-    prompt: str
-    phrase: str
-    own: bool
-    place: str
-
-
-@dataclass
-class SelfNaming:
-    """Completions in the files that tell their author."""
-
-    own: int = 0  # they name their own model, family or maker
-    others: int = 0  # they claim to be another model or maker's work
-    by_contestant: dict[str, int] = field(default_factory=dict)
-    examples: list[NamingExample] = field(default_factory=list)
-
-    @property
-    def count(self) -> int:
-        return self.own + self.others
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "SelfNaming":
-        return cls(**{**values, "examples": [NamingExample(**example) for example in values["examples"]]})
-
-    def check(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
-        """The words by which a completion tells its author, after counting it."""
-        finder = _finder_of(contestant)
-        named = (
-            next((found for turn in record.turns if (found := finder.find(turn))), None) if finder else None
-        )
-        if finder is None or named is None:
-            return []
-        name = record.contestant or ""
-        self.own += named.own
-        self.others += not named.own
-        self.by_contestant[name] = self.by_contestant.get(name, 0) + 1
-        if len(self.examples) < EXAMPLES:
-            example = NamingExample(name, record.prompt, named.phrase, named.own, str(record.place))
-            self.examples.append(example)
-        return finder.find_all(record.turns)
 
 
 _finder = lru_cache(maxsize=1000)(NameFinder)
 
 
-def _finder_of(contestant: Contestant | None) -> NameFinder | None:
+def finder_of(contestant: Contestant | None) -> NameFinder | None:
     """The finder of a contestant; None for people and unknown authors."""
     if contestant is None or contestant.kind == Contestant.Kind.PEOPLE:
         return None
@@ -75,7 +26,7 @@ def _finder_of(contestant: Contestant | None) -> NameFinder | None:
 
 def telling_words(contestant: Contestant | None, turns: Sequence[str]) -> list[str]:
     """The words of an answer that tell who wrote it."""
-    finder = _finder_of(contestant)
+    finder = finder_of(contestant)
     return finder.find_all(turns) if finder else []
 
 

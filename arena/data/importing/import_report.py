@@ -10,9 +10,18 @@ from django.db import models
 from django.db.models import Count, QuerySet
 
 from arena.data.formats.reading import why_disturbing
-from arena.data.formats.records import Note, Place, Problem, Record, Unused, counted, in_words
+from arena.data.formats.records import (
+    CompletionRecord,
+    Note,
+    Place,
+    Problem,
+    Record,
+    Unused,
+    counted,
+    in_words,
+)
 from arena.models import Completion, Contestant, Prompt, Study
-from arena.texts.self_naming import SelfNaming
+from arena.texts.self_naming import finder_of
 from arena.texts.visible import visible
 
 EXAMPLES: Final = 20
@@ -188,6 +197,52 @@ class ErrorGroup:
         self.count += 1
         if len(self.more) < MORE_PLACES:
             self.more.append(place)
+
+
+@dataclass(frozen=True)
+class NamingExample:
+    """A completion that names a maker or model; ``own`` if it is its author's."""
+
+    contestant: str
+    prompt: str
+    phrase: str
+    own: bool
+    place: str
+
+
+@dataclass
+class SelfNaming:
+    """Completions in the files that tell their author."""
+
+    own: int = 0  # they name their own model, family or maker
+    others: int = 0  # they claim to be another model or maker's work
+    by_contestant: dict[str, int] = field(default_factory=dict)
+    examples: list[NamingExample] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return self.own + self.others
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "SelfNaming":
+        return cls(**{**values, "examples": [NamingExample(**example) for example in values["examples"]]})
+
+    def check(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
+        """The words by which a completion tells its author, after counting it."""
+        finder = finder_of(contestant)
+        named = (
+            next((found for turn in record.turns if (found := finder.find(turn))), None) if finder else None
+        )
+        if finder is None or named is None:
+            return []
+        name = record.contestant or ""
+        self.own += named.own
+        self.others += not named.own
+        self.by_contestant[name] = self.by_contestant.get(name, 0) + 1
+        if len(self.examples) < EXAMPLES:
+            example = NamingExample(name, record.prompt, named.phrase, named.own, str(record.place))
+            self.examples.append(example)
+        return finder.find_all(record.turns)
 
 
 @dataclass
