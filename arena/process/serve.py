@@ -155,6 +155,20 @@ def _post_fork(server: Any, worker: Any) -> None:
 
 def _post_worker_init(worker: Any) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, _leave)
+
+
+def _leave(*_: object) -> None:
+    """gunicorn's own handler waits for a lock of the threads, which what it interrupts may hold."""
+    _ignore_stops()
+    sys.exit(0)
+
+
+def _ignore_stops() -> None:
+    """Terminal and parent both ask to stop; the second must not interrupt what ends the worker."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)  # Python reports one that has come and then finds SIG_IGN
 
 
 def _worker_exit(server: Any, worker: Any) -> None:
@@ -164,8 +178,7 @@ def _worker_exit(server: Any, worker: Any) -> None:
     """
     if not worker.booted:
         return  # the exit code tells gunicorn that starting another one is useless
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)  # terminal and parent both ask; the second must not interrupt
+    _ignore_stops()
     embedded = getattr(worker, "embedded", None)
     if embedded:
         embedded.stop(timeout=STOP_SECONDS / 2)
