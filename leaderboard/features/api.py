@@ -46,7 +46,7 @@ class FeaturesOut(Schema):
     studies,
     "/{slug}/features/",
     "Read what features of answers are worth",
-    {200: FeaturesOut, 400: ErrorOut, **COMPUTED},
+    {200: FeaturesOut, **COMPUTED},
 )
 def show_features(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[FeaturesIn]

@@ -1,13 +1,14 @@
 """What the API's operations about studies share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from functools import wraps
 from typing import Annotated, Any, Final, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Router, Schema, Status
 from ninja.decorators import decorate_view
-from ninja.errors import HttpError
+from ninja.errors import HttpError, ValidationError
 from ninja.pagination import LimitOffsetPagination
 
 from arena.api.auth import caller_of
@@ -35,8 +36,10 @@ def reads(
 ) -> Callable[[Run], Run]:
     """A decorator that makes a function the GET of a path, without a token and with an ETag.
 
-    ``replies`` are its own by status; with ``unset`` fields without a value are sent too.
+    ``replies`` are its own by status; with ``unset`` fields without a value are sent too. A parameter that
+    the operation does not have is refused: without it the reply would be numbers that nobody asked for.
     """
+    known: set[str] = set()
 
     def operation(run: Run) -> Run:
         made: Run = router.get(
@@ -45,10 +48,28 @@ def reads(
             summary=summary,
             exclude_unset=not unset,
             openapi_extra={"security": [{}]},
-        )(decorate_view(conditional)(run))
+        )(decorate_view(conditional)(_without_others(known, run)))
+        for model in router.path_operations[path].operations[-1].models:
+            if model.__ninja_param_source__ == "query":
+                known.update(model.__ninja_flatten_map__)
         return made
 
     return operation
+
+
+def _without_others(known: Collection[str], run: Run) -> Run:
+    """``run`` with none but these parameters. Raises ValidationError."""
+
+    @wraps(run)
+    def checked(request: HttpRequest, **values: Any) -> Any:
+        for name in request.GET.keys() - known:
+            message = (
+                f"no such parameter; there are {', '.join(sorted(known))}" if known else "no such parameter"
+            )
+            raise ValidationError([{"loc": ["query", name[:100]], "msg": message}])
+        return run(request, **values)
+
+    return checked  # type: ignore[return-value]
 
 
 class Pages(LimitOffsetPagination):

@@ -41,7 +41,7 @@ class RequirementsOut(Schema):
     studies,
     "/{slug}/requirements/",
     "Read which requirements each model meets",
-    {200: RequirementsOut, 400: ErrorOut, **COMPUTED},
+    {200: RequirementsOut, **COMPUTED},
 )
 def show_requirements(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[RequirementsIn]

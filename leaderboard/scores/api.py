@@ -45,7 +45,7 @@ class ScoresOut(Schema):
     studies,
     "/{slug}/scores/",
     "Read how raters score the answers of each model",
-    {200: ScoresOut, 400: ErrorOut, **COMPUTED},
+    {200: ScoresOut, **COMPUTED},
 )
 def show_scores(
     request: HttpRequest, response: HttpResponse, slug: Slug, wanted: Query[ScoresIn]

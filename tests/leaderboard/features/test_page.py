@@ -205,5 +205,5 @@ def test_the_api_has_the_same_numbers(client, study):
     found = client.get(address).json()
     assert found["correlation"] == page.content["correlation"]
     assert (found["parameters"]["raters"], found["feature"]["name"]) == ("people", "mean_logprob")
-    assert client.get(address, {"set": "x"}).status_code == 400
+    assert client.get(address, {"set": "x"}).status_code == 422
     assert client.get(address, {"raters": "judge:x"}).status_code == 404

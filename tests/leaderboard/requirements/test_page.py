@@ -247,7 +247,7 @@ def test_the_api_has_the_same_numbers(client, made):
     found = client.get(address, {"raters": "judge:j"}).json()
     assert found["contestants"][0]["drfr"] == 0.8
     assert found["scores"] is None
-    assert client.get(address, {"judge": "j"}).status_code == 400
+    assert client.get(address, {"judge": "j"}).status_code == 422
     assert client.get(address, {"raters": "judge:x"}).status_code == 404
 
 

@@ -213,7 +213,7 @@ def test_the_api_has_the_same_numbers(client, study):
     found = client.get(address, {"raters": "judge:judge"}).json()
     assert found["contestants"][0]["mean"] == 4
     assert (found["lowest"], found["highest"], found["pairs"]) == (1, 5, None)
-    assert client.get(address, {"judge": "j"}).status_code == 400
+    assert client.get(address, {"judge": "j"}).status_code == 422
     assert client.get(address, {"raters": "judge:x"}).status_code == 404
 
 

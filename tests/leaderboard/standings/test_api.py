@@ -119,6 +119,8 @@ def test_what_is_not_there_is_said(client, made, token, path, sentence):
         ("studies/a%00b/standings/", "slug"),
         (f"studies/{'x' * 81}/snapshots/", "slug"),
         ("studies/made/standings/?category=a%00b", "category"),
+        ("studies/made/standings/?catgory=coding", "catgory"),
+        ("studies/made/snapshots/?limit=5&raters=all", "raters"),
         ("snapshots/x/", "snapshot_id"),
         (f"snapshots/{'9' * 5000}/", "snapshot_id"),
     ],

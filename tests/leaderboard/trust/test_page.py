@@ -96,8 +96,8 @@ def test_other_settings_are_computed(client, made):
     assert "wrong (replies without a rating)" in words(client.get(PAGE + query))
     assert client.get(f"{API}?base=nobody").status_code == 404
     reply = client.get(f"{API}?unscorde=wrong")
-    assert reply.status_code == 400
-    assert 'Unknown parameter "unscorde"' in reply.json()["detail"]
+    assert reply.status_code == 422
+    assert reply.json()["field"] == "unscorde"
 
 
 class TestWhileOpen:
