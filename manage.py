@@ -16,7 +16,8 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from arena.monitoring.logs import begin_command
-    from arena.process.environment import database_trouble, load_settings, spare_what_stays
+    from arena.process.environment import database_trouble, load_settings
+    from arena.process.memory import spare_what_stays
 
     load_settings()
     begin_command(*sys.argv[1:2])

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 
-from arena.process.environment import spare_what_stays
+from arena.process.memory import spare_what_stays
 from tests import emptying, migrated
 from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
 

@@ -1,7 +1,5 @@
 """Reading the environment, and the values a local arena makes itself."""
 
-import atexit
-import gc
 import os
 import secrets
 import socket
@@ -215,18 +213,3 @@ def local_secret_key(var_dir: Path) -> str:
     finally:
         draft.unlink()
     return path.read_text()
-
-
-YOUNG: Final = 10_000
-"""Objects after which the collector looks for cycles among them; Python's default is 700."""
-
-
-def spare_what_stays() -> None:
-    """Exempt what is loaded from garbage collection, collect less often, and not at the end.
-
-    The collector took two fifths of a short command, and under load 9 % of a worker's processor time.
-    """
-    gc.freeze()
-    gc.set_threshold(YOUNG)
-    gc.enable()
-    atexit.register(gc.freeze)

@@ -18,7 +18,8 @@ from django.db import connections
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
-from arena.process.environment import local_url, spare_what_stays
+from arena.process.environment import local_url
+from arena.process.memory import spare_what_stays
 from arena.process.receiving import PATIENCE_SECONDS, PatientWorker
 
 STOP_SECONDS = 2  # for what is in flight

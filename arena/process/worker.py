@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from arena.celery import app
-from arena.process.environment import spare_what_stays
+from arena.process.memory import spare_what_stays
 from arena.process.sweep import Sweeper, run_logged
 
 logger = logging.getLogger(__name__)

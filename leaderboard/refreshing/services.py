@@ -1,6 +1,5 @@
 """Makes snapshots: one computation of a study at a time, and the newest data win."""
 
-import ctypes
 import logging
 import time
 from contextlib import suppress
@@ -16,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
+from arena.process.memory import give_back
 from arena.rating import publication
 from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
@@ -54,9 +54,6 @@ THREADS: Final = 2
 ATTEMPTS: Final = 3
 """How often a snapshot is computed whose ratings are changed meanwhile."""
 
-_MALLOC_OPTIONS: Final = ((-3, 2**23), (-1, 2**27), (-8, 1))
-"""M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX of malloc.h, and how many bytes and heaps."""
-
 PARTS_AT_ONCE: Final = 16
 """Raters x categories that take no more than a few seconds: with more, the leaderboard opens first."""
 
@@ -76,7 +73,6 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
     BusyError where another process holds the study; any other failure is stored and raised.
     """
     Refresh.of(study.pk)
-    _leave_no_gaps()
     with held(study.pk, study.slug):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
@@ -90,7 +86,7 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
             Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
             raise
         finally:
-            _give_back()
+            give_back()
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
@@ -122,7 +118,7 @@ def _make(study: Study, anew: bool) -> Outcome:
 
 def _made(study: Study, anew: bool) -> Outcome:
     computed = _compute(study, anew)
-    _give_back()  # the index is copied several times on its way to PostgreSQL
+    give_back()  # the index is copied several times on its way to PostgreSQL
     return _publish(study, *computed)
 
 
@@ -163,7 +159,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             seconds=0.0,
         )
         due = _open(snapshot, read, method, known, started, due)
-        _give_back()
+        give_back()
         index = making.pool.submit(stored.packing(study, read.rows, read.people))
         made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
         packed = index.result()
@@ -190,22 +186,6 @@ def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
         "at_random": _by_raters(read, columns.at_random(study)),
         "expected": _by_raters(read, columns.expected(study)["id"]),
     }
-
-
-def _give_back() -> None:
-    """Return freed memory to the system, which glibc keeps in pieces: 100 MB of a million ratings."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-def _leave_no_gaps() -> None:
-    """Have glibc map large arrays on their own, and threads share one heap: 150 MB of a million ratings.
-
-    Meanwhile the heap keeps what is freed at its end: clearing the same pages again took half a second.
-    """
-    with suppress(AttributeError, OSError):
-        for option, value in _MALLOC_OPTIONS:
-            ctypes.CDLL(None).mallopt(option, value)
 
 
 def _seen(study: Study) -> datetime | None:
