@@ -22,7 +22,7 @@ from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.pages.names import NamedForm
 from arena.pages.operating import download, paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, operator
-from arena.pages.written import MarkdownField
+from arena.pages.written import LineField, MarkdownField
 from arena.studies import changes, counts
 
 CHUNK = 500
@@ -232,6 +232,9 @@ class BenchmarksField(forms.CharField):
             return True
 
 
+_ON_PAGES = ("family", "organisation", "licence", "size")
+
+
 class ContestantForm(NamedForm):
     benchmarks = BenchmarksField(
         label="Scores on other benchmarks",
@@ -240,9 +243,9 @@ class ContestantForm(NamedForm):
 
     class Meta:
         model = Contestant
-        fields = (*("name", "kind", "family", "organisation", "licence", "size", "benchmarks", "generation"),)
+        fields = ("name", "kind", *_ON_PAGES, "benchmarks", "generation")
         labels = {"organisation": "Maker", "generation": "Generation parameters, as JSON"}
-        field_classes = {"generation": JSONInput}
+        field_classes = {"generation": JSONInput, **dict.fromkeys(_ON_PAGES, LineField)}
         widgets = {"generation": forms.Textarea({"rows": 4, "class": "mono"})}
         help_texts = {
             "name": "The name on leaderboards and in files you import later. Its address does not change.",
@@ -262,6 +265,7 @@ class PromptForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Prompt
         fields = ("category", "domain")
+        field_classes = dict.fromkeys(fields, LineField)
         help_texts = {"category": "Each category has a leaderboard of its own."}
 
 
@@ -271,7 +275,7 @@ class KnownAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("gold", "gold_source", "explanation")
         labels = {"gold": "Right answer", "gold_source": "Source", "explanation": "Explanation"}
         help_texts = {"explanation": "Why it is right. Markdown, shown in training."}
-        field_classes = {"explanation": MarkdownField}
+        field_classes = {"gold_source": LineField, "explanation": MarkdownField}
         widgets = {"gold": forms.RadioSelect, "explanation": forms.Textarea({"rows": 6})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

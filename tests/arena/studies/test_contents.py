@@ -52,6 +52,7 @@ def test_a_contestant_is_corrected_on_record(study: Study, operator: Client, con
     ("field", "value", "reason"),
     [
         ("name", "Contestant", "This name is taken."),
+        ("family", "LL\u202eaMA", "This text contains the invisible character U+202E"),
         ("benchmarks", "MMLU 69.8", "“MMLU 69.8” is not a name, a colon and a number."),
         ("benchmarks", "MMLU: many", "“MMLU: many” is not a name"),
         ("benchmarks", "MMLU: true", "expected a number"),
@@ -129,7 +130,11 @@ def test_what_raters_have_seen_stays(study: Study, operator: Client, kind: str, 
 def test_a_prompt_gets_another_category(study: Study, operator: Client) -> None:
     prompt = Prompt.objects.filter(study=study).first()
     before = prompt.category or "none"
-    operator.post(reverse("operate-prompt", args=["rivers", prompt.pk]), {"category": "new", "domain": ""})
+    page = reverse("operate-prompt", args=["rivers", prompt.pk])
+    assert set(operator.post(page, {"category": "n\u202eew", "domain": ""}).context["form"].errors) == {
+        "category"
+    }
+    operator.post(page, {"category": "new", "domain": ""})
     prompt.refresh_from_db()
     assert prompt.category == "new"
     assert notes(study) == [f"Prompt {prompt}, Category: new. Before: {before}."]
@@ -141,8 +146,9 @@ def test_a_known_answer_is_corrected_and_none_is_added(study: Study, operator: C
     pair = make.make_pair(prompt=study.prompts.first(), gold="first", gold_source="a key", use="check")
     page = reverse("operate-pair", args=["rivers", pair.pk])
     assert page in operator.get(reverse("operate-pairs", args=["rivers"])).content.decode()
-    refused = operator.post(page, {"gold": "", "gold_source": ""})
-    assert set(refused.context["form"].errors) == {"gold", "gold_source"}
+    for gold, source, wrong in (("", "", {"gold", "gold_source"}), ("first", "a\u202ekey", {"gold_source"})):
+        refused = operator.post(page, {"gold": gold, "gold_source": source})
+        assert set(refused.context["form"].errors) == wrong
     operator.post(page, {"gold": "second", "gold_source": "a key", "explanation": "B is right."})
     pair.refresh_from_db()
     assert (pair.gold, pair.explanation, pair.use) == ("second", "B is right.", "check")
