@@ -186,9 +186,12 @@ def rows(
 
 
 def _shown(entry: Content, part: str) -> dict[str, Any]:
-    """Of people without their agreement, which is that of two people and not that of one in both orders."""
+    """Of people without what means something else of a judge: agreement and alpha are between people, and
+    ``people`` is their number."""
     figures = figures_of(entry, part)
-    return figures | {"agreement": None} if entry.get("baseline") == PEOPLE else figures
+    if entry.get("baseline") != PEOPLE:
+        return figures
+    return figures | dict.fromkeys(("agreement", "alpha", "people"))
 
 
 def _accuracies(entry: Content) -> dict[str, float | None]:

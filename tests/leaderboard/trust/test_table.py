@@ -116,7 +116,9 @@ def test_judges_worse_than_a_random_answer_are_counted_apart():
     )
 
 
-def test_the_agreement_of_two_people_is_not_that_of_one_in_both_orders():
-    judged = content(None, people={"accuracy": 0.95, "agreement": 0.9})
+def test_what_people_say_together_is_not_shown_as_what_a_judge_says():
+    """Their agreement is not that in both orders, and their number is no share."""
+    judged = content(None, people={"accuracy": 0.95, "agreement": 0.9, "alpha": 0.8, "people": 3})
     (people,) = (row for row in rows(judged) if row.name == "One person")
-    assert (people.share, people.number("agreement")) == (0.95, None)
+    assert people.share == 0.95
+    assert [people.number(name) for name in ("agreement", "alpha", "people")] == [None, None, None]
