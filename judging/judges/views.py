@@ -125,7 +125,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         labels = {"provider": "Kind"}
         help_texts = {
             "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',
-            "simulation": "Strengths in Elo points by the slugs of all models, noise and position bias, "
+            "simulation": "Strengths in Elo points by the short names of all models, noise, position bias, "
             'e.g. {"noise": 200, "position_bias": -100, "strengths": {"model-a": 1100, "model-b": 900}}.',
         }
 
@@ -136,6 +136,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         del self.fields["vocabulary"]  # of models that write
         self.order_fields(self.field_order)
         self.fields["base_url"].required = False  # of simulated judges
+        self.fields["model"].required = self.data.get("provider") != Judge.Provider.SIMULATED
         chosen = self.instance.protocol if self.instance.pk else ""
         protocol_chosen = PROTOCOLS.get(str(self.data.get("protocol", chosen)))
         self.task = protocol_chosen.task if protocol_chosen else Task(task)

@@ -141,6 +141,12 @@ def test_replies_are_escaped(staff: Client, run: JudgeRun) -> None:
     assert "&lt;script&gt;alert" in page
 
 
+def test_a_simulated_judge_needs_no_model(staff: Client) -> None:
+    simulated = {"provider": "simulated", "model": "", "base_url": "", "simulation": '{"noise": 9}'}
+    staff.post("/judging/judges/new/", FORM | simulated)
+    assert Judge.objects.get().is_simulated
+
+
 def test_simulated_judges_are_labelled(staff: Client, messages: deque[Any]) -> None:
     study = make_small_study(prompts=1, contestants=2, simulated=True)
     strengths = dict.fromkeys(study.contestants.values_list("slug", flat=True), 1000)
