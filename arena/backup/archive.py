@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from pydantic import TypeAdapter
+
 from arena.data.output import NewZip
 
 FORMAT: Final = "likert-arena-backup"
@@ -20,6 +22,8 @@ FORM: Final = 1
 MANIFEST: Final = "manifest.json"
 _LONGEST_MANIFEST: Final = 10_000_000
 _PIECE: Final = 1 << 20
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+"""What zipfile raises of a damaged member; NotImplementedError is a RuntimeError."""
 
 Row = list[Any]
 
@@ -43,6 +47,9 @@ class Manifest:
     database: str
     migrations: list[str]
     tables: list[Member]
+
+
+_STATED: Final = TypeAdapter(Manifest)
 
 
 class Writer:
@@ -109,10 +116,10 @@ class Archive:
             for number, line in enumerate(file, 1):
                 try:
                     row = json.loads(line)
-                except ValueError as error:
-                    raise ArchiveError(
-                        f"{self._path}: row {number:,} of the table {table} is no JSON."
-                    ) from error
+                except ValueError:
+                    row = None
+                if not isinstance(row, list):
+                    raise ArchiveError(f"{self._path}: row {number:,} of the table {table} is no JSON array.")
                 yield row, len(line)
 
     @contextmanager
@@ -120,7 +127,7 @@ class Archive:
         try:
             with self._zip.open(_name(table)) as file:
                 yield file
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise ArchiveError(f"{self._path} is damaged: the table {table} cannot be read.") from error
 
     def _manifest(self) -> Manifest:
@@ -136,11 +143,10 @@ class Archive:
                 )
             if form != FORM:
                 raise ArchiveError(no_backup)
-            tables = [Member(**member) for member in said.pop("tables")]
-            return Manifest(**said, tables=tables)
+            return _STATED.validate_python(said)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ArchiveError(no_backup) from error
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise ArchiveError(f"{self._path} is damaged: its manifest cannot be read.") from error
 
 
@@ -149,7 +155,7 @@ def opened(path: Path) -> Iterator[Archive]:
     """The backup in a file. Raises ArchiveError, also for a file that cannot be read."""
     try:
         file = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise ArchiveError(f"{path} is not a backup of an arena, or a part of it is missing.") from error
     except FileNotFoundError as error:
         raise ArchiveError(f"There is no file {path}.") from error

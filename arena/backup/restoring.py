@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
 from django.db import DataError, IntegrityError, connection, transaction
 
@@ -17,6 +18,8 @@ from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations,
 from arena.models import Comparison, Study, invariants
 
 BATCH_BYTES: Final = 4_000_000  # of rows in memory, besides the one that makes it more
+_UNFIT: Final = (IntegrityError, DataError, ValidationError, ValueError, TypeError, IndexError, OverflowError)
+"""What Python and a database raise of values that a column cannot hold."""
 
 
 class RestoreError(Exception):
@@ -146,8 +149,9 @@ def _in_words(what: str) -> Iterator[None]:
     """A sentence for rows that this database cannot hold; that the database is away is none of them."""
     try:
         yield
-    except (IntegrityError, DataError, ValueError, IndexError) as error:
-        reason = (str(error).splitlines() or ["no reason given"])[0].rstrip(".")
+    except _UNFIT as error:
+        said = error.messages[0] if isinstance(error, ValidationError) else str(error)
+        reason = (said.splitlines() or ["no reason given"])[0].rstrip(".")[:200]
         raise RestoreError(f"{what} ({reason}). Nothing was changed.") from error
 
 

@@ -19,6 +19,7 @@ from django.test import Client
 
 from arena.backup import saving
 from arena.models import Comparison, Rater, Study
+from judging.models import Price
 from leaderboard.refreshing.services import refresh
 from tests import factories as make
 from tests import migrated
@@ -196,16 +197,27 @@ def of_replaced_migrations(members: dict[str, bytes]) -> None:
     in_manifest(members, say)
 
 
-def without_prompts(members: dict[str, bytes]) -> None:
+def with_table(table: str, data: bytes) -> Callable[[dict[str, bytes]], None]:
     """Whole by its manifest, and yet not what an arena can have written."""
-    members["arena_prompt.jsonl"] = b""
+
+    def change(members: dict[str, bytes]) -> None:
+        members[f"{table}.jsonl"] = data
+        in_manifest(members, say)
 
     def say(said: dict[str, Any]) -> None:
-        for table in said["tables"]:
-            if table["table"] == "arena_prompt":
-                table.update(rows=0, sha256=sha256(b"").hexdigest())
+        for member in said["tables"]:
+            if member["table"] == table:
+                member.update(rows=data.count(b"\n"), sha256=sha256(data).hexdigest())
 
-    in_manifest(members, say)
+    return change
+
+
+def odd_price(column: str, value: Any) -> Callable[[dict[str, bytes]], None]:
+    """A price with a value that no arena has written."""
+    price = {"id": 1, "model": "m", "base_url": "", "prompt": 1, "completion": 1, "currency": "USD"}
+    price |= {"updated_at": "2026-01-01T00:00:00+00:00", column: value}
+    row = [price[field.column] for field in Price._meta.concrete_fields]
+    return with_table("judging_price", json.dumps(row).encode() + b"\n")
 
 
 DAMAGES: list[tuple[Callable[[dict[str, bytes]], object], str]] = [
@@ -225,7 +237,14 @@ DAMAGES: list[tuple[Callable[[dict[str, bytes]], object], str]] = [
         ),
         "lacks the table arena_rater",
     ),
-    (without_prompts, "cannot be stored|refer to rows that it lacks"),
+    (with_table("arena_prompt", b""), "cannot be stored|refer to rows that it lacks"),
+    (with_table("arena_prompt", b"{}\n"), "row 1 of the table arena_prompt is no JSON array"),
+    (with_table("judging_price", b"[]\n"), "table judging_price cannot be stored"),
+    (odd_price("id", 10**30), "table judging_price cannot be stored"),
+    (odd_price("prompt", {}), "table judging_price cannot be stored"),
+    (odd_price("updated_at", [1]), "table judging_price cannot be stored"),
+    (lambda m: in_manifest(m, lambda s: s.update(migrations=5)), "is not a backup of an arena"),
+    (lambda m: in_manifest(m, lambda s: s["tables"][0].update(rows="x")), "is not a backup of an arena"),
 ]
 
 
@@ -246,6 +265,11 @@ def test_what_is_damaged_changes_nothing(arena: Study, tmp_path: Path) -> None:
         longest = max(file.infolist(), key=lambda member: member.compress_size)
     flipped[longest.header_offset + longest.compress_size // 2 + 100] ^= 1
     cut.write_bytes(flipped)
+    with pytest.raises(CommandError, match="is damaged"):
+        call_command("restore", str(cut), check=True)
+    misplaced = bytearray(whole.read_bytes())
+    misplaced[-6:-2] = b"\xff\xff\xff\x00"  # where its directory begins
+    cut.write_bytes(misplaced)
     with pytest.raises(CommandError, match="is damaged"):
         call_command("restore", str(cut), check=True)
     with pytest.raises(CommandError, match=r"There is no file .*none.zip"):
