@@ -158,7 +158,7 @@ def _judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:
     options = {"temperature": judge.get("temperature"), **judge.get("options", {})}
     return {
         "Judge": judge["name"],
-        "Kind": judge["kind"],
+        "Kind": f"simulated {judge['kind']}" if judge["simulated"] else judge["kind"],
         "Model": judge.get("model", ""),
         "Protocol": judge.get("protocol", ""),
         "Answer scale": judge.get("answer_scale", ""),

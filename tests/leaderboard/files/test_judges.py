@@ -51,7 +51,7 @@ def test_every_judge_is_there_as_it_was_set_up_and_no_secret(packed):
     found = {one["judge"]: one for one in json.loads(content)["judges"]}
     assert list(found) == ["both", "elsewhere", "other", "strict"]
     assert (found["both"]["kind"], found["both"]["members"]) == ("panel", ["other", "strict"])
-    assert found["elsewhere"]["kind"] == "votes from elsewhere"
+    assert found["elsewhere"]["kind"] == "ratings from elsewhere"
     strict = found["strict"]
     assert (strict["endpoint"], strict["model"], strict["temperature"]) == ("openai", "loopback", 0)
     assert (strict["options"], strict["options_withheld"]) == ({"top_p": 0.5}, ["user"])
