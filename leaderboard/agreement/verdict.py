@@ -232,7 +232,7 @@ def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     if both := [(judge.r, order) for judge, order in known if judge.r is not None and order.models > 2]:
         models = number_word(max(order.models for _, order in both))
         yield (
-            f"agreement with people is r\u00a0{_span(r for r, _ in both)} on single pairs and "
+            f"agreement with people is {_span(r for r, _ in both)} (Pearson) on single pairs and "
             f"{_span(order.spearman for _, order in both)} (Spearman) on the order of the {models} models, "
             "which averages many pairs"
         )

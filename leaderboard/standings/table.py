@@ -276,7 +276,7 @@ PLACE: Final = ("rank", "rating", "low", "high")
 def raters_table(
     order: Sequence[str],
     boards: Sequence[tuple[str, Content]],
-    caption: str = "Rank, rating and interval by kind of rater",
+    caption: str = "Rank, score and interval by kind of rater",
 ) -> DataTable:
     """Rank, rating and interval of each contestant on several boards (label and standings)."""
     placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
