@@ -207,7 +207,7 @@ class AccountForm(NamedAccount, UserChangeForm):  # type: ignore[type-arg]
 
 
 class JoinForm(NamedAccount, BaseUserCreationForm):  # type: ignore[type-arg]
-    """A new account. The rules are told where they are broken."""
+    """A new account. Most rules are told where they are broken."""
 
     error_messages = {"password_mismatch": "The two passwords differ."}
 
@@ -215,7 +215,7 @@ class JoinForm(NamedAccount, BaseUserCreationForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         for name, label, help_text in (
             ("username", "Choose a name", "A pseudonym is fine."),
-            ("password1", "Choose a password", ""),
+            ("password1", "Choose a password", "At least 8 characters."),
             ("password2", "Repeat the password", ""),
         ):
             self.fields[name].label, self.fields[name].help_text = label, help_text
