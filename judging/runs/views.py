@@ -36,8 +36,10 @@ from judging.spending import budgets
 
 
 class RunForm(forms.Form):
-    study = forms.ModelChoiceField(Study.objects.filter(closed_at=None), to_field_name="slug")
-    judge = forms.ModelChoiceField(Judge.objects.filter(active=True).whole())
+    study = forms.ModelChoiceField(
+        Study.objects.filter(closed_at=None), to_field_name="slug", empty_label="Choose a study"
+    )
+    judge = forms.ModelChoiceField(Judge.objects.filter(active=True).whole(), empty_label="Choose a judge")
     kind = forms.ChoiceField(label="What to ask about", choices=JudgeRun.Kind, required=False)
     limit = forms.IntegerField(
         label="Number of pairs or answers",

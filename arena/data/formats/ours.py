@@ -746,7 +746,7 @@ def pair_apart(
 
 TRAINING: Final = Format(
     "training",
-    "training pairs and hidden checks",
+    "Training pairs and hidden checks",
     "prompt, first, second and gold, with explanation or use",
     recognise_training,
     read_training,
@@ -754,7 +754,7 @@ TRAINING: Final = Format(
 
 FEATURES: Final = Format(
     "features",
-    "features of answers from a model's own probabilities",
+    "Features of answers from a model's own probabilities",
     "prompt, contestant or completion, name, variant and value",
     lambda head: kind if (kind := recognise(head.fields)) is Kind.FEATURES else None,
     read,
