@@ -22,7 +22,9 @@ def configurations(raters: Iterable[int]) -> list[dict[str, Any]]:
     panels = Panel.objects.filter(rater__in=ids).select_related("rater")
     found |= {panel.rater_id: _panel(panel) for panel in panels}
     others = Rater.objects.filter(pk__in=ids, kind=Rater.Kind.JUDGE).exclude(pk__in=found)
-    found |= {rater.pk: {**_named(rater), "kind": "ratings from elsewhere", **rater.facts} for rater in others}
+    found |= {
+        rater.pk: {**_named(rater), "kind": "ratings from elsewhere", **rater.facts} for rater in others
+    }
     return sorted(found.values(), key=lambda one: (one["judge"], one["name"]))
 
 

@@ -129,7 +129,10 @@ def test_agreement_on_pairs_stands_beside_that_on_the_order():
             ("correlation", "judge:a"): correlation(r=0.7),
         }
     )
-    assert "is 0.70 (Pearson) on single pairs and −0.50 (Spearman) on the order of the three models" in found.rest
+    assert (
+        "is 0.70 (Pearson) on single pairs and −0.50 (Spearman) on the order of the three models"
+        in found.rest
+    )
 
 
 def test_one_person_gives_no_figure_of_people():
