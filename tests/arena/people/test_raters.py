@@ -85,7 +85,7 @@ def test_changes_of_a_group_change_the_studies_its_members_rated(staff: Client, 
     staff.post(GROUPS, {"name": "Experts", "slug": "experts"})
     group = RaterGroup.objects.get()
     page = reverse("operate-group", args=[group.pk])
-    told = {"rater": [rated.rater_id, "x"]}
+    told = {"rater": [rated.rater_id, "x", "9" * 20, "9" * 5000]}
     assert rated.rater.name in staff.get(page, {"q": rated.rater.name}).content.decode()
     for number, (change, members) in enumerate(
         (
