@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -81,8 +82,8 @@ def _csv_rows(text: str) -> Iterator[Row]:
 
 def _header(fields: Sequence[str]) -> list[str]:
     header = [field.strip() for field in fields]
-    for name in header:
-        if name and header.count(name) > 1:
+    for name, times in Counter(header).items():
+        if name and times > 1:
             raise VoteFileError(f"the column {quoted(name)} appears twice")
     return header
 
