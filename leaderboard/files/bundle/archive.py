@@ -114,7 +114,9 @@ class Reader:
     def __init__(self, file: IO[bytes] | str) -> None:
         try:
             self._archive = zipfile.ZipFile(file)
-        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except OSError as error:
+            raise BundleError(f"The bundle cannot be read: {error.strerror or error}.") from error
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise BundleError(f"This is not a bundle: {error}.") from error
         self._entries = self._listed()
         self.manifest = self._manifest()
