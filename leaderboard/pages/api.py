@@ -37,7 +37,8 @@ def reads(
     """A decorator that makes a function the GET of a path, without a token and with an ETag.
 
     ``replies`` are its own by status; with ``unset`` fields without a value are sent too. A parameter that
-    the operation does not have is refused: without it the reply would be numbers that nobody asked for.
+    the operation does not have, or that is there twice, is refused: without it the reply would be numbers
+    that nobody asked for.
     """
     known: set[str] = set()
 
@@ -58,18 +59,23 @@ def reads(
 
 
 def _without_others(known: Collection[str], run: Run) -> Run:
-    """``run`` with none but these parameters. Raises ValidationError."""
+    """``run`` with none but these parameters, each once. Raises ValidationError."""
 
     @wraps(run)
     def checked(request: HttpRequest, **values: Any) -> Any:
-        for name in request.GET.keys() - known:
-            message = (
-                f"no such parameter; there are {', '.join(sorted(known))}" if known else "no such parameter"
-            )
-            raise ValidationError([{"loc": ["query", name[:100]], "msg": message}])
+        for name, given in request.GET.lists():
+            if name not in known:
+                there = f"; there are {', '.join(sorted(known))}" if known else ""
+                raise _refused(name, f"no such parameter{there}")
+            if len(given) > 1:
+                raise _refused(name, "give this parameter once")
         return run(request, **values)
 
     return checked  # type: ignore[return-value]
+
+
+def _refused(name: str, message: str) -> ValidationError:
+    return ValidationError([{"loc": ["query", name[:100]], "msg": message}])
 
 
 class Pages(LimitOffsetPagination):

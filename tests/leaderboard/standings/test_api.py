@@ -120,6 +120,7 @@ def test_what_is_not_there_is_said(client, made, token, path, sentence):
         (f"studies/{'x' * 81}/snapshots/", "slug"),
         ("studies/made/standings/?category=a%00b", "category"),
         ("studies/made/standings/?catgory=coding", "catgory"),
+        ("studies/made/standings/?ties=on&ties=off", "ties"),
         ("studies/made/snapshots/?limit=5&raters=all", "raters"),
         ("snapshots/x/", "snapshot_id"),
         (f"snapshots/{'9' * 5000}/", "snapshot_id"),
