@@ -349,7 +349,7 @@ class RequirementsPage(TextsPage):
             yield self.make_panel(
                 "questions",
                 "How hard the requirements are",
-                f"How many requirements are met by which share of answers. {self.same:,} of "
+                f"How many requirements are met by what share of the answers. {self.same:,} of "
                 f"{counted(len(content['questions']), 'requirement')} tell no two models apart.",
                 lambda: table.questions_table(content, self.wordings),
                 draw=lambda: figure.difficulty(content),

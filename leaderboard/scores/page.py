@@ -154,7 +154,7 @@ class ScoresPage(TextsPage):
         yield self.make_panel(
             "by-model",
             "Scores of each model",
-            "How many percent of a model’s scores are each score.",
+            "What share of a model’s scores each score has, in percent.",
             lambda: table.models_table(content, edges),
             draw=lambda: figure.by_model(content, edges),
             height=step(models * 2 + 5),
@@ -185,7 +185,7 @@ class ScoresPage(TextsPage):
         yield self.make_panel(
             "distribution",
             "How raters use the scale",
-            f"How many percent of a rater’s scores are each score.{some}",
+            f"What share of a rater’s scores each score has, in percent.{some}",
             lambda: table.raters_table(content),
             draw=lambda: figure.distribution(content),
             height=20,
@@ -209,8 +209,8 @@ class ScoresPage(TextsPage):
             yield self.make_panel(
                 "length",
                 "Do longer answers score higher?",
-                f"{clear} Points more for an answer twice as long, to the same prompt. Better models may "
-                "simply write more, so what counts are the figures without differences between models.",
+                f"{clear} Points that an answer gets more than one half as long, to the same prompt. Better "
+                "models may simply write more, so rely on the figures without differences between models.",
                 lambda: table.length_table(content),
                 draw=lambda: figure.slopes(length, "Points for an answer twice as long"),
                 height=step(raters * 3 + 7),
@@ -221,7 +221,7 @@ class ScoresPage(TextsPage):
             yield self.make_panel(
                 "drift",
                 "Do scores change over time?",
-                f"{clear} Points from a rater’s first score to the last, among answers of the same model.",
+                f"{clear} Points that scores move from a rater’s first to the last, for the same model.",
                 lambda: table.drift_table(content),
                 draw=lambda: figure.slopes({"Change": drift}, "Points from first to last score"),
                 height=step(raters * 3 + 5),

@@ -172,7 +172,11 @@ def agreement_sentences(content: Content) -> Iterator[str]:
         )
     people = content["people"]
     if people and people["pearson"] is not None:
-        yield f"That of a person and the mean of the others is {signed(people['pearson'])}."
+        ends = number_range(people["pearson_low"], people["pearson_high"])
+        yield (
+            f"That of a person and the mean of the others is {signed(people['pearson'])}"
+            f"{f' ({ends})' if ends else ''}."
+        )
 
 
 LENGTH: Final = {"within_prompt": "All differences", "alike": "Without those between models"}
