@@ -252,8 +252,8 @@ class HeadToHead(ComputedPage):
             yield self.make_panel(
                 "drivers",
                 "What moves the result",
-                f"How much {first} wins in two parts of the ratings against {second}, by "
-                f"{self.raters['label']}. Of many rows, some differ by chance.",
+                f"How often {first} wins against {second} in one part of the ratings by "
+                f"{self.raters['label']}, and in the other. Of many rows, some differ by chance.",
                 drivers_table(f"What moves {first} against {second}", self.drivers, level),
             )
 
