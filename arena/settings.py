@@ -77,6 +77,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "arena.monitoring.requests.RequestMiddleware",
+    "arena.process.no_body.NoBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

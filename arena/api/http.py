@@ -36,19 +36,15 @@ PREFIX: Final = "/api/"
 
 
 class HeadMiddleware:
-    """Answers HEAD below PREFIX, which Ninja's router does not know, like GET without a body."""
+    """Answers HEAD below PREFIX, which Ninja's router does not know, like GET."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method != "HEAD" or not request.path_info.startswith(PREFIX):
-            return self._get_response(request)
-        request.method = "GET"
-        response = self._get_response(request)
-        response["Content-Length"] = str(len(response.content))
-        response.content = b""
-        return response
+        if request.method == "HEAD" and request.path_info.startswith(PREFIX):
+            request.method = "GET"
+        return self._get_response(request)
 
 
 class UnreadableBodyError(Exception):

@@ -85,9 +85,7 @@ class Kept:
                 headers = {**headers, "Content-Encoding": "gzip"}
             else:
                 content = gzip.decompress(content)
-        size = str(len(content))
-        body = b"" if request.method == "HEAD" else content
-        response = HttpResponse(body, headers={**headers, "Content-Length": size})
+        response = HttpResponse(content, headers={**headers, "Content-Length": str(len(content))})
         return get_conditional_response(request, etag=headers["ETag"], response=response) or response
 
 
