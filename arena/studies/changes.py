@@ -141,6 +141,8 @@ def kind_of(name: str) -> Kind:
 
 
 def _note(field: "Field[Any, Any]", before: Any, now: Any) -> str:
+    if field.name == "is_draft":  # never again, once published
+        return "Published."
     label = WORDS.get(field.name, str(field.verbose_name).capitalize())
     said = f"{_words(field, now)}. Before: {_words(field, before)}."
     return said if field.name == "naming" else f"{label}: {said}"

@@ -259,6 +259,7 @@ def test_publishing_opens_a_draft_for_people_and_the_board_for_all(operator: Cli
     assert Client().get(study.get_absolute_url()).status_code == 200
     study.refresh_from_db()
     assert (study.revision, study.is_draft) == (1, False)
+    assert study.events.filter(note="Published.").exists()
     assert assignments.claim(study, rater)
     assert (
         f"http://testserver{study.get_absolute_url()}"
