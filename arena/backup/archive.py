@@ -48,6 +48,11 @@ class Manifest:
     migrations: list[str]
     tables: list[Member]
 
+    @property
+    def moment(self) -> str:
+        """When it was made, in words."""
+        return f"{self.made_at[:19].replace('T', ' ')} UTC"
+
 
 _STATED: Final = TypeAdapter(Manifest)
 

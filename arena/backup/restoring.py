@@ -70,8 +70,8 @@ def restore(archive: Archive, *, replace: bool) -> Content:
         with _in_words("Rows of the backup refer to rows that it lacks"):
             connection.check_constraints()
         _continue_numbering()
-        made_at = archive.manifest.made_at[:19]
-        record(Kind.BACKUP, None, f"Restored from the backup of {made_at} UTC. Before: {before}.")
+        made_at = archive.manifest.moment
+        record(Kind.BACKUP, None, f"Restored from the backup of {made_at}. Before: {before}.")
     ContentType.objects.clear_cache()
     return before
 

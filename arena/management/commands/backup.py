@@ -22,7 +22,7 @@ class Command(ArenaCommand):
         try:
             with output.opened(out, private=True) as file:
                 manifest = save(file)
-            record(Kind.BACKUP, None, f"Backup made, as of {manifest.made_at[:19]} UTC.")
+            record(Kind.BACKUP, None, f"Backup made, as of {manifest.moment}.")
         except TablesError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -30,6 +30,6 @@ class Command(ArenaCommand):
         if not output.streams(out):
             rows = sum(member.rows for member in manifest.tables)
             self.stdout.write(
-                f"{out}: {rows:,} rows of {len(manifest.tables)} tables as of {manifest.made_at[:19]} UTC, "
+                f"{out}: {rows:,} rows of {len(manifest.tables)} tables as of {manifest.moment}, "
                 f"{out.stat().st_size / 1e6:.1f} MB. It holds password hashes: keep it private."
             )

@@ -41,12 +41,12 @@ class Command(ArenaCommand):
             raise CommandError(str(error)) from error
         if options["replace"]:
             self.stdout.write(f"Deleted: {before}.")
-        self.stdout.write(f"Restored: {content()}, as of {found.manifest.made_at[:19]} UTC.")
+        self.stdout.write(f"Restored: {content()}, as of {found.manifest.moment}.")
 
     def _check(self, path: Path, found: archive.Archive) -> None:
         found.check()
         rows = sum(member.rows for member in found.manifest.tables)
         self.stdout.write(
             f"{path} is whole: {rows:,} rows of {len(found.manifest.tables)} tables as of "
-            f"{found.manifest.made_at[:19]} UTC, made by version {found.manifest.version}."
+            f"{found.manifest.moment}, made by version {found.manifest.version}."
         )
