@@ -1,8 +1,11 @@
+import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from arena.process.checks import SETTINGS
 from arena.texts.visible import visible
@@ -14,7 +17,21 @@ class Output(OutputWrapper):
     def write(  # type: ignore[override]
         self, msg: str = "", style_func: Callable[[str], str] | None = None, ending: str | None = None
     ) -> None:
-        super().write(visible(msg), style_func, ending)
+        try:
+            super().write(visible(msg), style_func, ending)
+        except OSError as error:
+            raise self._refusal(error) from error
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: OSError) -> CommandError:
+        with suppress(OSError):  # what is left of the output would fail again when the process ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+        return CommandError(f"The output cannot be written ({error.strerror or error}).")
 
     def writelines(self, lines: Iterable[Any]) -> None:
         for line in lines:
@@ -35,4 +52,18 @@ class ArenaCommand(BaseCommand):
         for name in ("stdout", "stderr"):
             if options.get(name):
                 options[name] = Output(options[name])
-        return super().execute(*args, **options)
+        try:
+            try:
+                return super().execute(*args, **options)
+            finally:
+                self.stdout.flush()
+        except CommandError as error:
+            _end_what_reads(error)
+            raise
+
+
+def _end_what_reads(error: BaseException | None) -> None:
+    """End the iterators over rows that an error keeps alive, before their connection is closed."""
+    while error:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__

@@ -64,10 +64,10 @@ def _as_json(found: object) -> str:
 def _write(protocol: Protocol, folder: Path) -> list[Path]:
     """Write each text to a file named as the judge's form takes it; nothing is overwritten."""
     files = {folder / file_name(name): text for name, text in protocol.texts.items()}
-    there = [path for path in files if path.exists()]
-    if there:
-        raise CommandError(f"{there[0]} already exists. Choose another folder.")
     try:
+        there = [path for path in files if path.exists()]
+        if there:
+            raise CommandError(f"{there[0]} already exists. Choose another folder.")
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{text}\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """What commands have in common."""
 
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -38,3 +39,36 @@ def test_an_error_of_a_command_is_as_harmless(capsys: pytest.CaptureFixture[str]
 
 def _refuse(**_: object) -> None:
     raise CommandError("No study \x1b[2J.")
+
+
+def test_output_that_cannot_be_written_is_said() -> None:
+    with Path("/dev/full").open("w") as full, pytest.raises(CommandError, match="output cannot be written"):
+        call_command("protocols", stdout=full)
+
+
+def test_an_error_keeps_no_rows_open() -> None:
+    command = Reading()
+    with pytest.raises(CommandError):
+        call_command(command)
+    assert command.ended
+
+
+class Reading(ArenaCommand):
+    """Fails in the middle of what it reads."""
+
+    requires_system_checks = []
+    ended = False
+
+    def handle(self, **_: object) -> None:
+        rows = self._rows()
+        next(rows)
+        try:
+            raise OSError
+        except OSError as error:
+            raise CommandError("Stopped.") from error
+
+    def _rows(self) -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            self.ended = True

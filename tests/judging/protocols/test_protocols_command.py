@@ -102,6 +102,8 @@ def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> N
     assert edited.read_text(encoding="utf-8") == "mine"
     with pytest.raises(CommandError, match=r"cannot be written: .*\.$"):
         protocols("prepair", "--write", str(edited))
+    with pytest.raises(CommandError, match="cannot be written: File name too long"):
+        protocols("prepair", "--write", str(tmp_path / ("x" * 300)))
 
 
 @pytest.mark.parametrize(
