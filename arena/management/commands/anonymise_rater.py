@@ -26,7 +26,11 @@ class Command(ArenaCommand):
             raise CommandError(f"{rater.slug} has a staff account. Remove its staff rights first.")
         if not options["yes"]:
             self.stdout.write(f"This permanently removes the details of {rater.name} ({rater.slug}).")
-            if input("Type the name to continue: ").strip() != rater.name:
+            try:
+                typed = input("Type the name to continue: ")
+            except EOFError as error:
+                raise CommandError("No name was typed. Nothing was changed; --yes asks for none.") from error
+            if typed.strip() != rater.name:
                 raise CommandError("The name is different. Nothing was changed.")
         name = anonymise(rater, None, keep_comments=options["comments"] == "keep").name
         self.stdout.write(f"Removed. Their ratings are now by {name}.")

@@ -258,6 +258,14 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
 
 @pytest.mark.both_databases(False)
+def test_without_a_terminal_nothing_changes(rater: Rater, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    with pytest.raises(CommandError, match="No name was typed"):
+        call_command("anonymise_rater", "zebulon", stdout=io.StringIO())
+    assert Rater.objects.get(pk=rater.pk).name == rater.name
+
+
+@pytest.mark.both_databases(False)
 def test_the_command_asks_for_the_name(rater: Rater, command: Callable[..., str]) -> None:
     with pytest.raises(CommandError, match="The name is different"):
         command("zebulon", typed="zebulon")
