@@ -48,7 +48,7 @@ from leaderboard.rater_kinds.page import (
 )
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find_about_raters
-from leaderboard.snapshots.settings import Setting
+from leaderboard.snapshots.settings import ALL_CATEGORIES, Setting
 
 ORDER_BY: Final = "bradley-terry"
 """The method of the orders of models that the verdict compares."""
@@ -207,9 +207,10 @@ class AgreementPage(AboutRaters):
             }
         )
         if thin:
+            where = "" if ALL_CATEGORIES in thin else f" in {enumerated(thin)}"
             found.append(
-                f"People and a judge both rated fewer than {FEWEST_PAIRS} pairs in {enumerated(thin)}: "
-                "too few to compare them there."
+                f"People and a judge both rated fewer than {FEWEST_PAIRS} pairs{where}: "
+                "too few to compare them."
             )
         return found
 

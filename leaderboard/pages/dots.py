@@ -96,7 +96,7 @@ class Axis:
 
 
 def _tick(number: float) -> str:
-    return f"{number:.10g}"
+    return f"{number:.10g}".replace("-", "−")
 
 
 def _line(x: str, y: int, to_x: str, to_y: int) -> str:

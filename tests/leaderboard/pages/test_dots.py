@@ -30,6 +30,10 @@ def test_ticks_are_round(low, high, ticks):
     assert Axis(low, high).ticks == ticks
 
 
+def test_a_tick_has_the_minus_of_all_other_numbers():
+    assert re.findall(">([^<]+)</text>", Axis(-0.7, 0.3).heading()) == ["−0.5", "0"]
+
+
 def test_chance_is_named_and_no_number_stands_beside_it():
     axis = Axis.around([76.0, 92.0], chance=50.0)
     assert re.findall(">([^<]+)</text>", axis.heading()) == ["80", "chance"]
