@@ -36,7 +36,7 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         method = method_from(options)
-        if (options["file"] is None) == (options["study"] is None):
+        if bool(options["file"]) == bool(options["study"]):
             raise CommandError("Give either a file of ratings or --study STUDY.")
         for name in ("raters", "category"):
             if options[name] is not None and options["study"] is None:

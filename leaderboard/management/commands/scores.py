@@ -35,7 +35,7 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         form, written = choice(options, "format", FORMATS), options["turn"]
-        if written and not (written.isascii() and written.isdigit()):
+        if written and not (written.isascii() and written.isdigit() and len(written) < 10):
             raise CommandError(f'--turn "{written[:100]}" is no whole number.')
         study, turn = study_named(options["study"]), int(written) if written else None
         measure_missing(study)

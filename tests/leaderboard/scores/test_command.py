@@ -115,6 +115,7 @@ def test_who_does_not_count():
     [
         ((), "nobody has scored an answer"),
         (("--turn=one",), '--turn "one" is no whole number'),
+        ((f"--turn={'9' * 5000}",), "is no whole number"),
         (("--format=xml",), "xml"),
     ],
 )
