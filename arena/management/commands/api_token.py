@@ -67,7 +67,7 @@ class Command(ArenaCommand):
         if which is not None:
             # An id comes first, so that a label that looks like one takes no other token along.
             by_id = live.filter(pk=int(which)) if which.isdecimal() and len(which) < 10 else live.none()
-            live = by_id if by_id.exists() else live.filter(label=which)
+            live = by_id if by_id.exists() else live.filter(label=which).exclude(label="")
         found = list(live.values_list("pk", flat=True))
         with transaction.atomic():
             count = live.update(revoked_at=timezone.now())
