@@ -34,14 +34,15 @@ def of_one(kind: Kind) -> str:
     """The same of one kind of raters, after how it agrees with people."""
     one = kind.selector.startswith("judge:")
     agreement, found = list(_agreement(kind)), []
-    neither = "no place and no length" if kind.length else "no place"
+    neither = "neither a place nor a length" if kind.length else "no place"
     for lean, words, _ in _LEANINGS:
         share, low, high = lean(kind)
         if side := clear_side(low, high):
             found.append(_preferred(words, side, [(kind, share)]))
     who = ("it" if one else "they") if agreement else kind.label
-    preferred = enumerated(found) if found else f"{neither} clearly"
-    known = [f"{who} {verb('prefer', 1 if one else 2)} {preferred}"] if kind.replies else []
+    prefers = verb("prefer", 1 if one else 2)
+    preferred = f"{prefers} {enumerated(found)}" if found else f"clearly {prefers} {neither}"
+    known = [f"{who} {preferred}"] if kind.replies else []
     sentences = [*agreement, *known, *_swapped([kind])]
     return paragraph(sentences) if sentences else ""
 

@@ -33,7 +33,7 @@ def test_intervals_decide_who_prefers_what():
         "swapped."
     )
     assert of_one(kinds[0]) == "People prefer the longer answer (60%)."
-    assert of_one(kind("C", 0.5, 0.5)) == "C prefers no place and no length clearly."
+    assert of_one(kind("C", 0.5, 0.5)) == "C clearly prefers neither a place nor a length."
 
 
 def test_many_kinds_are_counted():
