@@ -60,6 +60,8 @@ class JSONParser(Parser):
         """The decoded body; raises UnreadableBodyError."""
         if request.content_type != "application/json":
             raise UnreadableBodyError("Send JSON, with Content-Type: application/json.", 415)
+        if request.GET:
+            raise UnreadableBodyError("This address takes no parameters. Put them into the body.", 422)
         try:
             return json.loads(request.body.decode(), object_pairs_hook=_without_doubles)
         except UnicodeDecodeError as error:

@@ -194,6 +194,13 @@ def test_an_unreadable_body_is_400(body: str | bytes, sentence: str, client: Cli
     assert reply.json()["detail"].startswith(sentence)
 
 
+def test_what_belongs_into_the_body_is_no_parameter(client: Client, judge: Rater) -> None:
+    headers = {"Authorization": f"Bearer {rater_token(judge)}"}
+    reply = client.post(f"{URL}?rating=5", {}, content_type="application/json", headers=headers)
+    assert (reply.status_code, reply.json()["field"]) == (422, None)
+    assert "takes no parameters" in reply.json()["detail"]
+
+
 @pytest.mark.parametrize(
     "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data"]
 )
