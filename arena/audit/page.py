@@ -1,7 +1,7 @@
 """The log of what operators do: a page and files for staff accounts."""
 
 from collections.abc import Iterator
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time
 from typing import Any, Final
 
 from django import forms
@@ -95,14 +95,10 @@ class FilterForm(forms.Form):
         if asked["kind"]:
             found = found.filter(kind=asked["kind"])
         if asked["since"]:
-            found = found.filter(at__gte=_midnight(asked["since"]))
+            found = found.filter(at__gte=datetime.combine(asked["since"], time.min, UTC))
         if asked["until"]:
-            found = found.filter(at__lt=_midnight(asked["until"] + timedelta(days=1)))
+            found = found.filter(at__lte=datetime.combine(asked["until"], time.max, UTC))
         return found
-
-
-def _midnight(day: Any) -> datetime:
-    return datetime.combine(day, time.min, timezone.get_default_timezone())
 
 
 @require_safe

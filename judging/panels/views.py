@@ -12,6 +12,14 @@ from judging.models import Judge, Panel
 from judging.panels.services import configure_panel, create_panel
 
 
+class MembersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def clean(self, value: Any) -> Any:
+        """Also refuses a number of more digits than a database looks for."""
+        if any(len(str(sent)) > 18 for sent in value or ()):
+            raise forms.ValidationError(self.error_messages["invalid_choice"])
+        return super().clean(value)
+
+
 class PanelForm(forms.Form):
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
@@ -23,7 +31,7 @@ class PanelForm(forms.Form):
         initial=Panel.Rule.MAJORITY,
         help_text="A majority gives one answer or a tie. A mean gives a rating from 1 to 8.",
     )
-    members = forms.ModelMultipleChoiceField(
+    members = MembersField(
         Judge.objects.whole(),
         widget=forms.CheckboxSelectMultiple,
         help_text="At least two. The panel rates a pair once all members have, in the same order.",

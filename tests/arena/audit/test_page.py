@@ -53,7 +53,7 @@ def test_lines_are_chosen_by_account_study_kind_and_day(client: Client, staff: A
     assert lines(client, study="rivers") == ["Lunch <b>"]
     assert lines(client, kind="backup") == ["Backup made."]
     assert lines(client, by="olga", until="2001-01-01") == []
-    assert lines(client, by="olga", since="2001-01-01") == ["May now start paid runs."]
+    assert lines(client, by="olga", since="2001-01-01", until="9999-12-31") == ["May now start paid runs."]
     study.delete()
     assert lines(client, study="rivers") == ["Lunch <b>"]
 

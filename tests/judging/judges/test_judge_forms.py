@@ -115,6 +115,7 @@ def test_a_simulated_panel_says_so_wherever_it_shows_and_one_judge_is_no_panel(s
     reply = staff.post("/judging/panels/new/", given)
     assert reply.status_code == 422
     assert "A panel needs at least two judges" in reply.content.decode()
+    assert staff.post("/judging/panels/new/", given | {"members": ["9" * 20]}).status_code == 422
     staff.post("/judging/panels/new/", given | {"members": [judge.pk for judge in judges]})
     title = staff.get("/judging/panels/all/edit/").content.decode().partition("</h1>")[0]
     assert 'All <span class="badge badge-simulated">simulated</span>' in title
