@@ -270,6 +270,7 @@ def sweep(now: datetime | None = None) -> int:
             nudge(pk, state)
             asked += 1
     _end_forgotten((now or timezone.now()) - KEPT)
+    _discard_left()
     return asked
 
 
@@ -277,11 +278,17 @@ def _end_forgotten(before: datetime) -> None:
     waiting = [ImportJob.State.UPLOADING, ImportJob.State.CHECKED]
     for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
         end(pk, ImportJob.State.CANCELLED, "Nobody applied these files within 24 hours.")
-        discard(pk)
     # A killed worker leaves its copies behind.
     for folder in working_folder().glob(f"{FOLDER_PREFIX}*"):
         if folder.stat().st_mtime < time.time() - KEPT.total_seconds():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _discard_left() -> None:
+    """Delete the files of jobs that have ended, which a worker that is killed just then leaves behind."""
+    left = ImportChunk.objects.exclude(file__job__in=ImportJob.objects.unended())
+    for pk in set(left.values_list("file__job", flat=True)):
+        discard(pk)
 
 
 # --- What workers do.

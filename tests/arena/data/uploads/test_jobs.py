@@ -216,6 +216,7 @@ def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
     forgotten = make_checked(PROMPTS, study=study)
     broken_off = factories.make_import_job(PROMPTS, study=study, state=State.UPLOADING)
     running_one = factories.make_import_job(PROMPTS, study=study)
+    ended = factories.make_import_job(PROMPTS, study=study, state=State.APPLIED, ended_at=timezone.now())
     old, new = jobs.working_folder() / "import-old", jobs.working_folder() / "import-new"
     old.mkdir()
     new.mkdir()
@@ -223,6 +224,7 @@ def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
     os.utime(old, (time.time() - 90_000,) * 2)
     jobs.sweep(timezone.now() + timedelta(hours=23))
     assert state_of(forgotten)[0] == State.CHECKED
+    assert not ImportChunk.objects.filter(file__job=ended).exists()
     assert new.exists()
     jobs.sweep(timezone.now() + timedelta(hours=25))
     sentence = "Nobody applied these files within 24 hours."
