@@ -209,8 +209,9 @@ class ScoresPage(TextsPage):
             yield self.make_panel(
                 "length",
                 "Do longer answers score higher?",
-                f"{clear} Points that an answer gets more than one half as long, to the same prompt. Better "
-                "models may simply write more, so rely on the figures without differences between models.",
+                f"{clear} The figure shows how many points an answer gains if it is twice as long, to the same "
+                "prompt. Better models may simply write more, so rely on what remains without differences "
+                "between models.",
                 lambda: table.length_table(content),
                 draw=lambda: figure.slopes(length, "Points for an answer twice as long"),
                 height=step(raters * 3 + 7),
@@ -221,7 +222,8 @@ class ScoresPage(TextsPage):
             yield self.make_panel(
                 "drift",
                 "Do scores change over time?",
-                f"{clear} Points that scores move from a rater’s first to the last, for the same model.",
+                f"{clear} The figure shows how far a rater’s scores of the same model move from the first to "
+                "the last.",
                 lambda: table.drift_table(content),
                 draw=lambda: figure.slopes({"Change": drift}, "Points from first to last score"),
                 height=step(raters * 3 + 5),
