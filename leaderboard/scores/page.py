@@ -210,8 +210,8 @@ class ScoresPage(TextsPage):
                 "length",
                 "Do longer answers score higher?",
                 f"{clear} The figure shows how many points an answer gains if it is twice as long, to the "
-                "same prompt. Better models may simply write more, so rely on what remains without differences "
-                "between models.",
+                "same prompt. Better models may simply write more, so rely on what remains without "
+                "differences between models.",
                 lambda: table.length_table(content),
                 draw=lambda: figure.slopes(length, "Points for an answer twice as long"),
                 height=step(raters * 3 + 7),
