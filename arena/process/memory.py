@@ -37,7 +37,6 @@ def leave_no_gaps() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system, which cycles hold and glibc keeps in pieces."""
-    gc.collect()
+    """Return freed memory to the system, which glibc keeps in pieces."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
