@@ -1,8 +1,8 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
-What runs on PostgreSQL is a fifth of the suite: one process does it beside the two for SQLite, and linters
-run meanwhile. The browser comes last, because its tests fail where a page is kept waiting; beside it are only
-tests that start an arena of their own, which mostly wait, too.
+Tests that start an arena of their own mostly wait, so they run beside the linters and both suites, two at a
+time. What runs on PostgreSQL is a fifth of the suite: one process does it beside the two for SQLite. The
+browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
 
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
@@ -85,11 +85,12 @@ def everything() -> list[Result]:
     with ExitStack() as stack:
         linters = start_linters(stack)
         prepare()
+        arenas = Suite("tests of whole arenas", [*WORKERS, *marked("processes")], apart=True)
+        stack.enter_context(arenas)
         sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
         services = start_services(stack)
-        results = [*(linter.result() for linter in linters), sqlite.result(), services()]
-    with Suite("tests of whole arenas", [*WORKERS, *marked("processes")], apart=True) as arenas:
-        return [*results, browser(), arenas.result()]
+        results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
+    return [*results, browser()]
 
 
 def prepare() -> None:
