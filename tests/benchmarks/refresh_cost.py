@@ -96,12 +96,12 @@ def measure():
 
     refreshed("first")  # every text is measured, once and for all
     refreshed("full", anew=True)
-    found["peak_mb"] = peak()
     refreshed("unchanged")
     maker.repeat(MORE)
     refreshed("people")
     maker.grow(MORE)
     refreshed("everybody")
+    found["peak_mb"] = peak()
     snapshot = study.snapshots.first()
     assert snapshot is not None
     assert snapshot.counts["comparisons"] == study.comparisons.filter(is_current=True).count()
