@@ -18,6 +18,8 @@ _NEWEST: Final = Compiled(lambda: Release.objects.listed().filter(study=given("s
 def newest_release(study: Study, snapshot: Snapshot) -> dict[str, Any]:
     """The newest release beside a snapshot that a page shows."""
     release = next(iter(_NEWEST(study=study.pk)), None)
+    if release:
+        release.study = study  # which its address would read again
     return {"study": study, "release": release, "is_behind": release and release.is_behind(snapshot)}
 
 
