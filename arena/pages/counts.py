@@ -11,6 +11,11 @@ class CountField(forms.IntegerField):
         super().__init__(**{**options, "min_value": 1, "max_value": most})
 
 
+def is_number(text: str) -> bool:
+    """Whether a text from outside is a whole number that every database can look for, as an id is."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
 def up_to(most: int) -> Any:
     """A field for ``field_classes``, which Django calls as it does a class."""
     return partial(CountField, most)

@@ -19,6 +19,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Answer, ApiToken, Comparison, Rater, RaterGroup, Score, Study
 from arena.models.comparisons import Opinion
 from arena.models.signals import announce
+from arena.pages.counts import is_number
 from arena.pages.names import NamedForm
 from arena.pages.operating import paged, refused_if_taken
 from arena.pages.permissions import Visitor, staff_only
@@ -150,8 +151,7 @@ MOST_OFFERED = 50
 
 
 def _change(request: HttpRequest, group: RaterGroup, form: GroupForm) -> HttpResponse:
-    sent = [pk for pk in request.POST.getlist("rater") if pk.isdecimal() and len(pk) < 10]
-    named = Rater.objects.filter(pk__in=sent)
+    named = Rater.objects.filter(pk__in=filter(is_number, request.POST.getlist("rater")))
     studies = _studies_of(group.raters.all())
     if "delete" in request.POST:
         record(Kind.GROUP, request.user, f"Group {group.slug} deleted.")

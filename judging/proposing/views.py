@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.models import Prompt, Study
+from arena.pages.counts import is_number
 from arena.pages.permissions import staff_only
 from judging.judges.services import JudgeError
 from judging.models import Judge, ProposalCall
@@ -93,7 +94,7 @@ def _show(request: HttpRequest, study: Study, form: AskForm) -> HttpResponse:
 
 def _estimated(study: Study, form: AskForm, only: str) -> dict[str, Any]:
     judge = form.cleaned_data["judge"]
-    if only.isascii() and only.isdigit() and len(only) < 10:  # one prompt, whatever it has
+    if is_number(only):  # one prompt, whatever it has
         prompts = list(Prompt.objects.filter(study=study, pk=only).exclude(turns=[]))
     else:
         prompts = list(services.open_prompts(study)[: form.cleaned_data["number"]])

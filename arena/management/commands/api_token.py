@@ -10,6 +10,7 @@ from arena.api.auth import USUAL_SCOPES, Scope, ScopeError, issue_token
 from arena.audit.recording import Kind, record
 from arena.management.command import ArenaCommand
 from arena.models import ApiToken, Rater
+from arena.pages.counts import is_number
 from arena.people.joining import rater_of
 
 
@@ -66,7 +67,7 @@ class Command(ArenaCommand):
         live = ApiToken.objects.filter(rater=rater, revoked_at=None)
         if which is not None:
             # An id comes first, so that a label that looks like one takes no other token along.
-            by_id = live.filter(pk=int(which)) if which.isdecimal() and len(which) < 10 else live.none()
+            by_id = live.filter(pk=int(which)) if is_number(which) else live.none()
             live = by_id if by_id.exists() else live.filter(label=which).exclude(label="")
         found = list(live.values_list("pk", flat=True))
         with transaction.atomic():

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
+from arena.pages.counts import is_number
 from leaderboard.scores.content import Asked, as_printed, scored
 from leaderboard.scores.reading import text_scores
 from leaderboard.scores.report import as_text
@@ -35,7 +36,7 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         form, written = choice(options, "format", FORMATS), options["turn"]
-        if written and not (written.isascii() and written.isdigit() and len(written) < 10):
+        if written and not is_number(written):
             raise CommandError(f'--turn "{written[:100]}" is no whole number.')
         study, turn = study_named(options["study"]), int(written) if written else None
         measure_missing(study)
