@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
 from arena.models import Contestant, Study
+from arena.models.compiled import Compiled, given
 from arena.rating.publication import in_groups
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
@@ -611,14 +612,18 @@ def others(board: Board) -> Iterator[Other]:
 
 def abouts(study: Study) -> dict[str, About]:
     """What is known of contestants beside their numbers, by name."""
-    rows = Contestant.objects.filter(study=study).values_list(
-        "name", "slug", "organisation", "licence", "benchmarks"
-    )
     page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
     return {
-        name: About(organisation, licence, f"{page}{slug}/", benchmarks)
-        for name, slug, organisation, licence, benchmarks in rows
+        one.name: About(one.organisation, one.licence, f"{page}{one.slug}/", one.benchmarks)
+        for one in _CONTESTANTS(study=study.pk)
     }
+
+
+_CONTESTANTS: Final = Compiled(
+    lambda: Contestant.objects.filter(study=given("study")).only(
+        "name", "slug", "organisation", "licence", "benchmarks"
+    )
+)
 
 
 FOLDED: Final = ("games", "tie-counts", "ties")
