@@ -38,7 +38,15 @@ MOST_TOKENS: Final = 2**31 - 1
 
 
 class JudgeError(Exception):
-    """The message is a sentence for the operator."""
+    """The message is a sentence for the operator. field: which of the given values it is about, if one is."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class MissingError(JudgeError):
+    """Something that the operator named is not there."""
 
 
 OF_ENDPOINT: Final = (*Endpoint.IDENTITY, *Endpoint.SHARED)

@@ -15,10 +15,11 @@ from arena.management.command import ArenaCommand
 from judging.endpoints.costs import in_words
 from judging.judges.services import JudgeError
 from judging.management.commands.judge import amount, away
-from judging.models import Author, WritingProgress, WritingRun
+from judging.models import WritingProgress, WritingRun
 from judging.models.writing import errors_of
 from judging.runs.committing import retry_until
 from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
+from judging.writing import services
 from judging.writing.wanted import Wanted
 
 POLL_SECONDS = 1.0
@@ -47,14 +48,14 @@ class RunCommand(ArenaCommand):
         limit, given = options["limit"], amount(options["budget"])
         if limit is not None and limit < 1:
             raise CommandError("The limit must be at least 1.")
-        author = author_named(options["study"], options["contestant"])
         wanted = self.wanted(options, limit, None if given is None else Decimal(given))
-        for name, value in wanted.in_words(author):
-            self.stdout.write(f"{name:<15}{value}")
-        if options["dry_run"]:
-            return
-        check_running()
         try:
+            author = services.author_named(options["study"], options["contestant"])
+            for name, value in wanted.in_words(author):
+                self.stdout.write(f"{name:<15}{value}")
+            if options["dry_run"]:
+                return
+            check_running()
             run = wanted.start(author)
         except JudgeError as error:
             raise CommandError(str(error)) from error
@@ -95,17 +96,6 @@ class RunCommand(ArenaCommand):
         if told.cost is not None:
             parts.append(f"cost {in_words(told.cost, told.currency)}")
         return "; ".join(parts)
-
-
-def author_named(study: str, contestant: str) -> Author:
-    found = Author.objects.filter(contestant__study__slug=study, contestant__slug=contestant)
-    author = found.select_related("endpoint", "contestant__study").first()
-    if author is None:
-        raise CommandError(
-            f'The study "{study}" has no model "{contestant}" that can be asked. Add its endpoint on the '
-            "study's page Models that write."
-        )
-    return author
 
 
 def check_running() -> None:

@@ -15,7 +15,7 @@ from arena.pages.permissions import Visitor
 from arena.rating import plans
 from judging.endpoints.costs import Range
 from judging.judges.rights import NotAllowedError
-from judging.judges.services import JudgeError
+from judging.judges.services import JudgeError, MissingError
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs import lifecycle
 from judging.runs.estimating import Estimate, estimate
@@ -204,24 +204,15 @@ REFUSALS: dict[int, type] = {404: ErrorOut, 409: ErrorOut, **ERRORS}
 OF_RUN = {200: JudgeRunOut, **REFUSALS}
 
 
-class MissingError(Exception):
-    """Something that a request names is not there; has the reply that says so."""
-
-    def __init__(self, detail: str, field: str) -> None:
-        super().__init__(detail)
-        self.reply: Status[object] = Status(404, ErrorOut(detail=detail, field=field))
-
-
 def answer(make: Callable[[], object], field: str, status: int = 200) -> Status[object]:
-    """The reply with what ``make`` returns, or why there is none; ``field`` is what a conflict is about."""
+    """The reply with what ``make`` returns, or why there is none; ``field`` is for errors that name none."""
     try:
         return Status(status, make())
-    except MissingError as error:
-        return error.reply
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error)))
     except JudgeError as error:
-        return Status(409, ErrorOut(detail=str(error), field=field))
+        missing = isinstance(error, MissingError)
+        return Status(404 if missing else 409, ErrorOut(detail=str(error), field=error.field or field))
 
 
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:

@@ -37,7 +37,7 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
     if judge.rater.paused_at:
         raise JudgeError(f"The judge {judge.name} is paused. Resume its rater first.")
     if study.is_closed:
-        raise JudgeError(f"The study {study.name} is closed and takes no more ratings.")
+        raise JudgeError(f"The study {study.name} is closed and takes no more ratings.", "study")
     if study.imported_raters.filter(kind=Rater.Kind.JUDGE, slug=judge.slug).exists():
         raise JudgeError(
             f"{study.name} holds imported ratings of another judge {judge.slug}. Add a judge with another "

@@ -10,10 +10,10 @@ from pydantic import model_validator
 
 from arena.api.auth import require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
-from judging.judges.services import JudgeError
-from judging.models import Author, WritingRun
+from judging.judges.services import JudgeError, MissingError
+from judging.models import WritingRun
 from judging.models.writing import errors_of
-from judging.runs.api import REFUSALS, Amount, MissingError, RangeOut, account_of, answer
+from judging.runs.api import REFUSALS, Amount, RangeOut, account_of, answer
 from judging.writing import services
 from judging.writing.wanted import Kind, Wanted
 
@@ -131,15 +131,6 @@ class WritingRunOut(Schema):
 router = Router(tags=["writing runs"])
 
 
-def _author(given: WritingRunIn) -> Author:
-    found = Author.objects.select_related("contestant__study", "endpoint")
-    author = found.filter(contestant__study__slug=given.study, contestant__slug=given.contestant).first()
-    if author is None:
-        detail = f'The study "{given.study}" has no model "{given.contestant}" that can be asked.'
-        raise MissingError(detail, "contestant")
-    return author
-
-
 def _run(run_id: int) -> WritingRun:
     found = WritingRun.objects.select_related("study", "author__contestant", "author__endpoint")
     run = found.filter(pk=run_id).first()
@@ -153,7 +144,12 @@ def create_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[obje
     """Start asking. 409 if this model cannot be asked now, or nothing is missing; the message says why."""
     require_operator(request)
     by = account_of(request)
-    return answer(lambda: WritingRunOut.of(given.wanted.start(_author(given), by)), "contestant", 201)
+
+    def started() -> WritingRunOut:
+        author = services.author_named(given.study, given.contestant)
+        return WritingRunOut.of(given.wanted.start(author, by))
+
+    return answer(started, "contestant", 201)
 
 
 @router.post("/estimate/", response={200: WritingEstimateOut, **REFUSALS}, summary="Estimate a writing run")
@@ -162,7 +158,7 @@ def estimate_writing_run(request: HttpRequest, given: WritingRunIn) -> Status[ob
     require_operator(request)
 
     def estimated() -> WritingEstimateOut:
-        author = _author(given)
+        author = services.author_named(given.study, given.contestant)
         given.wanted.check(author)
         count, taken = given.wanted.estimate(author)
         ranges = ("calls", "prompt_tokens", "reply_tokens")

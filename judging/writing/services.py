@@ -29,7 +29,7 @@ from judging.endpoints.scoring import ToRead, before_answer
 from judging.endpoints.traces import pack
 from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
-from judging.judges.services import JudgeError, missing_key_of
+from judging.judges.services import JudgeError, MissingError, missing_key_of
 from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.writing import UNANSWERED
 from judging.protocols.replies import OPENING, ReplyText, without_thinking
@@ -51,6 +51,21 @@ NO_ANSWER: Final = {
     "empty": "The reply was empty.",
 }
 """Kinds of replies that are no answers. They are paid for and kept, and the prompt still lacks its answer."""
+
+
+def author_named(study: str, contestant: str) -> Author:
+    """Raises MissingError."""
+    found = Author.objects.select_related("contestant__study", "endpoint")
+    author = found.filter(contestant__study__slug=study, contestant__slug=contestant).first()
+    if author is not None:
+        return author
+    if not Study.objects.filter(slug=study).exists():
+        raise MissingError(f'No study has the short name "{study}".', "study")
+    raise MissingError(
+        f'The study "{study}" has no model "{contestant}" that can be asked. Add its endpoint on the '
+        "study's page Models that write.",
+        "contestant",
+    )
 
 
 def asked(author: Author) -> AskedModel:
@@ -124,7 +139,8 @@ def check_start(author: Author, budget: Decimal | None) -> str:
     if contestant.retired_at:
         raise JudgeError(f"{contestant.name} is retired, so it writes nothing new.")
     if contestant.study.is_closed:
-        raise JudgeError(f"{contestant.study.name} is closed, so nothing new is written for it.")
+        why = f"{contestant.study.name} is closed, so nothing new is written for it."
+        raise JudgeError(why, "study")
     return _check_money(author, asked(author), budget)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from judging.judges.services import JudgeError
-from judging.management.following import RunCommand, author_named
+from judging.management.following import RunCommand
 from judging.writing.probing import gifts, probe
+from judging.writing.services import author_named
 from judging.writing.wanted import Wanted
 
 
@@ -28,8 +29,8 @@ class Command(RunCommand):
         if not options["probe"]:
             super().handle(*args, **options)
             return
-        author = author_named(options["study"], options["contestant"])
         try:
+            author = author_named(options["study"], options["contestant"])
             probe(author)
         except JudgeError as error:
             raise CommandError(str(error)) from error

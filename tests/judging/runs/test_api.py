@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from arena.api.auth import issue_token, operator_token, rater_token
 from judging.management.commands import judge as judge_command
@@ -86,6 +87,7 @@ def test_bad_requests_are_explained(
     ("judge", "study", "sentence"),
     [
         ({"active": False}, {}, "is inactive"),
+        ({}, {"closed_at": timezone.now()}, "is closed"),
         ({"api_key_env": "UNSET_API_KEY"}, {}, "The environment variable UNSET_API_KEY"),
         ({"provider": "simulated", "base_url": ""}, {}, "may only rate simulated studies"),
         ({"provider": "simulated", "base_url": ""}, {"simulated": True}, "has no strength for"),
@@ -110,6 +112,7 @@ def check_refused(client: Client, study: Any, judge: Judge, sentence: str) -> No
     reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
     assert reply.status_code == 409
     assert sentence in reply.json()["detail"]
+    assert reply.json()["field"] == ("study" if study.is_closed else "judge")
     assert not JudgeRun.objects.exists()
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from arena.api.auth import issue_token, operator_token
+from arena.models import Study
 from judging.models import Author, WritingCall, WritingRun
 from judging.runs import queue
 from tests import factories as make
@@ -54,6 +56,7 @@ def test_a_run_is_estimated_started_watched_and_cancelled(author: Author, client
 @pytest.mark.parametrize(
     ("change", "status", "sentence"),
     [
+        ({"study": "nowhere"}, 404, 'No study has the short name "nowhere".'),
         ({"contestant": "other"}, 404, 'The study "rivers" has no model "other" that can be asked.'),
         ({"kind": "read"}, 409, "Probe it first"),
         ({"kind": "read", "again": True}, 422, "again is for a run that writes"),
@@ -70,6 +73,13 @@ def test_bad_requests_are_explained(
         reply = post(client, path, {**LOOP, **change})
         assert reply.status_code == status
         assert sentence in json.dumps(reply.json(), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_a_closed_study_is_what_is_refused(author: Author, client: Client) -> None:
+    Study.objects.update(closed_at=timezone.now())
+    for path in ("", "estimate/"):
+        reply = post(client, path, LOOP)
+        assert (reply.status_code, reply.json()["field"]) == (409, "study")
 
 
 def test_a_run_needs_the_right_of_its_account(author: Author, client: Client) -> None:

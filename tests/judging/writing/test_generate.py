@@ -79,6 +79,13 @@ def test_what_cannot_start_is_told(run_command: Any, options: tuple[str, ...], w
         run_command(*options)
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("options", [("generate",), ("generate", "--probe"), ("traces",)])
+def test_an_unknown_study_is_told(options: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match='No study has the short name "nowhere"'):
+        call_command(*options, "nowhere", "--contestant", "loop")
+
+
 def test_a_probe_tells_what_texts_can_be_read_for(run_command: Command, model: ChatServer) -> None:
     words = WordModel(seed=1, vocabulary=40)
     model.script = lambda body: Answer(raw=words.reply(body))
