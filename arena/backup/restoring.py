@@ -15,7 +15,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from arena.audit.recording import Kind, record
 from arena.backup.archive import Archive, ArchiveError, Manifest
 from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations, named_as_here, tables
-from arena.models import Comparison, Study, invariants
+from arena.models import Comparison, Study, StudyEvent, invariants
 
 BATCH_BYTES: Final = 4_000_000  # of rows in memory, besides the one that makes it more
 _UNFIT: Final = (IntegrityError, DataError, ValidationError, ValueError, TypeError, IndexError, OverflowError)
@@ -105,9 +105,13 @@ def _all_names() -> list[str]:
 
 
 def _first_filled() -> str:
+    """A table with rows; "" for none. A log of backups of the empty database counts as none."""
+    passed_over = MADE_BY_MIGRATIONS | LEFT_OUT
+    if not StudyEvent.objects.exclude(kind=Kind.BACKUP).exists():
+        passed_over |= {StudyEvent._meta.db_table}
     quote = connection.ops.quote_name
     with connection.cursor() as cursor:
-        for name in sorted(set(_all_names()) - MADE_BY_MIGRATIONS - LEFT_OUT):
+        for name in sorted(set(_all_names()) - passed_over):
             cursor.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1")  # noqa: S608
             if cursor.fetchone():
                 return name

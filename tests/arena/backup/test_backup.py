@@ -17,8 +17,9 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.test import Client
 
+from arena.audit.recording import record
 from arena.backup import saving
-from arena.models import Comparison, Rater, Study
+from arena.models import Comparison, Rater, Study, StudyEvent
 from judging.models import Price
 from leaderboard.refreshing.services import refresh
 from tests import factories as make
@@ -278,6 +279,15 @@ def test_what_is_damaged_changes_nothing(arena: Study, tmp_path: Path) -> None:
         call_command("restore", str(whole))
     call_command("backup", str(tmp_path / "after.zip"))
     assert rows(tmp_path / "after.zip") == rows(whole)
+
+
+def test_a_database_of_which_only_backups_were_made_is_empty(db: None, tmp_path: Path) -> None:
+    for _ in range(2):
+        call_command("backup", str(tmp_path / "nothing.zip"))
+    call_command("restore", str(tmp_path / "nothing.zip"))
+    record(StudyEvent.Kind.DELETED, None)
+    with pytest.raises(CommandError, match="rows in arena_studyevent"):
+        call_command("restore", str(tmp_path / "nothing.zip"))
 
 
 def test_a_folder_is_no_file(db: None, tmp_path: Path) -> None:
