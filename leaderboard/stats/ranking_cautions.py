@@ -86,8 +86,9 @@ def _no_maximum(found: Findings) -> Iterator[str]:
         )
     elif found.estimate.prior_rounds:
         yield (
-            f"In {found.estimate.prior_rounds} of {found.method.rounds} resamples {name} had no "
-            f"finite answer and each model was given {given}."
+            f"In {found.estimate.prior_rounds} of {found.method.rounds} resamples {name} had no finite "
+            f"answer, as when a model wins or loses every rating, and each model was given {given}. Read an "
+            "end of an interval that lies far out as “far”. More ratings bring it in."
         )
 
 

@@ -101,7 +101,7 @@ def said_by_commands(everything, found):
     judges = [everything[rater].ranked(METHODS["Bradley-Terry"]) for rater in (GPT4, GPT35)]
     for standings in (found["Bradley-Terry"], *judges, found["ordinal, leans"]):
         yield from findings(standings.details, standings.parameters["interval"])
-        yield from (line.split(" and each")[0] for line in standings.warnings if "no finite answer" in line)
+        yield from (line.split(", as when")[0] for line in standings.warnings if "no finite answer" in line)
     people = everything[PEOPLE]
     pair = people.names.index("GPT 4"), people.names.index("Platypus-2 Instruct (70B)")
     yield plan_from_data(people.ratings, gap=30.0).sentence(people.names)
