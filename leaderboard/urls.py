@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import path
+from django.views.generic import RedirectView
 
 from arena.models import Answer
 from leaderboard.agreement import page as agreement_page
@@ -50,6 +51,7 @@ REQUIREMENTS = "studies/<slug:slug>/requirements"
 urlpatterns = [
     path("", home.home, name="home"),
     path("methodology/", methodology.methodology, name="methodology"),
+    path("studies/", RedirectView.as_view(pattern_name="home")),
     *routes("studies/<slug:slug>/", "study", standings_page.read, opens=True),
     *routes("studies/<slug:slug>/categories/", "study-categories", categories_page.read),
     *routes("studies/<slug:slug>/raters/", "study-raters", raters_page.read),

@@ -51,6 +51,11 @@ def test_home_lists_public_studies_with_their_counts_and_private_ones_to_staff(c
     assert "Private" in page
 
 
+def test_the_address_above_those_of_studies_leads_to_the_first_page(client):
+    response = client.get("/studies/")
+    assert (response.status_code, response["Location"]) == (302, "/")
+
+
 def test_home_without_public_studies_says_what_to_do(client, made):
     made.study.visibility = "private"
     made.study.save()
