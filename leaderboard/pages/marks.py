@@ -18,7 +18,7 @@ from django.db.models import (
 )
 from django.db.models.functions import MD5, Cast, JSONArray
 
-from arena.models import Comparison, Rater, Study
+from arena.models import Comparison, Rater, Study, StudyEvent
 from judging.models import Judge, Panel
 from leaderboard.models import ComparisonIndex, Refresh, Release, Snapshot
 
@@ -77,6 +77,7 @@ def _of_studies() -> tuple[Any, ...]:
         newest(Snapshot),
         newest(ComparisonIndex, "version"),
         newest(Refresh, "error"),
+        newest(StudyEvent),  # what operators and people change in place, such as comments they remove
         # Single ratings are shown, as they are now, once rating has ended.
         Case(When(closed_at__isnull=False, then=newest(Comparison))),
         digest(*fields),

@@ -9,10 +9,11 @@ from django.conf import settings as django_settings
 from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from arena.models import Contestant, Study
+from arena.people.anonymising import anonymise
 from leaderboard.models import Snapshot
 from leaderboard.pages import kept
 from leaderboard.pages.marks import Marks
@@ -175,6 +176,22 @@ def test_what_changes_shows_at_once_also_where_another_process_changed_it(client
             assert queries(client, address) > 1, what
     assert "Renamed" in text(client.get(BOARD))
     assert "Renamed" in text(client.get("/"))
+
+
+def test_a_comment_that_its_writer_removes_is_gone_at_once(client, made):
+    """Also for a browser that knows the page; the numbers stay as they are."""
+    said = made.rate("alpha", "beta", 3, rationale="I am the one.")
+    Study.objects.update(closed_at=made.study.created_at)
+    address = f"/studies/small/comparisons/{said.pair_id}/"
+    staff = Client()
+    staff.force_login(factories.make_user(is_staff=True))
+    for reader in (client, staff):
+        before = reader.get(address)
+        assert "I am the one." in text(before)
+        reader.defaults["HTTP_IF_NONE_MATCH"] = before["ETag"]
+    anonymise(said.rater, None, keep_comments=False)
+    for reader in (client, staff):
+        assert "I am the one." not in text(reader.get(address))
 
 
 @pytest.mark.both_databases
