@@ -63,6 +63,7 @@ class Contestants:
         self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
         self._places = Places(report)
         self._wrong: set[str] = set()
+        self._had_some = bool(self._by_name)
         self.are_listed = False
         """Whether the import lists its contestants, so that completions introduce none."""
 
@@ -91,6 +92,10 @@ class Contestants:
                 continue
             if known is None:
                 new[record.name] = self._made(record)
+                if record.implied and self._had_some:
+                    self._report.note(
+                        record.place, f'adds the model "{record.name}", which the study does not have'
+                    )
             elif assign(known, self._values(record, known)):
                 changed[record.name] = known
             else:
@@ -392,9 +397,6 @@ class Completions:
         self._contestants.take(
             [ContestantRecord(name=name, implied=True, place=record.place) for name, record in named.items()]
         )
-        for name, record in named.items():
-            if not record.implied and self._contestants.find(name):
-                self._report.note(record.place, f'new model "{name}", named only by its answers')
 
     def _cells(self, records: list[CompletionRecord]) -> dict[Cell, CompletionRecord]:
         """The records that are valid and say something new, by cell."""

@@ -51,8 +51,6 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
         "Raters                     1             0",
         "Pairs                      1             0",
         "Ratings                    2             0",
-        f'Note: {tmp_path}/completions.jsonl, line 1: new model "A", named only by its answers',
-        f'Note: {tmp_path}/completions.jsonl, line 2: new model "B", named only by its answers',
         "Note: 1 answer is missing. The first is that of B to prompt p2.",
     ]
     out, _ = run("greetings", tmp_path)

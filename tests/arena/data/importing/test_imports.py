@@ -321,8 +321,12 @@ class TestErrors:
     def test_a_slug_belongs_to_one_contestant_and_completions_alone_introduce_them(self) -> None:
         report = import_records("s", [ContestantRecord(name, slug="x") for name in "AB"])
         assert reasons(report) == ['records: slug: "x" belongs to the model "A"']
-        report = import_records("s", stock(A="a"))
-        assert [note.text for note in report.notes] == ['new model "A", named only by its answers']
+        assert import_records("s", stock(A="a")).notes == []
+        named = [*stock(A="a", B="b"), completion("C", implied=True)]
+        report = import_records("s", named, dry_run=True)
+        assert [note.text for note in report.notes] == [
+            f'adds the model "{name}", which the study does not have' for name in "BC"
+        ]
 
 
 class TestReport:
