@@ -16,9 +16,10 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from arena.monitoring.logs import begin_command
-    from arena.process.environment import database_trouble, load_settings
+    from arena.process.environment import database_trouble, load_settings, require_utf8
     from arena.process.memory import spare_what_stays
 
+    require_utf8(sys.argv)
     load_settings()
     begin_command(*sys.argv[1:2])
     with database_trouble(sys.argv):

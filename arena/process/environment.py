@@ -28,6 +28,20 @@ UNUSABLE: Final = 3
 """Exit code where settings or database cannot be used; a worker of gunicorn stops with it alone."""
 
 
+MISUSED: Final = 2
+"""Exit code of a command that was not given what it takes, as argparse has it."""
+
+
+def require_utf8(arguments: Sequence[str]) -> None:
+    """Say in one sentence which argument is no text, and exit: no database and no page could hold it."""
+    for number, argument in enumerate(arguments):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            sys.stderr.write(f"Argument {number} is not UTF-8: {argument!r}. Write or rename it in UTF-8.\n")
+            sys.exit(MISUSED)
+
+
 def load_settings() -> None:
     """Load the Django settings, or say in one sentence what is wrong and exit."""
     try:

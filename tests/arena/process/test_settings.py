@@ -99,6 +99,14 @@ def unusable(reason: str) -> str:
     )
 
 
+def test_an_argument_that_is_no_text_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    environment.require_utf8(["manage.py", "rank", "Größe"])
+    with pytest.raises(SystemExit) as ended:
+        environment.require_utf8(["manage.py", "rank", os.fsdecode(b"gr\xf6sse.csv")])
+    assert ended.value.code == 2
+    assert "Argument 2 is not UTF-8" in capsys.readouterr().err
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("content", "reason"),
