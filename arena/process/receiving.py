@@ -26,7 +26,8 @@ HEAD_BYTES = 64 * 1024
 MEMORY_BYTES = 64 * 1024  # of one request; what is longer waits on the disk
 DISK_BYTES = 2 * 1024**3  # of all that have not arrived as a whole
 _PIECE_BYTES = 64 * 1024
-_LENGTH = re.compile(rb"\r\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*(?:\r|$)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length[ \t]*:[ \t]*(\d+)[ \t]*(?:\r|$)", re.IGNORECASE)
+_LONGEST_LENGTH = 18  # digits; of a longer one as many are read, as nobody sends so much
 _ASKS_FIRST = re.compile(rb"\r\nexpect[ \t]*:[ \t]*100-continue", re.IGNORECASE)
 
 
@@ -111,7 +112,8 @@ class Received(Unreader):  # type: ignore[misc]
         if end < 0:
             return 0 if self.size > HEAD_BYTES else None
         length = _LENGTH.search(self._head, 0, end + 2)
-        missing = max(0, end + 4 + int(length[1]) - self.size) if length else 0
+        told = int(length[1].lstrip(b"0")[:_LONGEST_LENGTH] or 0) if length else 0
+        missing = max(0, end + 4 + told - self.size)
         if missing:
             self._body = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - closed with the connection
         return missing

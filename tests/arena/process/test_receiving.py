@@ -16,7 +16,7 @@ from gunicorn import util
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.http import RequestParser
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.process import receiving
@@ -151,9 +151,11 @@ def test_patience_begins_anew_with_enough_bytes(monkeypatch: pytest.MonkeyPatch)
     assert deadlines == [20, 20, 50, 50, 50, 80]
 
 
-@given(st.lists(st.integers(0, 200), max_size=6), st.binary(max_size=60))
-def test_pieces_make_the_same_request(cuts: list[int], body: bytes) -> None:
-    sent = HEAD % len(body) + body
+@example([len(HEAD) + 29], b"one", 30)  # the head alone
+@given(st.lists(st.integers(0, 200), max_size=6), st.binary(max_size=60), st.sampled_from([0, 1, 30]))
+def test_pieces_make_the_same_request(cuts: list[int], body: bytes, zeros: int) -> None:
+    """However its length is written: a body that is taken for none would be the next request."""
+    sent = HEAD.replace(b"%d", b"0" * zeros + b"%d") % len(body) + body
     places = sorted({0, len(sent), *(each for each in cuts if each < len(sent))})
     received = Received()
     parser = RequestParser(Config(), (), ("127.0.0.1", 1))
