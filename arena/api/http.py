@@ -1,4 +1,4 @@
-"""Strict JSON bodies, conditional replies and HEAD for the API."""
+"""Strict JSON bodies and parameters, conditional replies and HEAD for the API."""
 
 import hashlib
 import json
@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from ninja.errors import ValidationError
 from ninja.parser import Parser
 
 Run = Callable[..., HttpResponseBase]
+View = Callable[..., Any]
 
 
 def conditional(run: Run) -> Run:
@@ -30,6 +32,36 @@ def conditional(run: Run) -> Run:
         return get_conditional_response(request, etag=etag, response=response) or response
 
     return checked
+
+
+def without_others(view: View) -> View:
+    """The view of an operation, which refuses parameters that it does not have or that are there twice.
+
+    Without them the reply would be to something that nobody asked for.
+    """
+    models = view._ninja_operation.models  # type: ignore[attr-defined]
+    known = {
+        name
+        for model in models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
+    }
+
+    @wraps(view)
+    def checked(request: HttpRequest, **values: Any) -> Any:
+        for name, given in request.GET.lists():
+            if name not in known:
+                there = f"; there are {', '.join(sorted(known))}" if known else ""
+                raise _refused(name, f"no such parameter{there}")
+            if len(given) > 1:
+                raise _refused(name, "give this parameter once")
+        return view(request, **values)
+
+    return checked
+
+
+def _refused(name: str, message: str) -> ValidationError:
+    return ValidationError([{"loc": ["query", name[:100]], "msg": message}])
 
 
 PREFIX: Final = "/api/"
@@ -60,8 +92,6 @@ class JSONParser(Parser):
         """The decoded body; raises UnreadableBodyError."""
         if request.content_type != "application/json":
             raise UnreadableBodyError("Send JSON, with Content-Type: application/json.", 415)
-        if request.GET:
-            raise UnreadableBodyError("This address takes no parameters. Put them into the body.", 422)
         try:
             return json.loads(request.body.decode(), object_pairs_hook=_without_doubles)
         except UnicodeDecodeError as error:

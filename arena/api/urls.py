@@ -14,7 +14,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from arena.api.auth import BearerAuth, OpenAuth, Scope
-from arena.api.http import JSONParser, UnreadableBodyError
+from arena.api.http import JSONParser, UnreadableBodyError, without_others
 from arena.api.reference import Reference
 from arena.api.schemas import first_wrong
 
@@ -45,6 +45,7 @@ api = API(
     parser=JSONParser(),
     urls_namespace="api-v1",
 )
+api.add_decorator(without_others)
 RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
 api.add_router("/assignments", "judging.remote.api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.comparisons", auth=RATE)

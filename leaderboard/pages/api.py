@@ -1,14 +1,13 @@
 """What the API's operations about studies share."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import wraps
 from typing import Annotated, Any, Final, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Router, Schema, Status
 from ninja.decorators import decorate_view
-from ninja.errors import HttpError, ValidationError
+from ninja.errors import HttpError
 from ninja.pagination import LimitOffsetPagination
 
 from arena.api.auth import caller_of
@@ -36,11 +35,8 @@ def reads(
 ) -> Callable[[Run], Run]:
     """A decorator that makes a function the GET of a path, without a token and with an ETag.
 
-    ``replies`` are its own by status; with ``unset`` fields without a value are sent too. A parameter that
-    the operation does not have, or that is there twice, is refused: without it the reply would be numbers
-    that nobody asked for.
+    ``replies`` are its own by status; with ``unset`` fields without a value are sent too.
     """
-    known: set[str] = set()
 
     def operation(run: Run) -> Run:
         made: Run = router.get(
@@ -49,33 +45,10 @@ def reads(
             summary=summary,
             exclude_unset=not unset,
             openapi_extra={"security": [{}]},
-        )(decorate_view(conditional)(_without_others(known, run)))
-        for model in router.path_operations[path].operations[-1].models:
-            if model.__ninja_param_source__ == "query":
-                known.update(model.__ninja_flatten_map__)
+        )(decorate_view(conditional)(run))
         return made
 
     return operation
-
-
-def _without_others(known: Collection[str], run: Run) -> Run:
-    """``run`` with none but these parameters, each once. Raises ValidationError."""
-
-    @wraps(run)
-    def checked(request: HttpRequest, **values: Any) -> Any:
-        for name, given in request.GET.lists():
-            if name not in known:
-                there = f"; there are {', '.join(sorted(known))}" if known else ""
-                raise _refused(name, f"no such parameter{there}")
-            if len(given) > 1:
-                raise _refused(name, "give this parameter once")
-        return run(request, **values)
-
-    return checked  # type: ignore[return-value]
-
-
-def _refused(name: str, message: str) -> ValidationError:
-    return ValidationError([{"loc": ["query", name[:100]], "msg": message}])
 
 
 class Pages(LimitOffsetPagination):

@@ -194,11 +194,33 @@ def test_an_unreadable_body_is_400(body: str | bytes, sentence: str, client: Cli
     assert reply.json()["detail"].startswith(sentence)
 
 
-def test_what_belongs_into_the_body_is_no_parameter(client: Client, judge: Rater) -> None:
+def test_no_operation_takes_parameters_that_it_does_not_have(client: Client) -> None:
+    read, rate = operator_token(), issue_token(make_rater(), scopes=["rate"])
+    document = client.get("/api/v1/openapi.json").json()
+    asked = [
+        (method, re.sub(r"\{[^}]*\}", "7", path.replace("{kind}", "standings")))
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if "requestBody" not in operation
+    ]
+    assert {method for method, _ in asked} == {"get", "post"}
+    for method, path in asked:
+        token = rate if path.startswith(("/api/v1/judges/", "/api/v1/assignments/")) else read
+        reply = client.generic(
+            method.upper(), f"{path}?colour=red", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (reply.status_code, reply.json()["field"]) == (422, "colour"), path
+
+
+def test_what_belongs_into_the_body_is_no_parameter(
+    client: Client, judge: Rater, assignment: Assignment
+) -> None:
     headers = {"Authorization": f"Bearer {rater_token(judge)}"}
-    reply = client.post(f"{URL}?rating=5", {}, content_type="application/json", headers=headers)
-    assert (reply.status_code, reply.json()["field"]) == (422, None)
-    assert "takes no parameters" in reply.json()["detail"]
+    body = {"assignment": str(assignment.public_id), "rating": 5}
+    reply = client.post(f"{URL}?rating=6", body, content_type="application/json", headers=headers)
+    detail = "rating: no such parameter"
+    assert (reply.status_code, reply.json()) == (422, {"detail": detail, "field": "rating"})
+    assert not Comparison.objects.exists()
 
 
 @pytest.mark.parametrize(
