@@ -36,6 +36,7 @@ from leaderboard.quality.table import (
     COLUMNS,
     FILE_COLUMNS,
     Shown,
+    beside,
     file_row,
     labelled,
     shown,
@@ -131,7 +132,7 @@ class Line:
         return shown(self.figures)
 
     @property
-    def labelled(self) -> list[tuple[str, Shown]]:
+    def labelled(self) -> dict[str, Shown]:
         return labelled(self.figures)
 
     @property
@@ -269,7 +270,6 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
     person = get_object_or_404(Rater.objects.filter(kind=Rater.Kind.PERSON), pk=pk)
     line = next((line for line in found.lines if line.rater.pk == pk), None)
     membership = person.memberships.filter(study=request.study).first()
-    everybody = shown(found.everybody)
     texts = texts_table(request.study) if _has_texts(request.study) else None
     of_texts = texts.of(person) if texts else None
     if line is None and membership is None and of_texts is None:
@@ -277,18 +277,12 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
     context = {
         "texts": texts,
         "text_line": of_texts,
-        "text_cells": [
-            (name, cell, texts.everybody.cells[name]) for name, cell in of_texts.figures.cells.items()
-        ]
-        if texts and of_texts
-        else [],
+        "text_cells": beside(of_texts.figures.cells, texts.everybody.cells) if texts and of_texts else [],
         "study": request.study,
         "rater": person,
         "membership": membership,
         "line": line,
-        "cells": [(COLUMNS[name], cell, everybody[name]) for name, cell in line.cells.items()]
-        if line
-        else [],
+        "cells": beside(line.labelled, labelled(found.everybody)) if line else [],
         "history": history(request.study, person),
         "events": request.study.events.filter(rater=person).select_related("by"),
         "error": error,

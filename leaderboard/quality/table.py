@@ -33,9 +33,14 @@ COLUMNS: Final = {
 """Headings by names in addresses."""
 
 
-def labelled(own: Figures) -> list[tuple[str, Shown]]:
-    """The cells of a row behind their headings."""
-    return [(COLUMNS[name], cell) for name, cell in shown(own).items()]
+def labelled(own: Figures) -> dict[str, Shown]:
+    """The cells of a row by their headings."""
+    return {COLUMNS[name]: cell for name, cell in shown(own).items()}
+
+
+def beside(own: dict[str, Shown], everybody: dict[str, Shown]) -> list[tuple[str, Shown, Shown]]:
+    """Each heading with a rater's cell and everybody's."""
+    return [(heading, cell, everybody[heading]) for heading, cell in own.items()]
 
 
 def shown(own: Figures) -> dict[str, Shown]:
