@@ -88,7 +88,7 @@ class AnchoredPage(ComputedPage):
         yield self.make_panel(
             "anchored",
             "People, the judge, and both",
-            f"Dots are scores by Bradley-Terry, bars {self.level:g}% intervals. Each pair counts once, "
+            f"Dots are scores by Bradley-Terry, lines {self.level:g}% intervals. Each pair counts once, "
             "however many people rated it; on the leaderboard each rating counts.",
             anchored_table(content),
             draw=lambda: intervals(order, boards(content)),

@@ -155,7 +155,7 @@ class FeaturesPage(AnswersPage):
             yield self.make_panel(
                 "correlations",
                 "Correlation of every feature",
-                f"With {content['label']}, over all answers. Bars are 95% intervals for other prompts.",
+                f"With {content['label']}, over all answers. Lines are 95% intervals for other prompts.",
                 lambda: table.correlations_table(content),
                 draw=lambda: figure.coefficients(correlated),
                 height=step(len(correlated) * 2 + 5),

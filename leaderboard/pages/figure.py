@@ -148,8 +148,8 @@ def row_offset(number: int, count: int, spread: float) -> float:
 
 
 def dashed(color: str = "--muted", **ends: Any) -> Figure:
-    """A dashed line behind the data."""
-    return {"type": "line", "layer": "below", "line": {"color": color, "width": 1, "dash": "dash"}, **ends}
+    """A dashed line between the data and the grid, which would cover it."""
+    return {"type": "line", "layer": "between", "line": {"color": color, "width": 1, "dash": "dash"}, **ends}
 
 
 def vertical_line(at: float, color: str = "--muted") -> Figure:

@@ -332,7 +332,7 @@ class RequirementsPage(TextsPage):
         yield self.make_panel(
             "models",
             "Requirements met by model",
-            "Bars are 95% intervals for other prompts of this kind.",
+            "Lines are 95% intervals for other prompts of this kind.",
             lambda: table.models_table(content),
             draw=lambda: figure.shares(content),
             height=step(len(content["contestants"]) * 1.4 + 4),

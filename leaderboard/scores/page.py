@@ -146,7 +146,7 @@ class ScoresPage(TextsPage):
         yield self.make_panel(
             "models",
             "Text scores by model",
-            "Bars are 95% intervals for other prompts of this kind.",
+            "Lines are 95% intervals for other prompts of this kind.",
             lambda: table.models_table(content, edges),
             draw=lambda: figure.means(content),
             height=step(models * 1.4 + 4),

@@ -378,7 +378,7 @@ class TrustPage(Page):
                 "confidence",
                 "Do judges know when they are right?",
                 "Right by the probability that a judge gives its own verdict, in ten parts. On the dashed "
-                "line it is right as often as it says. Bars are 95% intervals.",
+                "line it is right as often as it says. Lines across points are 95% intervals.",
                 lambda: table.reliability_table(confidence),
                 draw=lambda: figure.reliability(confidence),
                 height=25,
@@ -400,7 +400,7 @@ class TrustPage(Page):
         yield self.make_panel(
             "judges",
             "How often each judge is right",
-            f"Bars are {self.level:g}% intervals for other pairs of this kind. "
+            f"Lines are {self.level:g}% intervals for other pairs of this kind. "
             "The dashed line is chance: 50%.",
             lambda: table.judges_table(content),
             draw=lambda: figure.accuracies(self.rows),
