@@ -47,7 +47,7 @@ from leaderboard.raters.table import LONGER, Kind, RaterFigure, kinds_table, sum
 from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find_about_raters
-from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
+from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS, ties_phrase
 from leaderboard.snapshots.settings import Setting
 from leaderboard.snapshots.stored import Stored
 
@@ -114,6 +114,10 @@ class RatersPage(AboutRaters):
     @property
     def verdict(self) -> Sequence[str]:
         return verdict(self.kinds)
+
+    @property
+    def has_judges(self) -> bool:
+        return any(entry["selector"].startswith("judge:") for entry in self.snapshot.counts["raters"])
 
     @property
     def columns(self) -> list[str]:
@@ -220,8 +224,7 @@ class RatersPage(AboutRaters):
             for each in self.compared
         ]
         boards = [(label, content) for label, content in read if content]
-        ties = "every rating as given" if view.method == "ordinal" else f"ties {view.ties}"
-        method = f"{METHOD_NAMES[view.method]}, {ties}. "
+        method = f"{METHOD_NAMES[view.method]}, {ties_phrase(view.method, {'ties': view.ties})}. "
         yield from boards_panel(self, "ranks", "Leaderboards by each", boards, self.level, method)
 
     def _correlation(self) -> Iterator[Panel]:

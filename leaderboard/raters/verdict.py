@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from leaderboard.pages.wording import (
+    FEWEST_PAIRS,
     clear_side,
     enumerated,
     number_range,
@@ -100,13 +101,14 @@ def _preferences(
 
 
 def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
-    found = [(kind, kind.flips["rate"] or 0.0) for kind in kinds if kind.flips]
+    flips = [(kind, kind.flips) for kind in kinds if kind.flips]
+    found = [(kind, own["rate"] or 0.0) for kind, own in flips if own["pairs"] >= FEWEST_PAIRS]
     if found:
-        asked = [kind for kind, _ in found]
+        asked = [kind for kind, _ in flips]
         some, whose = _named(found, asked), "its" if _number(found) == 1 else "their"
         others = [kind.label for kind in kinds if kind not in asked and kind.selector != "people"]
         both, rest = "", ""
-        if others and len(asked) > 1:
+        if others and len(found) > 1:
             who = others[0] if len(others) == 1 else f"the other {number_word(len(others))}"
             both, rest = " that saw both orders", f"; {who} saw one order only"
         yield (

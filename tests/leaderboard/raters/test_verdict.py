@@ -5,13 +5,13 @@ from leaderboard.raters.verdict import of_one, verdict
 from tests.leaderboard import rater_payloads as payloads
 
 
-def kind(label, share, length=None, rate=None):
+def kind(label, share, length=None, rate=None, pairs=40):
     """A share that prefers the first, one won by longer answers, and one of verdicts that change."""
     scale = payloads.scale(
         share_first=share,
         position=payloads.position(share_first_low=share - 0.04, share_first_high=share + 0.04),
     )
-    flips = {} if rate is None else {"flips": payloads.flips(rate=rate)}
+    flips = {} if rate is None else {"flips": payloads.flips(rate=rate, pairs=pairs)}
     words = {"name": "words", "longer_wins": length}
     ends = {"longer_low": None, "longer_high": None}
     if length is not None:
@@ -34,6 +34,12 @@ def test_intervals_decide_who_prefers_what():
     )
     assert of_one(kinds[0]) == "People prefer the longer answer (60%)."
     assert of_one(kind("C", 0.5, 0.5)) == "C clearly prefers neither a place nor a length."
+
+
+def test_few_pairs_in_both_orders_say_nothing():
+    kinds = [kind("A", 0.5, rate=0.2), kind("B", 0.5, rate=0.3, pairs=29), kind("C", 0.5)]
+    assert verdict(kinds)[1:] == ["A changes its verdict in 20% of pairs when the order is swapped."]
+    assert len(verdict(kinds[1:])) == 1
 
 
 def test_many_kinds_are_counted():
