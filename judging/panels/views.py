@@ -23,7 +23,10 @@ class MembersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 class PanelForm(forms.Form):
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
-        max_length=120, required=False, help_text="Leave empty to use the name. It cannot be changed later."
+        label="Short name",
+        max_length=120,
+        required=False,
+        help_text="Leave empty to use the name. It cannot be changed later.",
     )
     rule = forms.ChoiceField(
         choices=Panel.Rule.choices,

@@ -69,15 +69,17 @@ class DataPage(Page):
 
     @property
     def finding(self) -> str:
-        """How much longer answers are than prompts."""
+        """How much longer answers are than prompts, or prompts than answers."""
         medians = {one.what: one.median for one in self.lengths if one.part == EVERYTHING}
         prompt, answer = medians.get("prompt"), medians.get("completion")
         if not prompt or not answer:
             return ""
-        medians_said = f"(median {answer:,.6g} {LENGTHS[self.measure]} against {prompt:,.6g})"
-        times = f"{answer / prompt:.2g}"
+        names = ("Answers", "prompts") if answer >= prompt else ("Prompts", "answers")
+        more, less = max(answer, prompt), min(answer, prompt)
+        times = f"{more / less:.2g}"
         about = {"1": "", "2": "twice "}.get(times, f"{times} times ")
-        return f"Answers are about {about}as long as prompts {medians_said}."
+        medians_said = f"(median {more:,.6g} {LENGTHS[self.measure]} against {less:,.6g})"
+        return f"{names[0]} are about {about}as long as {names[1]} {medians_said}."
 
     @property
     def unknown(self) -> int:

@@ -99,7 +99,7 @@ def text_contestants_table(content: Content) -> DataTable:
     lengths = (
         f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
     )
-    columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
+    columns = ("Contestant", "Kind", "Answers", "Empty", "Unknown", *lengths)
     return DataTable(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
 
 

@@ -48,10 +48,11 @@ def planned(players: Opinions, two: Sequence[str], power: float, method: Method)
     )
     measured = abs(plan.evidence.gap) if plan.evidence else 0.0
     alike = measured < SMALLEST_GAP
+    same = f"{two[0]} and {two[1]} have the same score, so no number of prompts tells them apart."
     plans = {gap: plan.at(gap).as_dict(names) for gap in sorted({*GAPS, *([] if alike else [measured])})}
     return {
         **plans[GAPS[0] if alike else measured],
-        **({"sentence": f"{two[0]} and {two[1]} have the same score."} if alike else {}),
+        **({"sentence": same} if alike else {}),
         "gaps": [
             {"gap": own["gap"], "measured": gap == measured, "needs": own["needs"]}
             for gap, own in plans.items()

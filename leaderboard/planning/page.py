@@ -104,7 +104,8 @@ class PlanPage(ComputedPage):
         yield self.make_panel(
             "needs",
             "Other gaps, more raters",
-            f"A {plan['level']:g}% interval then shows the gap with a chance of {plan['power']:g}%.",
+            f"With so many more prompts, a {plan['level']:g}% interval shows the gap with a chance of "
+            f"{plan['power']:g}%.",
             needs_table(plan),
         )
 

@@ -263,14 +263,14 @@ class Plan:
             first, second = names[self.evidence.first], names[self.evidence.second]
             goal = f"tell {first} from {second} ({aim.gap:.3g} points apart)"
         if self.evidence is not None and not need.more:
-            return f"The {need.prompts} prompts so far are enough to {goal}."
+            return f"The {need.prompts:,} prompts so far are enough to {goal}."
         sure = f"A {aim.level:g}% interval then shows the gap with a chance of {aim.power:g}%."
         raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
         more = "more " if self.evidence is not None else ""
-        total = f", {need.prompts} in all," if self.evidence is not None else ""
+        total = f", {need.prompts:,} in all," if self.evidence is not None else ""
         bound = "at most about" if self.variance.within is None else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
-        needed = f"{bound} {need.more} {more}{prompts}{total} with {raters} for every pair"
+        needed = f"{bound} {need.more:,} {more}{prompts}{total} with {raters} for every pair"
         return f"You need {needed} to {goal}. {sure}"
 
     def warnings(self) -> tuple[str, ...]:

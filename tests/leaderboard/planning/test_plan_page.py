@@ -135,5 +135,5 @@ def test_two_rated_alike_and_one_without_a_comparison(client, made):
     client.get("/studies/even/plan/")
     assert computing.compute_next(even.study.pk)
     page = client.get("/studies/even/plan/")
-    assert "A and B have the same score." in words(page)
+    assert "A and B have the same score, so no number of prompts tells them apart." in words(page)
     assert len(page.context["page"].found["gaps"]) == 5

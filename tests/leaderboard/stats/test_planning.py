@@ -215,7 +215,7 @@ class TestPlan:
         plan = plan_from_assumptions(30, ties=0, prompt_sd=0)
         assert plan.need.prompts == plan.need.more == 1061
         assert [need.prompts for need in plan.needs] == [1061, 531, 354, 213]
-        assert "1061 prompts with 1 rater for every pair to see a gap of 30 points" in plan.sentence()
+        assert "1,061 prompts with 1 rater for every pair to see a gap of 30 points" in plan.sentence()
         plan = plan_from_assumptions(30)
         assert [need.prompts for need in plan.needs] == [847, 501, 385, 293]
         assert plan.variance.between / plan.aim.variance == pytest.approx(153.3, abs=0.1)
