@@ -92,14 +92,14 @@ def text_contestants_table(content: Content) -> DataTable:
             row["contestant"] + (" (retired)" if row["retired"] else ""),
             "people" if row["kind"] == "people" else "model",
             *(row[name] for name in ("completions", "empty", "unknown")),
-            *(_rounded(row[f"{measure}_{name}"]) for measure in LENGTHS for name in ("mean", "sd")),
+            *(_in_tenths(row[f"{measure}_{name}"]) for measure in LENGTHS for name in ("mean", "sd")),
         )
         for row in content["contestants"]
     )
     lengths = (
         f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
     )
-    columns = ("Contestant", "Kind", "Answers", "Empty", "Unknown", *lengths)
+    columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
     return DataTable(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
 
 
@@ -137,6 +137,10 @@ def unscored_table(content: Content) -> DataTable:
         "Identical texts",
     )
     return DataTable("Pairs not rated", columns, tuple(rows))
+
+
+def _in_tenths(value: float | None) -> Cell:
+    return None if value is None else round(value, 1)
 
 
 def _rounded(value: float | None) -> Cell:

@@ -108,7 +108,7 @@ class Driver:
             f"{100 * self.apart[key]:+.0f}".replace("-", "−") for key in ("value", "low", "high")
         )
         apart = f"{value} percentage points ({level:g}% interval {low} to {high})"
-        return f"{first} wins {one} of the points {where}: {apart}."
+        return f"{first} has a win share of {one} {where}: {apart}."
 
 
 def drivers(content: Content) -> list[Driver]:

@@ -180,7 +180,8 @@ def result(first: str, second: str, own: Mapping[str, Any], ends: Ends = (None, 
     share = (own["wins"] + own["ties"] / 2) / own["games"]
     low, high = (None if end is None else f"{100 * end:.0f}" for end in ends)
     interval = f" ({low}–{high}%)" if low and high else ""
-    return f"{first} wins {share:.0%} of {counted(own['games'], 'rating')} against {second}{interval}."
+    counts = counted(own["games"], "rating")
+    return f"{first} has a win share of {share:.0%}{interval} against {second} in {counts}."
 
 
 def _signed(points: float) -> str:

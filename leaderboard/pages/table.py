@@ -58,15 +58,17 @@ NUMBERS: Final = (int, float)
 _END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
 _READ: Final = {
     "bradley-terry rating": "Bradley-Terry score",
+    "completions": "answers",
     "contestant": "model",
     "elo rating": "Elo score",
     "comparisons": "ratings",
     "comparisons (n)": "ratings (n)",
     "games": "ratings",
     "other games": "other ratings",
+    "rank (ub)": "best possible rank",
     "rating": "score",
     "unscored": "not rated",
-    "win rate": "points won",
+    "win rate": "win share",
 }
 """Names of columns that pages write in the words of readers; files keep theirs."""
 

@@ -93,8 +93,8 @@ def win_rate_map(rates: Matrix, games: Matrix) -> Figure:
     return _matrix_figure(
         rates,
         games,
-        "win share %{z:.2f} in %{customdata} ratings",
-        ":.2f",
+        "win share %{z:.0%} in %{customdata} ratings",
+        ":.0%",
         zmin=0,
         zmid=0.5,
         zmax=1,

@@ -204,7 +204,8 @@ class TrustPage(Page):
     @property
     def filters(self) -> str:
         """What the switches are set to, in words."""
-        return f"{self.part or 'All'}, {self.setting_words}"
+        words = self.setting_words.removesuffix("default").removesuffix(", ")
+        return ", ".join(filter(None, (self.part or "all pairs", words)))
 
     @property
     def method_words(self) -> str:

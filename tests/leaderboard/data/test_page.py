@@ -88,7 +88,7 @@ def test_lengths_coverage_and_unscored_replies_by_hand(made, client):
     assert found[HOSTILE, "Demonstrations"]["n"] == "1"
     assert ("Subset easy", "Prompts") in found
     found = {row["Contestant"]: row for row in rows_of(client, "contestants")}
-    assert [found[name]["Mean words"] for name in ("alpha", "beta", "people")] == ["4", "1", "2"]
+    assert [found[name]["Mean words"] for name in ("alpha", "beta", "people")] == ["4.0", "1.0", "2.0"]
     assert [found[name]["Kind"] for name in ("alpha", "people")] == ["model", "people"]
     people, judge = rows_of(client, "coverage")
     assert list(people.values())[:1] == ["People"]

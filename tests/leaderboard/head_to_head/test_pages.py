@@ -53,12 +53,12 @@ def computed(client, made, **place):
 def test_the_page_says_who_is_better_and_by_how_much(client, made):
     counts = "Wins of alpha 10 Ties (each counts half) 1 Wins of beta 1"
     at_once = words(client.get(address(made)))
-    assert "alpha wins 88% of 12 ratings against beta." in at_once
+    assert "alpha has a win share of 88% against beta in 12 ratings." in at_once
     assert counts in at_once
     assert "Wins of" not in words(client.get(address(made, query="?band=2-7"))), "no snapshot counted those"
     page = computed(client, made)
     said = words(page)
-    assert "alpha wins 88% of 12 ratings against beta (" in said
+    assert "alpha has a win share of 88% (" in said
     assert "alpha is better than beta" in said
     assert counts in said
     assert f"{PROMPTS} prompts" in said

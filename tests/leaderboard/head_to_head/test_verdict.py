@@ -93,5 +93,5 @@ def test_what_moves_the_result_is_said_with_its_interval():
         "apart": {"value": 0.25, "low": 0.1, "high": 0.4},
     }
     assert Driver("category", "coding", "all others", split).sentence("A", 95.0) == (
-        "A wins 80% of the points in coding, 55% elsewhere: +25 percentage points (95% interval +10 to +40)."
+        "A has a win share of 80% in coding, 55% elsewhere: +25 percentage points (95% interval +10 to +40)."
     )
