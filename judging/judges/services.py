@@ -1,9 +1,11 @@
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
@@ -58,6 +60,16 @@ SETTINGS: Final = [
 ]
 
 
+@contextmanager
+def storing() -> Iterator[None]:
+    """A transaction that saves what has to be one of its kind. Raises JudgeError if another just did."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise JudgeError("Somebody saved the same at this moment. Look whether it is there.") from error
+
+
 def store_with_rater(owner: Judge | Panel) -> None:
     """Save a judge or panel and its rater; raises JudgeError for what the models' own checks find."""
     rater = owner.rater
@@ -99,7 +111,7 @@ def drop_unused(endpoint: Endpoint) -> None:
     Endpoint.objects.filter(pk=endpoint.pk, judges=None, authors=None).delete()
 
 
-@transaction.atomic
+@storing()
 def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) -> Judge:
     """Store a new judge, all set but for its rater; raises JudgeError."""
     check(judge)
@@ -114,7 +126,7 @@ def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) 
     return judge
 
 
-@transaction.atomic
+@storing()
 def configure_judge(judge: Judge, name: str, wanted: Judge, by: Visitor | None = None) -> Judge:
     """Give a judge the settings of ``wanted``; raises JudgeError. Once it has replied, IDENTITY is fixed."""
     check(wanted)

@@ -10,7 +10,7 @@ from django.db import transaction
 from arena.models import Comparison, Rater, Study
 from arena.rating import scales
 from arena.rating.pair_recorder import write_comparisons
-from judging.judges.services import JudgeError, store_with_rater
+from judging.judges.services import JudgeError, store_with_rater, storing
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
 
@@ -77,7 +77,7 @@ class _MemberRating:
     expected: float | None
 
 
-@transaction.atomic
+@storing()
 def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> Panel:
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
@@ -87,7 +87,7 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
     return _stored(panel, chosen)
 
 
-@transaction.atomic
+@storing()
 def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge], *, active: bool) -> Panel:
     """Change a panel. Members and rule are fixed once it has given a verdict; raises JudgeError."""
     chosen = _checked(members)

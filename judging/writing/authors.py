@@ -1,7 +1,6 @@
 """Contestants as models that can be asked: where, and how their answers are sampled."""
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
@@ -9,13 +8,13 @@ from arena.models import Contestant, Study
 from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug
-from judging.judges.services import MOST_TOKENS, RESERVED, JudgeError, drop_unused, store_endpoint
+from judging.judges.services import MOST_TOKENS, RESERVED, JudgeError, drop_unused, store_endpoint, storing
 from judging.models import Author
 
 SAMPLING = ("temperature", "max_tokens", "options")
 
 
-@transaction.atomic
+@storing()
 def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None = None) -> Author:
     """Have the contestant of this name, which is made if there is none, asked as ``wanted`` says.
 

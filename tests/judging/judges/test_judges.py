@@ -10,6 +10,7 @@ from arena.models import Comparison, Rater
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, storable
 from judging.endpoints.simulated import Simulation
+from judging.judges import services
 from judging.judges.services import OF_ENDPOINT, SETTINGS, JudgeError, configure_judge
 from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import start_run
@@ -66,6 +67,16 @@ def test_what_cannot_be_is_refused_with_a_sentence(overrides: dict[str, Any], se
     with pytest.raises(JudgeError, match=sentence):
         make_judge(**overrides)
     assert not Rater.objects.exists()
+
+
+@pytest.mark.django_db
+def test_of_two_who_save_the_same_at_once_one_reads_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_judge(slug="gpt")
+    monkeypatch.setattr(services, "known_endpoint", lambda wanted: None)  # not committed yet
+    monkeypatch.setattr(Endpoint, "full_clean", lambda endpoint: None)
+    with pytest.raises(JudgeError, match="saved the same"):
+        make_judge(slug="gpt-2")
+    assert Judge.objects.count() == Endpoint.objects.count() == 1
 
 
 def test_judges_that_replied_stay_the_same(arena: Any, model: ChatServer, drain: Callable[[], None]) -> None:
