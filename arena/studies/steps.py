@@ -101,6 +101,8 @@ def _people(study: Study) -> Finding:
     links = sum(not why_not(link) for link in study.invitations.all())
     sign_up_open = study.sign_up_open and not study.is_closed
     if not (people or links or sign_up_open):
+        if study.is_closed:
+            return "optional", "Nobody joined."
         return "open", "Nobody can join yet. Create an invitation link."
     said = [
         f"{people:,} {pluralize(people, 'person,people')}" if people else "",

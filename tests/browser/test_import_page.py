@@ -143,7 +143,7 @@ def test_columns_of_a_foreign_table(
     page.goto(address)
     page.get_by_label("Files").set_input_files(votes)
     check(page)
-    assert "We could not match the columns gauche, droite and gagnant. Say what they are:" in page.inner_text(
+    assert "Nothing matches the columns gauche, droite and gagnant. Say what they are:" in page.inner_text(
         "main"
     )
     chosen = page.get_by_label("A row is")

@@ -468,7 +468,7 @@ def test_a_closed_study_without_ratings_waits_for_none(silent: OpenStudy) -> Non
     services.refresh(silent.study)
     Study.objects.filter(pk=silent.study.pk).update(closed_at=NOW)
     text = Client().get(silent.study.get_absolute_url()).content.decode()
-    assert "No ratings to show yet" in text
+    assert "It is closed, and no rating counts." in text
     assert "appears here" not in text
 
 

@@ -110,7 +110,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if read.mark != snapshot.data or about_texts is None:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
     if not len(read) and not about_texts:
-        raise BundleError(f'Nobody has rated in the study "{study.slug}" yet.')
+        raise BundleError("Nobody has rated in this study yet.")
     sizes = texts(study)
     inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
     writer = Writer(file)

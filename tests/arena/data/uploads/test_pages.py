@@ -221,7 +221,7 @@ class TestFormat:
         assert "Checking the files" in html_of(self.choose(admin_client, address, file0__format_name="csv"))
         jobs.check(ImportJob.objects.get().pk)
         html = html_of(admin_client.get(address))
-        assert "We do not know this file. Check what each column is:" in html
+        assert "This file is of no known kind. Check what each column is:" in html
 
     def test_columns_of_a_foreign_table(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, FOREIGN)
