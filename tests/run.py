@@ -36,8 +36,6 @@ LINTERS = {
     "ruff format": ["ruff", "format", "--check", "."],
     "mypy": ["mypy"],
     "import-linter": ["lint-imports", "--no-logo"],
-    "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run", "-v1"],
-    "benchmarks load": ["pytest", "--collect-only", "-q", "tests/benchmarks", "tests/simulations"],
 }
 NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -149,6 +150,10 @@ def test_rows_stay_in_one_study() -> None:
     refused(lambda: make.make_comparison(study=other), "study of its pair")
     comparison = make.make_comparison()
     refused(lambda: Comparison.objects.filter(pk=comparison.pk).update(study=other), "study of its pair")
+
+
+def test_migrations_make_what_the_models_say() -> None:
+    call_command("makemigrations", check_changes=True, dry_run=True)
 
 
 def test_the_triggers_are_put_back_after_a_migration() -> None:
