@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -107,11 +108,17 @@ def operator(
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
 
 
-def _while_it_exists(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any) -> HttpResponseBase:
-    """The reply of a view that locks the study; 404 if somebody deleted it since it was looked up."""
+def _while_it_exists(
+    view: Callable[..., HttpResponseBase], request: OperatorRequest | MemberRequest, *args: Any, **kwargs: Any
+) -> HttpResponseBase:
+    """The reply of a view about a study; 404 if somebody deleted it since it was looked up."""
     try:
-        return view(*args, **kwargs)
+        return view(request, *args, **kwargs)
     except Study.DoesNotExist as error:
+        raise Http404 from error
+    except IntegrityError as error:  # a row that refers to the study
+        if Study.objects.filter(pk=request.study.pk).exists():
+            raise
         raise Http404 from error
 
 

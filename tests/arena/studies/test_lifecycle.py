@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
@@ -80,4 +81,20 @@ def test_a_study_that_is_deleted_while_somebody_decides_is_not_found(
 
     decide = lifecycle.decide
     monkeypatch.setattr(lifecycle, "decide", too_late)
+    assert client.post(address, sent).status_code == 404
+
+
+def test_a_row_that_refers_to_a_deleted_study_is_no_server_error(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(make.make_user(is_staff=True))
+    address, sent = reverse("operate-state", args=[study.slug]), {"kind": "paused"}
+
+    def refused(*args: Any) -> bool:
+        raise IntegrityError
+
+    monkeypatch.setattr(lifecycle, "decide", refused)
+    with pytest.raises(IntegrityError):
+        client.post(address, sent)
+    monkeypatch.setattr(lifecycle, "decide", lambda *args: study.delete() and refused())
     assert client.post(address, sent).status_code == 404
