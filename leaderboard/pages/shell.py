@@ -27,6 +27,7 @@ from leaderboard.pages.marks import Beyond, Mark, marks_with
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
+from leaderboard.snapshots.presentation import METHOD_NAMES
 from leaderboard.snapshots.settings import UnknownSettingError
 
 
@@ -133,7 +134,8 @@ def _page(read: Reader) -> View:
 
 def _choices(error: UnknownSettingError, snapshot: Snapshot, path: str) -> list[tuple[str, str]]:
     """Labels and addresses of what a switch has; empty where each value would need others beside it."""
-    labels = {choice["selector"]: choice["label"] for choice in snapshot.counts["raters"]}
+    raters = {choice["selector"]: choice["label"] for choice in snapshot.counts["raters"]}
+    labels = METHOD_NAMES | raters
     linked = error.name in ("raters", "category", "criterion", "method", "ties")
     known = error.known if linked else ()
     return [(labels.get(value, value), f"{path}?{urlencode({error.name: value})}") for value in known]

@@ -67,7 +67,9 @@ _READ: Final = {
     "other games": "other ratings",
     "rank (ub)": "best possible rank",
     "rating": "score",
+    "rating change": "score change",
     "unscored": "not rated",
+    "votes": "ratings",
     "win rate": "win share",
 }
 """Names of columns that pages write in the words of readers; files keep theirs."""
@@ -121,7 +123,7 @@ class Arranged:
     @property
     def name(self) -> str:
         name = self.table.columns[self.name_place]
-        return _read(name) if name == "Contestant" else name
+        return _read(name) if name in ("Contestant", "Votes") else name
 
     @cached_property
     def columns(self) -> list[tuple[str, list[Column]]]:

@@ -73,14 +73,15 @@ class ChangesPage(Page):
         found, said = self.found, []
         for kind, who in (("people", "people"), ("judge", "judges")):
             after, before = (comparisons(each.snapshot, kind) for each in (found.later, found.earlier))
-            said.append(f"Ratings by {who}: {after:,} ({after - before:+,}).".replace("-", "−"))
+            change = f"{after - before:+,}".replace("-", "−") if after != before else "unchanged"
+            said.append(f"Ratings by {who}: {after:,} ({change}).")
         for what in ("added", "removed"):
             names = [each.contestant for each in found.contestants if each.what == what]
             if names:
                 said.append(f"Models {what}: {', '.join(names)}.")
         if found.boards:
             moved = sum(bool(each.up) for each in found.contestants)
-            said.append(f"Models with another rank: {moved}.")
+            said.append(f"Models with another rank: {moved or 'none'}.")
         else:
             said.append("No raters have a leaderboard in both releases, so ranks cannot be compared.")
         said.append("The method changed." if self.methodology_changed else "The method is the same.")

@@ -199,17 +199,20 @@ class TrustPage(Page):
 
     @property
     def setting_words(self) -> str:
-        return ", ".join([*self._gold_words, self.method_words])
+        return ", ".join([*self._gold_words, *self._method_changes])
 
     @property
     def filters(self) -> str:
         """What the switches are set to, in words."""
-        words = self.setting_words.removesuffix("default").removesuffix(", ")
-        return ", ".join(filter(None, (self.part or "all pairs", words)))
+        return ", ".join(filter(None, (self.part or "all pairs", self.setting_words)))
 
     @property
     def method_words(self) -> str:
         """What *Settings* are set to, in words."""
+        return ", ".join(self._method_changes) or "default"
+
+    @property
+    def _method_changes(self) -> list[str]:
         words = [
             f"{options[getattr(self.setting, name)].lower()} ({label.lower()})"
             for name, (label, _, options) in _SWITCHES.items()
@@ -219,7 +222,7 @@ class TrustPage(Page):
             words.append(f"base {judges_of(self.snapshot.counts)[self.setting.base]}")
         if self.setting.level != TrustSetting.level:
             words.append(f"{self.setting.level}% intervals")
-        return ", ".join(words) or "default"
+        return words
 
     @property
     def _gold_words(self) -> list[str]:

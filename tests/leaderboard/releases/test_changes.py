@@ -83,9 +83,9 @@ def test_page_file_and_api_say_the_same(client):
     page = client.get("/studies/made/releases/2/changes/1/")
     assert page.context["page"].sentences == [
         "Ratings by people: 8 (+2).",
-        "Ratings by judges: 4 (+0).",
+        "Ratings by judges: 4 (unchanged).",
         "Models added: =New.",
-        "Models with another rank: 0.",
+        "Models with another rank: none.",
         "The method is the same.",
     ]
     answer = client.get("/studies/made/releases/2/changes/1/tables/contestants.csv").content.decode(
