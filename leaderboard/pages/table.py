@@ -91,7 +91,7 @@ def _read(label: str) -> str:
 class Column:
     """``has_ends``: the next two columns are the ends of its interval and belong into its cells.
 
-    ``decimals``: how many its numbers below 10 need to line up, one or two.
+    ``decimals``: how many its numbers below 10 need to line up, one or two; one for percentages.
     """
 
     place: int
@@ -147,9 +147,9 @@ class Arranged:
         for place, cells in enumerate(self.table.by_column):
             is_end = place in lows or place - 1 in lows
             if place > name and not is_end and (not cells or any(cell not in (None, "") for cell in cells)):
-                yield Column(
-                    place, _read(labels[place]), holds_numbers(cells), decimals(cells), place + 1 in lows
-                )
+                label = labels[place]
+                places = 1 if label.endswith("%") else decimals(cells)
+                yield Column(place, _read(label), holds_numbers(cells), places, place + 1 in lows)
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:

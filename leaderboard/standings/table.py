@@ -495,7 +495,7 @@ def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
 
     columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
     return DataTable(
-        f"Win rates with {level:g}% intervals",
+        f"Win shares with {level:g}% intervals",
         ("Contestant", *columns),
         tuple(
             (name, *(cell for pair in zip(own, played, strict=True) for cell in cells(*pair)))
