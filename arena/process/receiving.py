@@ -17,6 +17,7 @@ from typing import IO, Any
 from gunicorn.http import RequestParser
 from gunicorn.http.unreader import Unreader
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
+from structlog.contextvars import clear_contextvars
 
 PATIENCE_SECONDS = 20  # for each LEAST_BYTES of a request, and for a reader to take a piece of the reply
 LEAST_BYTES = 20_000
@@ -136,6 +137,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         except (OSError, EOFError):
             conn.close()
             return False
+        clear_contextvars()  # a line about what gunicorn refuses has no id, not that of the request before
         return super().handle(conn)
 
     def finish_request(self, conn: Any, done: "Future[Any]") -> None:

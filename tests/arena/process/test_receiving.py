@@ -19,6 +19,7 @@ from gunicorn.http import RequestParser
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arena.monitoring.logs import begin_request, current_request
 from arena.process import receiving
 from arena.process.receiving import PatientWorker, Received
 
@@ -40,6 +41,7 @@ def read(client: socket.socket, said: bytes) -> None:
 
 
 def answer(environ: dict[str, Any], start: Callable[..., object]) -> list[bytes]:
+    begin_request("")
     said = said_of(environ["wsgi.input"].read())
     start("200 OK", [("Content-Length", str(len(said)))])
     return [said]
@@ -104,6 +106,19 @@ def test_two_requests_at_once_are_both_answered(connect: Connect) -> None:
     read(client, said_of(b"one"))
     client.sendall(b"o")
     read(client, said_of(b"two"))
+
+
+def test_a_refused_request_has_no_id_of_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, connect: Connect
+) -> None:
+    ids: list[object] = []
+    monkeypatch.setattr(PatientWorker, "handle_error", lambda *_: ids.append(current_request()))
+    client = connect()
+    client.sendall(HEAD % 0)
+    read(client, said_of(b""))
+    client.sendall(b"no request\r\n\r\n")
+    assert client.recv(1000) == b""
+    assert ids == [""]
 
 
 def test_who_asks_first_is_told_to_go_on(connect: Connect) -> None:
