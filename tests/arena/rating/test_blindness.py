@@ -334,7 +334,8 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
             sent = {"assignment": shown["assignment"], "rater": str(rater.user_id)}
             client.post(f"{rate}skip/", sent, headers=JSON)
             shown = client.get(rate, headers=JSON).json()
-        assert own["0"] and own["1"]
+        assert own["0"]
+        assert own["1"]
         first += own
     low, high = binom.ppf([1e-6, 1 - 1e-6], prompts * raters, 0.5)
     assert low <= first["0"] <= high
