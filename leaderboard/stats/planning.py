@@ -8,6 +8,7 @@ level and power.
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -282,6 +283,11 @@ class Plan:
             )
         if self.variance.within is None:
             found.append("No two raters rated the same pair, so nothing shows what more raters would save.")
+        if any(later.more > fewer.more for fewer, later in pairwise(self.needs)):
+            found.append(
+                "More raters can need more prompts here: every rating counts the same, so new prompts with "
+                "many raters outweigh the prompts so far."
+            )
         if self.need.prompts < FEW_PROMPTS:
             found.append(f"With fewer than {FEW_PROMPTS} prompts, intervals tend to be too narrow.")
         return tuple(found)

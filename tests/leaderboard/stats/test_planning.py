@@ -12,6 +12,9 @@ from statsmodels.stats.power import normal_sample_size_one_tail
 from leaderboard.stats import StatsError, bradley_terry
 from leaderboard.stats.planning import (
     Aim,
+    Evidence,
+    PromptVariance,
+    _plan,
     assumed_variance,
     measured,
     plan_from_assumptions,
@@ -294,6 +297,16 @@ class TestPlan:
         assert plan.need.prompts == plan_from_data(make_study(50, raters=1), gap=20).need.prompts
         assert len(plan.needs) == 1
         assert any("No two raters rated the same pair" in warning for warning in plan.warnings())
+
+    def test_more_raters_that_need_more_prompts_are_explained(self):
+        # 20 prompts of one rater, with a variance of 1000 each, of which 1 is the raters'; 1001/25 is wanted.
+        aim = Aim(gap=math.sqrt(1001 / 25 / Aim(1.0).variance))
+        parts = PromptVariance(between=1000.0, within=1.0)
+        found = _plan(aim, 1, parts, Evidence(0, 1, aim.gap, parts, prompts=20, raters=1.0))
+        # (20 * 1001 + n r^2 (1000 + 1 / r)) / (20 + n r)^2 is 40.2 with 8 prompts of 2 raters and 38.8
+        # with 9, 40.8 with 12 of 3 and 39.4 with 13, 40.4 with 17 of 5 and 38.9 with 18.
+        assert [need.more for need in found.needs] == [5, 9, 13, 18]
+        assert "More raters can need more prompts here" in " ".join(found.warnings())
 
     def test_few_prompts_are_warned_about(self):
         assert plan_from_data(make_study(40), gap=20).warnings() == ()

@@ -116,7 +116,7 @@ class TestAssumptions:
     def test_the_answer_by_hand(self):
         # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
         assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
-            "You need about 1061 prompts with 1 rater for every pair to see a gap of 30 points"
+            "You need about 1,061 prompts with 1 rater for every pair to see a gap of 30 points"
         )
         options = ("--gap", "30", "--prompt-sd", "0")
         assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
