@@ -66,7 +66,7 @@ def test_numbers_are_those_of_the_texts(page: Page, live_server, made, problems)
     completions = row(page, "lengths", "All prompts", "Answers")
     assert completions[2:] == ["4", "0", "4", "1.6", "2", "3.5", "4", "4.5", "6"]
     assert row(page, "lengths", HOSTILE, "Answers")[4] == "5"
-    assert row(page, "contestants", "Heron 70B")[2:6] == ["2", "0", "0", "3"]
+    assert row(page, "contestants", "Heron 70B")[2:6] == ["2", "0", "0", "3.0"]
     assert row(page, "coverage", "People")[1:] == ["4", "0", "0", "2"]
     assert row(page, "unscored", "STRICT")[1:] == ["2", "2", "100", "2", "0"]
     assert problems == []
