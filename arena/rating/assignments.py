@@ -123,24 +123,25 @@ def _offer(study: Study, rater: Rater, now: datetime, history: History, *, waits
     return None
 
 
+_TO_RATE: Final = """
+    SELECT study.* FROM arena_study study JOIN arena_rater rater ON rater.id = %s
+    WHERE study.id = %s AND rater.anonymised_at IS NULL"""
 # FOR SHARE: raters do not wait for each other, but for those who change the study, and those for raters.
 # Django cannot say it. Two tabs of one rater take turns.
-_LOCKED: Final = """
-    SELECT study.* FROM arena_study study JOIN arena_rater rater ON rater.id = %s WHERE study.id = %s
-    FOR SHARE OF study FOR NO KEY UPDATE OF rater"""
+_LOCK: Final = " FOR SHARE OF study FOR NO KEY UPDATE OF rater"
 
 
 def lock_to_rate(study: Study, rater: Rater) -> Study:
     """The study as it is now. Until the transaction ends nobody changes it, or claims for this rater.
 
     That no pair gets more than the wanted ratings is held by the lock on its row (``offer_pair``). To be
-    taken before any other lock. Raises Study.DoesNotExist if it was deleted meanwhile.
+    taken before any other lock. Raises Study.DoesNotExist if it was deleted meanwhile, or the rater's details
+    removed: a comment written after that would stay.
     """
-    if connection.vendor == "postgresql":
-        for locked in Study.objects.raw(_LOCKED, [rater.pk, study.pk]):
-            return locked
-        raise Study.DoesNotExist
-    return Study.objects.get(pk=study.pk)  # SQLite has one writer at a time
+    lock = _LOCK if connection.vendor == "postgresql" else ""  # SQLite has one writer at a time
+    for locked in Study.objects.raw(_TO_RATE + lock, [rater.pk, study.pk]):
+        return locked
+    raise Study.DoesNotExist
 
 
 def lock_open(study: Study, rater: Rater) -> Study:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Study
 from arena.models import StudyEvent as Event
 from arena.people import joining
+from arena.people.anonymising import anonymise
 from arena.rating import assignments, recording
 from arena.rating.opinions import NotAllowedError, Rating
 from arena.rating.recording import AlreadyAnsweredError
@@ -232,6 +233,15 @@ def test_raters_of_a_study_that_is_deleted_hear_that_there_is_none() -> None:
     assert set(found) <= {302, 404}
     with pytest.raises(Study.DoesNotExist), transaction.atomic():
         assignments.lock_to_rate(study, Rater.objects.all()[0])
+
+
+def test_who_removed_their_details_writes_nothing_more() -> None:
+    study = make.make_small_study()
+    rater = make.make_member(study)
+    assignments.claim(study, rater)
+    anonymise(Rater.objects.get(pk=rater.pk), rater.user, keep_comments=False)
+    with pytest.raises(Study.DoesNotExist), transaction.atomic():
+        assignments.lock_to_rate(study, rater)
 
 
 def test_of_two_who_save_the_same_page_at_once_the_second_hears_of_the_first() -> None:
