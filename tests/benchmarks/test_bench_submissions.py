@@ -1,5 +1,8 @@
 """Speed of submitting comparisons to the API in batches, beside a bare bulk_create; run by ``make bench``."""
 
+import os
+import subprocess
+import sys
 from statistics import median
 from time import perf_counter, process_time
 
@@ -10,6 +13,7 @@ from django.test import Client
 from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison, Pair
 from tests import factories
+from tests.services.servers import postgresql
 
 COMPARISONS = 1500
 
@@ -74,3 +78,9 @@ def test_batches_of_comparisons(size):
         f"{1000 * spent / len(stored):.2f} ms of processor time each; a bare bulk_create "
         f"{len(stored) / sum(bare):.0f}/s"
     )
+
+
+def test_the_same_on_postgresql():
+    command = [sys.executable, "-m", "pytest", "-q", "-s", __file__, "-k", "test_batches_of_comparisons"]
+    with postgresql() as database:
+        subprocess.run(command, env=os.environ | {"DATABASE_URL": database}, check=True)
