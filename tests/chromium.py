@@ -8,6 +8,8 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 
 _UNWANTED = ("gpu", "quic", "background-networking", "component-update", "sync")
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _UNWANTED)]
+WITHOUT_OPTIMISING = "--js-flags=--single-threaded,--no-opt,--no-maglev"
+"""For tests, whose scripts have ended before it pays: it takes a tenth of the processor. Not for timings."""
 
 
 def find_chromium() -> str | None:

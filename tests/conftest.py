@@ -18,7 +18,7 @@ from hypothesis.internal.conjecture import providers
 
 from arena.process.memory import spare_what_stays
 from tests import emptying, migrated
-from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
+from tests.chromium import CHROMIUM_ARGUMENTS, WITHOUT_OPTIMISING, find_chromium
 
 # How long an example takes depends on what else the machine does. A property has the same examples in every
 # run, so that a change fails for what it changed; --hypothesis-profile=random looks for others. Without
@@ -170,7 +170,8 @@ def browser() -> Iterator[Any]:
     # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
+        arguments = [*CHROMIUM_ARGUMENTS, WITHOUT_OPTIMISING]
+        chromium = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield chromium
         chromium.close()
 
