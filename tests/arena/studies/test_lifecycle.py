@@ -1,5 +1,6 @@
 """Pausing, closing and their opposites: once each, on record, and announced where figures rest on it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -69,32 +70,34 @@ def test_what_is_possible_follows_from_the_state(study: Study) -> None:
     assert lifecycle.possible(study) == [Kind.REOPENED]
 
 
-def test_a_study_that_is_deleted_while_somebody_decides_is_not_found(
-    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def pause(study: Study, client: Client) -> Callable[[], int]:
+    """Has an operator pause the study; the status of the reply."""
     client.force_login(make.make_user(is_staff=True))
-    address, sent = reverse("operate-state", args=[study.slug]), {"kind": "paused"}
+    address = reverse("operate-state", args=[study.slug])
+    return lambda: client.post(address, {"kind": "paused"}).status_code
 
+
+def test_a_study_that_is_deleted_while_somebody_decides_is_not_found(
+    study: Study, pause: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def too_late(*args: Any) -> bool:
         study.delete()
         return decide(*args)
 
     decide = lifecycle.decide
     monkeypatch.setattr(lifecycle, "decide", too_late)
-    assert client.post(address, sent).status_code == 404
+    assert pause() == 404
 
 
 def test_a_row_that_refers_to_a_deleted_study_is_no_server_error(
-    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+    study: Study, pause: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client.force_login(make.make_user(is_staff=True))
-    address, sent = reverse("operate-state", args=[study.slug]), {"kind": "paused"}
-
     def refused(*args: Any) -> bool:
         raise IntegrityError
 
     monkeypatch.setattr(lifecycle, "decide", refused)
     with pytest.raises(IntegrityError):
-        client.post(address, sent)
+        pause()
     monkeypatch.setattr(lifecycle, "decide", lambda *args: study.delete() and refused())
-    assert client.post(address, sent).status_code == 404
+    assert pause() == 404
