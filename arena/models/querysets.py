@@ -144,6 +144,14 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         """The raters imported with the study, and those who rate here."""
         return self.filter(Q(study=study) | Q(study__isnull=True))
 
+    def panels(self) -> RaterQuerySet:
+        """Those for whom ``Rater.is_panel`` holds."""
+        return self.exclude(derived_from=[])
+
+    def independent(self) -> RaterQuerySet:
+        """The people, and the judges that are no panel of others."""
+        return self.filter(derived_from=[])
+
     def selected(self, study: Study, selector: str) -> RaterQuerySet:
         """The raters behind ``people``, ``group:NAME`` or ``judge:SLUG``; raises SelectorError."""
         if "\0" in selector:
@@ -222,6 +230,10 @@ class OpinionQuerySet(MarkedQuerySet[RowT]):
         if until is None:
             return self.filter(is_current=True)
         return self.filter(Q(is_current=True) | Q(revised_by__pk__gt=until), pk__lte=until)
+
+    def independent(self) -> Self:
+        """Those not of panels, whose opinions follow from those of their members."""
+        return self.filter(rater__derived_from=[])
 
     def counted(self, study: Study, until: int | None = None) -> Self:
         """The current ones that count on the study's boards."""

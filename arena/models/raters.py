@@ -20,7 +20,7 @@ class RaterGroup(models.Model):
 
 
 class Rater(models.Model):
-    """A person or a judge. Imported raters belong to their study."""
+    """A person, a judge, or a panel, which is of the judges' kind. Imported raters belong to their study."""
 
     class Kind(models.TextChoices):
         PERSON = "person", "Person"
@@ -45,6 +45,12 @@ class Rater(models.Model):
     facts = models.JSONField(
         default=dict, blank=True, help_text="Of an imported judge: model, protocol, source, prices and more."
     )
+    derived_from = models.JSONField(
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="Of a panel: the slugs of the judges from whose ratings its own follow.",
+    )
     paused_at = models.DateTimeField(null=True, blank=True, help_text="A paused rater gets no new pairs.")
     anonymised_at = models.DateTimeField(
         null=True, blank=True, help_text="Personal details were removed; the ratings stay."
@@ -65,6 +71,15 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_panel(self) -> bool:
+        """True where its ratings follow from those of judges, so that it is no judge of its own.
+
+        This is the one rule for own and imported panels. Count raters without them, and name them apart:
+        in queries by ``Rater.objects.panels()`` and ``independent()``, of opinions by ``independent()``.
+        """
+        return bool(self.derived_from)
 
 
 class Role(models.TextChoices):

@@ -81,7 +81,7 @@ def store_with_rater(owner: Judge | Panel) -> None:
         owner.full_clean(exclude=["rater"])
     except ValidationError as error:
         raise JudgeError("; ".join(error.messages)) from error
-    rater.save(update_fields=["name", "simulated"] if rater.pk else None)
+    rater.save(update_fields=["name", "simulated", "derived_from"] if rater.pk else None)
     owner.rater = rater
     owner.save()
 

@@ -113,6 +113,7 @@ def _checked(members: Iterable[Judge]) -> list[Judge]:
 
 def _stored(panel: Panel, members: Sequence[Judge]) -> Panel:
     panel.rater.simulated = any(judge.is_simulated for judge in members)
+    panel.rater.derived_from = sorted(judge.slug for judge in members)
     store_with_rater(panel)
     panel.members.set(members)
     if panel.active:

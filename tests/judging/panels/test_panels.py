@@ -1,6 +1,9 @@
 """Panels in the database: when they speak, about what, and what never happens twice."""
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 from django.db import IntegrityError
 
 from arena.models import Comparison, Pair, Rater
@@ -162,3 +165,24 @@ def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: lis
     made_up = make_judge(slug="made-up", provider="simulated", base_url="", simulation={"strengths": {}})
     panel = services.create_panel("panel", "Panel", "mean", [judges[0], made_up])
     assert Rater.objects.get(panel=panel).simulated
+
+
+def test_one_rule_says_who_is_a_panel(panel: Panel, judges: list[Judge], pair: Pair) -> None:
+    assert panel.rater.derived_from == ["judge-a", "judge-b"]
+    assert panel.rater.is_panel
+    assert not judges[0].rater.is_panel
+    services.configure_panel(panel, "Panel", "mean", judges, active=True)
+    assert Rater.objects.panels().get().derived_from == ["judge-a", "judge-b", "judge-c"]
+    assert set(Rater.objects.independent()) == {judge.rater for judge in judges}
+    for judge in judges:
+        says(judge, pair, 6)
+    services.convene(panel.pk)
+    assert {said.rater for said in Comparison.objects.independent()} == {judge.rater for judge in judges}
+
+
+def test_panels_of_earlier_databases_are_told_who_they_are(panel: Panel) -> None:
+    Rater.objects.update(derived_from=[])
+    members = import_module("judging.migrations.0002_members_of_panels")
+    members.name_members(apps, None)
+    panel.rater.refresh_from_db()
+    assert panel.rater.derived_from == ["judge-a", "judge-b"]
