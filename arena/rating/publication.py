@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -24,12 +25,40 @@ LEAST_RATERS: Final = 3
 which a page shows numbers; each judge has its own.
 """
 IN_GROUPS: Final = (
-    f"While the study is open, new ratings count in groups of at least {LEAST_ANSWERS}, by at least "
-    f"{LEAST_RATERS} people or by one judge."
+    f"While the study is open, new ratings of a category count in groups of at least {LEAST_ANSWERS}, by at "
+    f"least {LEAST_RATERS} people (none of whom gave more than half) or by one judge."
 )
 
 Due = Mapping[int, datetime]
 """By assignment when its answer was given."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """How many answers wait until there are enough in their cell; those of people, and of how many."""
+
+    answers: int = 0
+    by_people: int = 0
+    people: int = 0
+
+    def __str__(self) -> str:
+        judges = self.answers - self.by_people
+        people = "1 person" if self.people == 1 else f"{self.people:,} people"
+        by = (
+            f"{self.by_people:,} by {people}" * bool(self.by_people),
+            f"{judges:,} by judges" * bool(judges),
+        )
+        return " and ".join(filter(None, by))
+
+    @property
+    def helps(self) -> str:
+        """What makes those of people count before the study is closed, as a sentence."""
+        if not self.by_people:
+            return "More ratings by the same judge help"
+        missing = LEAST_RATERS - self.people
+        if missing > 0:
+            return "A third person helps" if missing == 1 else f"{missing} more people help"
+        return "More ratings of the same category by several people help"
 
 
 class ReopenedError(Exception):
@@ -83,7 +112,7 @@ def divided(study: Study, seen: datetime | None = None, by: Rater | None = None)
     found: dict[int, datetime] = {}
     number = 0
     for (judge, *_), cell in _cells(study, by).items():
-        enough = len(cell) >= LEAST_ANSWERS if judge else is_enough(cell)
+        enough = _is_due(judge, cell)
         found |= {pk: given for pk, _, given in cell if enough or (seen and given <= seen)}
         number += len(cell)
     return found, number - len(found)
@@ -94,14 +123,40 @@ def due(study: Study) -> Due:
     return divided(study)[0]
 
 
+def held(study: Study, judge: Rater | None = None) -> Held:
+    """What waits on, of all or of one judge, while others see the numbers of the study."""
+    if not holds_back(study):
+        return Held()
+    cells = _cells(study, judge)
+    on = [(of, cell) for (of, *_), cell in cells.items() if not _is_due(of, cell)]
+    by_people = [rater for of, cell in on if of is None for _, rater, _ in cell]
+    return Held(sum(len(cell) for _, cell in on), len(by_people), len(set(by_people)))
+
+
 def waiting(study: Study, judge: Rater | None = None) -> str:
-    """How many answers, of all or of one judge, wait to count on the leaderboard, and why; empty for none."""
-    number = divided(study, by=judge)[1] if holds_back(study) else 0
-    if not number:
+    """How many answers, of all or of one judge, wait to count on the leaderboard, for what, and what helps.
+
+    Empty where none waits.
+    """
+    found = held(study, judge)
+    if not found.answers:
         return ""
     return (
-        f"Waiting to count on the leaderboard: {number:,}. {IN_GROUPS} "
-        "So the leaderboard reveals no single rating; the close counts the rest."
+        f"Waiting to count on the leaderboard: {found}. {IN_GROUPS} So the leaderboard reveals no single "
+        f"rating. {found.helps}; closing the study counts the rest."
+    )
+
+
+def no_people_yet(study: Study) -> str:
+    """Sentences for readers of numbers that count no rating by people; empty where none would wait.
+
+    They are the same however many wait: a public page tells nothing of ratings that it does not count.
+    """
+    if not holds_back(study):
+        return ""
+    return (
+        f"No rating by people counts yet. {IN_GROUPS} More people who rate help; closing the study counts "
+        "the rest."
     )
 
 
@@ -117,6 +172,10 @@ def is_enough(cell: _Cell) -> bool:
         and len(by_rater) >= LEAST_RATERS
         and 2 * max(by_rater.values()) <= len(cell)
     )
+
+
+def _is_due(judge: Hashable, cell: _Cell) -> bool:
+    return len(cell) >= LEAST_ANSWERS if judge else is_enough(cell)
 
 
 def _cells(study: Study, by: Rater | None) -> dict[tuple[Hashable, ...], _Cell]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from arena.models import Contestant, Study
 from arena.models.compiled import Compiled, given
-from arena.rating.publication import in_groups
+from arena.rating.publication import in_groups, no_people_yet
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
@@ -299,7 +299,7 @@ class Board(SettingPage):
 
     @property
     def in_groups(self) -> str:
-        return in_groups(self.study)
+        return in_groups(self.study) if self.by_people else no_people_yet(self.study)
 
     @property
     def by_judges(self) -> int:

@@ -458,6 +458,41 @@ def test_ratings_count_once_enough_people_gave_enough(
     assert "what helps" not in text
 
 
+@pytest.mark.parametrize(
+    ("raters", "each", "helps"),
+    [
+        (0, 0, ""),
+        (1, 5, "5 by 1 person. {} 2 more people help; closing"),
+        (2, 8, "16 by 2 people. {} A third person helps; closing"),
+        (3, 3, "9 by 3 people. {} More ratings of the same category by several people help; closing"),
+    ],
+)
+def test_what_waits_for_how_many_people_is_told_operators_alone(
+    silent: OpenStudy, raters: int, each: int, helps: str
+) -> None:
+    judge = make.make_rater(kind="judge")
+    for pair in silent.pairs["coding"]:
+        make.make_comparison(pair=pair, rater=judge)
+    services.refresh(silent.study)
+    for rater, pair in itertools.product(silent.others[:raters], silent.pairs["coding"][:each]):
+        silent.rate(rater, pair, 1)
+    reason = f"{publication.IN_GROUPS} So the leaderboard reveals no single rating."
+    told = publication.waiting(silent.study)
+    assert told.startswith(f"Waiting to count on the leaderboard: {helps.format(reason)}") is bool(helps)
+    assert bool(told) is bool(helps)
+    text = Client().get(silent.study.get_absolute_url()).content.decode()
+    assert publication.no_people_yet(silent.study) in text
+    assert "Waiting to count" not in text
+
+
+def test_judges_that_wait_are_told_apart(silent: OpenStudy) -> None:
+    silent.rate(silent.slow, silent.pairs["coding"][0], 1)
+    assert "1 by judges. " in (told := publication.waiting(silent.study))
+    assert "More ratings by the same judge help; closing" in told
+    silent.rate(silent.me, silent.pairs["coding"][0], 1)
+    assert ": 1 by 1 person and 1 by judges. " in publication.waiting(silent.study)
+
+
 def test_operators_find_what_helps_when_nothing_counts(silent: OpenStudy, admin_client: Client) -> None:
     services.refresh(silent.study)
     text = admin_client.get(silent.study.get_absolute_url()).content.decode()

@@ -211,7 +211,10 @@ def test_what_waits_to_count_is_said_while_others_see_the_numbers(
     (pair,) = {each.pair for each in rate(study, ann)}
     assignment = make.make_assignment(pair=pair, rater=ann, state="submitted", finished_at=timezone.now())
     Study.objects.update(visibility="public")
-    said, helps = "Waiting to count on the leaderboard: 1.", "Nothing is left to rate. To count what waits"
+    said, helps = (
+        "Waiting to count on the leaderboard: 1 by 1 person.",
+        "Nothing is left to rate. To count what waits",
+    )
     text = operator.get(page("operate-progress")).content.decode()
     assert (said in text, helps in text) == (True, False)
     study.contestants.update(retired_at=timezone.now())

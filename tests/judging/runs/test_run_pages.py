@@ -90,7 +90,7 @@ def test_after_the_end_it_says_how_many_of_the_judges_ratings_wait_to_count(
     def page() -> str:
         return text(staff, f"/judging/runs/{run.pk}/")
 
-    said, now = "Waiting to count on the leaderboard: 2.", timezone.now()
+    said, now = "Waiting to count on the leaderboard: 2 by judges.", timezone.now()
     pair = run.run_assignments.all()[0].assignment.pair
     make.make_assignment(pair=pair, rater=make_judge().rater, state="submitted", finished_at=now)
     Assignment.objects.filter(run_assignments__run=run).update(finished_at=now)
