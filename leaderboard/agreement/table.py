@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from leaderboard.agreement.claim import Claim, claim, strength
 from leaderboard.bias.table import equals
 from leaderboard.pages.table import Cell, DataTable, Matrix, percent_cell
 from leaderboard.pages.wording import (
@@ -14,6 +15,7 @@ from leaderboard.pages.wording import (
     number_range,
     percent,
     signed,
+    verb,
 )
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import ALL_CATEGORIES
@@ -235,7 +237,7 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
                 "Weighted kappa": row["kappa"],
                 "Low": row.get("kappa_low"),
                 "High": row.get("kappa_high"),
-                "Strength": agreement_word(row["kappa"]),
+                "Strength": strength(row, "kappa"),
                 "Kappa of verdicts": row.get("kappa_verdict"),
                 "Same verdict %": percent_cell(row.get("exact")),
                 "Unmirrored: weighted kappa": row.get("kappa_unmirrored"),
@@ -266,7 +268,7 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
                 "Alpha": row["alpha"],
                 "Alpha low": row.get("alpha_low"),
                 "Alpha high": row.get("alpha_high"),
-                "Strength": agreement_word(row["alpha"]),
+                "Strength": strength(row, "alpha"),
                 "Alpha of verdicts": row.get("alpha_verdict"),
                 "Fleiss' kappa": row.get("fleiss"),
                 "Fleiss low": row.get("fleiss_low"),
@@ -332,20 +334,28 @@ def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> Da
 def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
     if row["kappa"] is None:
         return f"{one} and {other} have no kappa: {row['reason']}."
+    shown = _shown(row, "kappa", f"{one} and {other}", ("agree", "contradict each other", "show"))
     return (
-        f"{one} and {other} show {_strength(agreement_word(row['kappa']))}: weighted kappa "
-        f"{signed(row['kappa'])}{_interval(row, 'kappa', level)} over {counted(row['pairs'], 'pair')} "
-        f"that both rated. They gave the same verdict in {percent(row['exact'])} of ratings."
+        f"{shown}: weighted kappa {signed(row['kappa'])}{_interval(row, 'kappa', level)} over "
+        f"{counted(row['pairs'], 'pair')} that both rated. They gave the same verdict in "
+        f"{percent(row['exact'])} of ratings."
     )
+
+
+def _shown(row: Content, name: str, who: str, words: tuple[str, str, str]) -> str:
+    """A claim on those who ``agree``, ``contradict`` and ``show`` (in this order, with what follows)."""
+    agree, contradict, show = words
+    return {
+        Claim.AGREES: f"{who} {show} {agreement_word(row[name])} agreement",
+        Claim.NOT_SHOWN: f"Nothing shows that {who} {agree}",
+        Claim.CONTRADICTS: f"{who} {contradict}",
+        Claim.NO_INTERVAL: f"Without an interval nothing shows whether {who} {agree}",
+    }.get(claim(row, name), f"Too few pairs show whether {who} {agree}")
 
 
 def _interval(row: Content, name: str, level: float) -> str:
     ends = number_range(row.get(f"{name}_low"), row.get(f"{name}_high"))
     return f" ({level:g}% interval {ends})" if ends else ""
-
-
-def _strength(word: str) -> str:
-    return "no agreement beyond chance" if word == "none" else f"{word} agreement"
 
 
 def two_sentence(content: Content) -> str:
@@ -373,7 +383,8 @@ def difference_sentence(content: Content) -> str:
         return ""
     low, high = row["difference_low"], row["difference_high"]
     ends = "" if low is None else f" ({content['level']:g}% interval {_points(low)} to {_points(high)})"
-    chance = "is more than chance explains" if row["p_adjusted"] < _LEVEL else "may be chance"
+    certain = row["p_adjusted"] < _LEVEL and low is not None and not low <= 0 <= high
+    chance = "is more than chance explains" if certain else "may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
         f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}. The difference of "
@@ -411,14 +422,15 @@ def differences_table(tests: Sequence[Content]) -> DataTable:
 
 
 def _within_sentence(own: Content, row: Content, level: float) -> str:
-    several = own["members"] > 1
-    whom = f"{own['label']} {'among themselves' if several else 'with itself'}"
+    number, who = own["members"], own["label"]
+    each_other, themselves = ("each other", "among themselves") if number > 1 else ("itself", "with itself")
     if row["alpha"] is None:
-        return f"{whom} {'have' if several else 'has'} no alpha: {row['reason']}."
+        return f"{who} {themselves} {'have' if number > 1 else 'has'} no alpha: {row['reason']}."
+    verbs = [verb(word, number) for word in ("agree", "contradict", "show")]
+    words = (f"{verbs[0]} with {each_other}", f"{verbs[1]} {each_other}", f"{themselves} {verbs[2]}")
     return (
-        f"{whom} {'show' if several else 'shows'} {_strength(agreement_word(row['alpha']))}: "
-        f"Krippendorff’s alpha {signed(row['alpha'])}{_interval(row, 'alpha', level)} over "
-        f"{counted(row['pairs'], 'pair')} with two ratings or more."
+        f"{_shown(row, 'alpha', who, words)}: Krippendorff’s alpha {signed(row['alpha'])}"
+        f"{_interval(row, 'alpha', level)} over {counted(row['pairs'], 'pair')} with two ratings or more."
     )
 
 
@@ -496,7 +508,7 @@ def twos_table(content: Content) -> DataTable:
                 "Weighted kappa": row["kappa"],
                 "Low": row["kappa_low"],
                 "High": row["kappa_high"],
-                "Strength": agreement_word(row["kappa"]),
+                "Strength": strength(row, "kappa"),
                 "Kappa of verdicts": row["kappa_verdict"],
                 "Same verdict %": percent_cell(row["exact"]),
                 "Note": _note(row, row["pairs"]),

@@ -1,12 +1,14 @@
 """Whether judges can be trusted, in words, from stored tables.
 
-A judge is held against people in the place of each person: its Pearson r with the other people beside that
-person's, on the same pairs. The interval of the difference decides the words, never the two numbers.
+First the interval of its correlation decides whether a judge agrees with people at all
+(leaderboard.agreement.claim). One that does is held against people in the place of each person: its Pearson r
+with the other people beside that person's, on the same pairs. The interval of the difference decides the
+words, never the two numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -14,11 +16,10 @@ from itertools import combinations
 from math import comb
 from typing import Any, Final, Protocol
 
+from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.agreement.table import with_people
 from leaderboard.pages.wording import (
-    FEWEST_PAIRS,
     clear_side,
-    counted,
     judge_called,
     number_range,
     number_word,
@@ -42,19 +43,29 @@ _PEOPLE: Final = "people"
 
 
 class Standing(Enum):
-    """How a judge agrees with people beside how people agree with each other."""
+    """How a judge agrees with people, and where it does beside how people agree with each other."""
 
     BETTER = "better than"
     AS_WELL = "as well as"
     SLIGHTLY_LESS = "slightly less than"
     LESS = "clearly less than"
-    UNCERTAIN = "cannot tell"
-    NO_PEOPLE_FIGURE = "no figure of people"
-    FEW_PAIRS = "too few pairs"
-    UNKNOWN = "unknown"
+    UNCERTAIN = "agrees, but the difference is uncertain"
+    ALONE = "agrees, and nothing shows that people do"
+    NOT_SHOWN = Claim.NOT_SHOWN
+    CONTRADICTS = Claim.CONTRADICTS
+    TOO_FEW = Claim.TOO_FEW
+    NO_INTERVAL = Claim.NO_INTERVAL
+    UNDEFINED = Claim.UNDEFINED
+    EMPTY = Claim.EMPTY
 
 
 _DECIDED: Final = (Standing.BETTER, Standing.AS_WELL, Standing.SLIGHTLY_LESS, Standing.LESS)
+_PRAISED: Final = (Standing.BETTER, Standing.AS_WELL, Standing.UNCERTAIN, Standing.ALONE)
+_AGREEMENT: Final = {
+    Standing.ALONE: Claim.AGREES,
+    Standing.NOT_SHOWN: Claim.NOT_SHOWN,
+    Standing.CONTRADICTS: Claim.CONTRADICTS,
+}
 
 
 class Tables(Protocol):
@@ -65,11 +76,12 @@ class Tables(Protocol):
 
 @dataclass(frozen=True)
 class Order:
-    """A judge's order of models beside people's: ``reversed`` counts the ``pairs`` of models that both tell
-    apart and put the other way round.
+    """A judge's order of models beside people's: of all ``pairs`` of models both tell ``apart`` some, and put
+    the other way round those ``reversed``.
     """
 
     same: bool
+    apart: int
     reversed: int
     pairs: int
     models: int
@@ -86,12 +98,18 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Judge:
+    """``row`` holds its agreement with people."""
+
     label: str
     standing: Standing
-    pairs: int
-    r: float | None = None
+    row: Content
     order: Order | None = None
     doubts: Sequence[Doubt] = ()
+
+    @property
+    def is_praised(self) -> bool:
+        """Whether a sentence speaks for it."""
+        return self.standing in _PRAISED or bool(self.order and self.order.same and self.order.apart)
 
 
 @dataclass(frozen=True)
@@ -113,21 +131,16 @@ def verdict(
     about = _About(tables, category, method, ties)
     judges = [about.judge(one) for one in listed if one["selector"].startswith("judge:")]
     people = next((one for one in listed if one["selector"] == _PEOPLE), None)
+    of_people = about.row(_PEOPLE)
     if not judges:
-        own = about.row(_PEOPLE)
-        if own is None or own["pearson"] is None:
-            return Verdict()
-        return Verdict(rest=f"People agree with each other (r {signed(own['pearson'])}).")
+        known = claim(of_people) is not Claim.EMPTY
+        return Verdict(rest=paragraph([people_said(of_people)])) if known else Verdict()
     if people is None:
         unknown = "only judges have rated so far, so nothing shows whether they rate as people would"
         return Verdict(paragraph([unknown]), paragraph(_doubt(judges)))
-    trusted = any(
-        judge.standing in (Standing.BETTER, Standing.AS_WELL) or (judge.order and judge.order.same)
-        for judge in judges
-    )
-    first, *others = _agreement(judges, people["raters"])
-    others += [*_order(judges, method), *_doubt(judges, but=trusted)]
-    return Verdict(paragraph([first]), paragraph(others))
+    first, *others = _agreement(judges, people["raters"], of_people)
+    doubts = _doubt(judges, but=any(judge.is_praised for judge in judges))
+    return Verdict(paragraph([first]), paragraph([*others, *_order(judges, method), *doubts]))
 
 
 @dataclass(frozen=True)
@@ -142,16 +155,9 @@ class _About:
 
     def judge(self, entry: Mapping[str, Any]) -> Judge:
         selector = entry["selector"]
-        row = self.row(selector) or {}
-        pairs = row.get("n", 0)
+        row: Content = self.row(selector) or {}
         order, doubts = self._order(selector), tuple(self._doubts(selector))
-        if row.get("pearson_people") is not None:
-            standing = _standing(row)
-        elif row.get("pearson") is None:
-            standing = Standing.UNKNOWN
-        else:
-            standing = Standing.NO_PEOPLE_FIGURE if pairs >= FEWEST_PAIRS else Standing.FEW_PAIRS
-        return Judge(judge_called(entry["label"]), standing, pairs, row.get("pearson"), order, doubts)
+        return Judge(judge_called(entry["label"]), _standing(row, self.row(_PEOPLE)), row, order, doubts)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -189,16 +195,25 @@ class _About:
         return next((each for each in measures if each["name"] == "words"), None)
 
 
-def _standing(place: Content) -> Standing:
-    low, high = place["pearson_difference_low"], place["pearson_difference_high"]
-    if place["n"] < FEWEST_PAIRS:
-        return Standing.FEW_PAIRS
+def _standing(row: Content, of_people: Content | None) -> Standing:
+    found = claim(row)
+    if found is not Claim.AGREES:
+        return Standing(found)
+    if row.get("pearson_people") is None or claim(of_people) is not Claim.AGREES:
+        return Standing.ALONE
+    if claim(row, "pearson_people") is not Claim.AGREES:
+        return Standing.UNCERTAIN
+    return _beside_people(row)
+
+
+def _beside_people(row: Content) -> Standing:
+    low, high = row["pearson_difference_low"], row["pearson_difference_high"]
     if low is None or high is None:
         return Standing.UNCERTAIN
     if low > 0:
         return Standing.BETTER
     if high < 0:
-        return Standing.SLIGHTLY_LESS if place["pearson_difference"] > -MARGIN else Standing.LESS
+        return Standing.SLIGHTLY_LESS if row["pearson_difference"] > -MARGIN else Standing.LESS
     return Standing.AS_WELL if low > -MARGIN else Standing.UNCERTAIN
 
 
@@ -208,17 +223,22 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
     both = [(*own[row["contestant"]], _letters(row)) for row in people if row["contestant"] in own]
     if len(both) < 2:
         return None
-    turned = [(one, other) for one, other in combinations(both, 2) if one[0] > other[0]]
-    sure = [
-        1
-        for (_, judged, rated), (_, other_judged, other_rated) in turned
-        if judged and rated and other_judged and other_rated
-        if not judged & other_judged and not rated & other_rated
-    ]
+    sure = [(one, other) for one, other in combinations(both, 2) if _told_apart(one, other)]
+    turned = sum(one[0] > other[0] for one, other in sure)
+    same = all(one[0] < other[0] for one, other in combinations(both, 2))
     places = sorted(place for place, *_ in both)
     moved = sum((place - places.index(judged)) ** 2 for place, (judged, *_) in enumerate(both))
     spearman = 1 - 6 * moved / (len(both) * (len(both) ** 2 - 1))
-    return Order(not turned, len(sure), comb(len(both), 2), len(both), spearman)
+    return Order(same, len(sure), turned, comb(len(both), 2), len(both), spearman)
+
+
+_Placed = tuple[int, frozenset[str], frozenset[str]]
+"""A model's place by the judge, and its letters by the judge and by people."""
+
+
+def _told_apart(one: _Placed, other: _Placed) -> bool:
+    """Whether both the judge and people tell two models apart."""
+    return all(own and others and not own & others for own, others in zip(one[1:], other[1:], strict=True))
 
 
 def _letters(row: Content) -> frozenset[str]:
@@ -229,21 +249,36 @@ def _letters(row: Content) -> frozenset[str]:
 def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
     everybody = [judge for judge, _ in known]
-    if both := [(judge.r, order) for judge, order in known if judge.r is not None and order.models > 2]:
+    numbers = [
+        (judge.row["pearson"], order) for judge, order in known if judge.row.get("pearson") is not None
+    ]
+    if both := [(r, order) for r, order in numbers if order.models > 2]:
         models = number_word(max(order.models for _, order in both))
         yield (
-            f"agreement with people is {_span(r for r, _ in both)} (Pearson) on single pairs and "
+            f"the correlation with people is {_span(r for r, _ in both)} (Pearson) on single pairs and "
             f"{_span(order.spearman for _, order in both)} (Spearman) on the order of the {models} models, "
             "which averages many pairs"
         )
-    if same := [judge for judge, order in known if order.same]:
+    if unknown := [judge for judge, order in known if not order.apart]:
+        yield (
+            f"nothing can be told of the order of models by {_who(unknown, everybody)}: no two models are "
+            "told apart both there and by people"
+        )
+    sure = [(judge, order) for judge, order in known if order.apart]
+    if same := [judge for judge, order in sure if order.same]:
         yield f"{_who(same, everybody)} {verb('give', len(same))} the same order of models as people"
-    if close := [judge for judge, order in known if not order.same and not order.reversed]:
+    mixed = [(judge, order) for judge, order in sure if not order.same and not order.reversed]
+    if close := [judge for judge, order in mixed if order.spearman >= 0]:
         yield (
             f"in the order of models, {_who(close, everybody)} {verb('differ', len(close))} from people only "
             "where scores are too close to call"
         )
-    if turned := [(judge, order) for judge, order in known if order.reversed]:
+    if other := [judge for judge, order in mixed if order.spearman < 0]:
+        yield (
+            f"{_who(other, everybody)} {verb('order', len(other))} models unlike people, but no two that "
+            "change places are told apart by both"
+        )
+    if turned := [(judge, order) for judge, order in sure if order.reversed]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
         many = f"{order.reversed:,} of {order.pairs:,} pairs of models (ranked by {METHOD_NAMES[method]})"
@@ -259,42 +294,56 @@ def _span(values: Iterable[float]) -> str:
     return low if low == high else number_range(found[0], found[-1])
 
 
-def _agreement(judges: Sequence[Judge], people: int) -> Iterator[str]:
-    """``people`` have rated."""
+def _agreement(judges: Sequence[Judge], people: int, of_people: Content | None) -> Iterator[str]:
+    """``people`` have rated, and agree with each other as ``of_people`` tells."""
     by = {standing: [one for one in judges if one.standing is standing] for standing in Standing}
     named = partial(_who, everybody=judges)
-    told, unsure = [one for one in _DECIDED if by[one]], by[Standing.UNCERTAIN]
-    if told:
-        first, *others = told
-        parts = [
-            f"{named(by[first])} {verb('agree', len(by[first]))} with people {first.value} people agree with "
-            "each other",
-            *(f"{named(by[one])} {one.value.removesuffix(' than')}" for one in others),
-            *([f"for {named(unsure)} the interval is too wide to tell"] if unsure else ()),
-        ]
+    whom = "the only person who rated" if people == 1 else "people"
+    if parts := [*_beside(by, named), *_claims(by, named, whom)]:
         yield "; ".join(parts)
-    elif unsure:
-        yield (
-            f"the intervals are too wide to tell whether {named(unsure)} {verb('agree', len(unsure))} with "
-            "people as well as people agree with each other"
-        )
-    if some := by[Standing.NO_PEOPLE_FIGURE]:
-        whom, why = (
-            ("the only person who rated", "with one person")
-            if people == 1
-            else ("people", "no two people rated the same pairs, so")
-        )
-        yield f"{named(some)} {verb('agree', len(some))} with {whom}"
-        yield f"{why} nothing shows how far people agree with each other"
-    if some := by[Standing.FEW_PAIRS]:
-        pairs = counted(max(one.pairs for one in some), "pair")
-        yield (
-            f"{_who(some, judges)} and people both rated only {pairs}, too few to compare them "
-            f"({FEWEST_PAIRS} are needed)"
-        )
-    if some := by[Standing.UNKNOWN]:
-        who = "no judge can" if len(some) == len(judges) else f"{_who(some, judges)} cannot"
+    yield from _unknown(by, named, "one person" if people == 1 else "people")
+    if none := by[Standing.EMPTY]:
+        who = "no judge can" if len(none) == len(judges) else f"{named(none)} cannot"
         yield f"{who} be compared with people yet"
+    if len(none) < len(judges) and not any(by[each] for each in (*_DECIDED, Standing.UNCERTAIN)):
+        alone = "with one person nothing shows how far people agree with each other"
+        yield alone if people == 1 else people_said(of_people)
+
+
+_By = Mapping[Standing, Sequence[Judge]]
+_Named = Callable[[Sequence[Judge]], str]
+
+
+def _beside(by: _By, named: _Named) -> Iterator[str]:
+    """How judges agree with people, beside how people agree with each other."""
+    told = [one for one in _DECIDED if by[one]]
+    for place, one in enumerate(told):
+        who = named(by[one])
+        agree = f"{verb('agree', len(by[one]))} with people {one.value} people agree with each other"
+        yield f"{who} {one.value.removesuffix(' than') if place else agree}"
+    if unsure := by[Standing.UNCERTAIN]:
+        yield (
+            f"{named(unsure)} {verb('agree', len(unsure))} with people ({_numbers(unsure)}), but it is too "
+            "uncertain to tell whether as well as people agree with each other"
+        )
+
+
+def _claims(by: _By, named: _Named, whom: str) -> Iterator[str]:
+    for standing, found in _AGREEMENT.items():
+        if some := by[standing]:
+            yield f"{said(found, named(some), whom, len(some))} ({_numbers(some)})"
+
+
+def _unknown(by: _By, named: _Named, whom: str) -> Iterator[str]:
+    for each in (Standing.TOO_FEW, Standing.NO_INTERVAL, Standing.UNDEFINED):
+        if some := by[each]:
+            yield unsaid(each.value, named(some), whom, max(pairs_of(one.row) for one in some))
+
+
+def _numbers(some: Sequence[Judge]) -> str:
+    if len(some) == 1:
+        return measured(some[0].row)
+    return f"r\u00a0{_span(one.row['pearson'] for one in some)}"
 
 
 def _who(some: Sequence[Judge], everybody: Sequence[Judge]) -> str:

@@ -14,7 +14,15 @@ from leaderboard.bias.content import (
     ScoreDifferences,
 )
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import counted, number_range, percent, percent_range, probability, signed
+from leaderboard.pages.wording import (
+    clear_side,
+    counted,
+    number_range,
+    percent,
+    percent_range,
+    probability,
+    signed,
+)
 
 _UNSCORED: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 
@@ -232,25 +240,31 @@ def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
             f"the middle of the scale is {one.neutral:g}."
         )
     if at.get("p") is not None:
-        yield _mirror_sentence(at)
+        yield _mirror_sentence(at, clear_side(at.get("share_first_low"), at.get("share_first_high")))
 
 
 def _interval(between: str, level: float) -> str:
     return f" ({level:g}% interval {between})" if between else ""
 
 
-def _mirror_sentence(at: Mapping[str, Any]) -> str:
-    test = f"p {equals(at['p'])}"
-    if at["p"] < 0.05:
-        return f"One side is preferred: the ratings differ from their mirror image ({test})."
+def _mirror_sentence(at: Mapping[str, Any], side: int) -> str:
+    """The interval of the share decides who is preferred; the test also sees how strongly."""
+    differ = "differ" if at["p"] < 0.05 else "do not clearly differ"
+    image = f"the ratings {differ} from their mirror image (p {equals(at['p'])})"
+    if side:
+        return f"The answer shown {'first' if side > 0 else 'second'} is preferred; {image}."
     return (
-        f"Nothing shows that one side is preferred ({test}). It takes many ratings to see a small preference."
+        f"Nothing shows that one side is preferred more often; {image}. It takes many ratings to see a small "
+        "preference."
     )
 
 
 def _flip_sentences(flips: Flips | None, level: float) -> Iterator[str]:
     if flips is None:
-        yield "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."
+        yield (
+            "Among the ratings that count, no rater has the same pair in both orders, so nothing here shows "
+            "how often a verdict changes. Repeats that test a rater do not count."
+        )
         return
     between = _interval(percent_range(flips.get("low"), flips.get("high")), level)
     yield (

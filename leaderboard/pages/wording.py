@@ -139,6 +139,7 @@ _WORDS: Final = frozenset(
         "judge",
         "no",
         "nobody",
+        "nothing",
         "only",
         "people",
         "the",

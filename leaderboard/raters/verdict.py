@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     clear_side,
     enumerated,
-    number_range,
     number_word,
     paragraph,
     share_of,
@@ -34,33 +34,38 @@ def verdict(kinds: Sequence[Kind]) -> Sequence[str]:
 def of_one(kind: Kind) -> str:
     """The same of one kind of raters, after how it agrees with people."""
     one = kind.selector.startswith("judge:")
-    agreement, found = list(_agreement(kind)), []
-    neither = "neither a place nor a length" if kind.length else "no place"
-    for lean, words, _ in _LEANINGS:
-        share, low, high = lean(kind)
-        if side := clear_side(low, high):
-            found.append(_preferred(words, side, [(kind, share)]))
+    agreement = list(_agreement(kind))
     who = ("it" if one else "they") if agreement else kind.label
-    prefers = verb("prefer", 1 if one else 2)
-    preferred = f"{prefers} {enumerated(found)}" if found else f"clearly {prefers} {neither}"
-    known = [f"{who} {preferred}"] if kind.replies else []
-    sentences = [*agreement, *known, *_swapped([kind])]
+    sentences = [*agreement, *_own_preferences(kind, who, 1 if one else 2), *_swapped([kind])]
     return paragraph(sentences) if sentences else ""
 
 
+def _own_preferences(kind: Kind, who: str, number: int) -> Iterator[str]:
+    leanings = [(lean(kind), words, what) for lean, words, what in _LEANINGS]
+    known = [each for each in leanings if each[0][1] is not None]
+    found = [
+        _preferred(words, side, [(kind, share)])
+        for (share, low, high), words, _ in known
+        if (side := clear_side(low, high))
+    ]
+    if found:
+        yield f"{who} {verb('prefer', number)} {enumerated(found)}"
+    elif known:
+        nothing = " or ".join(what for *_, what in known)
+        yield f"nothing shows that {who} {verb('prefer', number)} {nothing}"
+
+
 def _agreement(kind: Kind) -> Iterator[str]:
-    row = kind.correlation
-    if row and row["pearson"] is not None:
-        ends = number_range(row.get("pearson_low"), row.get("pearson_high"))
-        r = f"r\u00a0{signed(row['pearson'])}{f' ({ends})' if ends else ''}"
-        people = row.get("pearson_people")
-        beside = "" if people is None else f", people among themselves {signed(people)}"
-        told = (
-            "people agree with each other"
-            if kind.selector == "people"
-            else f"{kind.label} agrees with people"
-        )
-        yield f"{told}: {r}{beside}"
+    row, found = kind.correlation, claim(kind.correlation)
+    if row is None or found is Claim.EMPTY:
+        return
+    if kind.selector == "people":
+        yield people_said(row)
+        return
+    people = row.get("pearson_people")
+    beside = "" if people is None else f"; people among themselves {signed(people)}"
+    told = said(found, kind.label, "people", 1)
+    yield f"{told} ({measured(row)}{beside})" if told else unsaid(found, kind.label, "people", pairs_of(row))
 
 
 def _place(kind: Kind) -> Leaning:
@@ -97,7 +102,7 @@ def _preferences(
             which = _preferred(what, side, some)
             parts.append(f"{_named(some, kinds)} {verb('prefer', _number(some))} {which}")
     if any(low is not None for _, _, low, _ in leanings):
-        yield "; ".join(parts) or f"no rater clearly prefers {nothing}"
+        yield "; ".join(parts) or f"nothing shows that a rater prefers {nothing}"
 
 
 def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:

@@ -18,24 +18,31 @@ PEOPLE = rater("people", "People", raters=4)
 JUDGE = rater("judge:a", "Judge A")
 
 
-def correlation(r=0.7, people=0.6, difference=0.1, low=-0.05, high=0.2, n=100):
-    own = {"category": None, "all_but": None, "n": n, "pearson": r}
-    beside = {"pearson_people": people, "pearson_difference": difference}
+def coefficient(value, name="pearson", arm=0.1):
+    return {name: value, f"{name}_low": value - arm, f"{name}_high": value + arm}
+
+
+def correlation(r=0.7, people=0.6, difference=0.1, low=-0.05, high=0.2, n=100, arm=0.1):
+    own = {"category": None, "all_but": None, "n": n, "prompts": 20, **coefficient(r, arm=arm)}
+    beside = coefficient(people, "pearson_people") | {"pearson_difference": difference}
     ends = {"pearson_difference_low": low, "pearson_difference_high": high}
     return {"rows": [own], "ceiling": [{**own, **beside, **ends}]}
 
 
-def alone(r=0.7, n=100):
+def alone(r=0.7, n=100, arm=0.1):
     """Where no two people rated the same pairs."""
-    return correlation(r=r, n=n) | {"ceiling": []}
+    return correlation(r=r, n=n, arm=arm) | {"ceiling": []}
 
 
 def standings(*groups):
     return {"standings": [{"contestant": name, "group": group} for name, group in groups]}
 
 
-def said(tables, raters=(PEOPLE, JUDGE)):
-    return verdict(raters, Tables(tables), method="bradley-terry")
+AMONG_THEMSELVES = {("correlation", "people"): alone(0.6)}
+
+
+def said(tables, raters=(PEOPLE, JUDGE), people=AMONG_THEMSELVES):
+    return verdict(raters, Tables(people | tables), method="bradley-terry")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +63,10 @@ def test_the_interval_of_the_difference_decides_the_words(difference, low, high,
 @pytest.mark.parametrize(("low", "high"), [(-0.1, 0.02), (None, None)])
 def test_a_wide_interval_decides_nothing(low, high):
     found = said({("correlation", "judge:a"): correlation(low=low, high=high)})
-    assert found.short.startswith("The intervals are too wide to tell whether Judge A agrees")
+    assert found.short == (
+        "Judge A agrees with people (r\u00a00.70, interval 0.60–0.80), but it is too uncertain to tell "
+        "whether as well as people agree with each other."
+    )
 
 
 def test_the_strongest_reason_for_doubt_follows():
@@ -136,9 +146,9 @@ def test_agreement_on_pairs_stands_beside_that_on_the_order():
 
 
 def test_one_person_gives_no_figure_of_people():
-    found = said({("correlation", "judge:a"): alone(0.55)}, [rater("people", "People"), JUDGE])
+    found = said({("correlation", "judge:a"): alone(0.55)}, [rater("people", "People"), JUDGE], {})
     assert found == Verdict(
-        "Judge A agrees with the only person who rated.",
+        "Judge A agrees with the only person who rated (r\u00a00.55, interval 0.45–0.65).",
         "With one person nothing shows how far people agree with each other.",
     )
 
@@ -151,9 +161,8 @@ def test_few_pairs_are_no_verdict(content):
 
 
 def test_without_people_or_judges_the_other_half_is_said():
-    people = {("correlation", "people"): correlation(r=0.6)}
-    assert said(people, [PEOPLE]).rest == "People agree with each other (r 0.60)."
-    assert said({}, [PEOPLE]) == said({}, []) == Verdict()
+    assert said({}, [PEOPLE]).rest == "People agree with each other (r\u00a00.60, interval 0.50–0.70)."
+    assert said({}, [PEOPLE], {}) == said({}, [], {}) == Verdict()
     assert said({}, [JUDGE]).short.startswith("Only judges have rated so far")
     assert said({}).short == "No judge can be compared with people yet."
 

@@ -26,6 +26,7 @@ from leaderboard.bias.table import (
 from leaderboard.pages import wording
 from leaderboard.rater_kinds import families
 from leaderboard.raters.table import Kind, summary
+from leaderboard.raters.verdict import of_one
 from tests.leaderboard import rater_payloads as payloads
 
 
@@ -120,7 +121,8 @@ def test_what_is_missing_has_dashes_and_says_why():
     assert (found["Ratings"].value, found["Ratings"].note) == ("0", "3 of 3 not rated")
     assert found["Prefers the first"].value == "–"
     assert sentences(kind(ratings=payloads.ratings(empty))) == [
-        "No rater saw the same pair in both orders, so nothing shows how often a verdict changes."
+        "Among the ratings that count, no rater has the same pair in both orders, so nothing here shows how "
+        "often a verdict changes. Repeats that test a rater do not count."
     ]
     old = payloads.scale()
     del old["position"]
@@ -132,16 +134,34 @@ def test_what_is_missing_has_dashes_and_says_why():
     assert found["Agrees with people (r)"].note == "no pair was rated by both"
 
 
-def test_two_scales_are_named_and_no_bias_seen_is_not_called_none():
+def test_two_scales_are_named():
     both = payloads.ratings(payloads.scale(), payloads.scale(points=3, counts=[1, 1, 1]))
     lines = sentences(kind(ratings=both))
     assert any("on the scale of 8 points" in line for line in lines)
     assert any("on the scale of 3 points" in line for line in lines)
-    even = payloads.ratings(payloads.scale(position=payloads.position(p=0.4)))
-    assert any("Nothing shows that one side is preferred" in line for line in sentences(kind(ratings=even)))
     labels = [one.label for one in told_apart(kind(ratings=both).shown)]
     assert labels == ["Judge A, 8 points", "Judge A, 3 points"]
     assert [one.label for one in told_apart(kind().shown)] == ["Judge A"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "words"),
+    [
+        (0.52, 0.68, 0.014, "The answer shown first is preferred; the ratings differ from"),
+        (0.52, 0.68, 0.4, "The answer shown first is preferred; the ratings do not clearly differ from"),
+        (0.3, 0.4, 0.4, "The answer shown second is preferred; the ratings do not clearly differ from"),
+        (0.45, 0.68, 0.014, "Nothing shows that one side is preferred more often; the ratings differ from"),
+        (0.45, 0.68, 0.4, "Nothing shows that one side is preferred more often; the ratings do not clearly"),
+        (None, None, 0.014, "Nothing shows that one side is preferred more often; the ratings differ from"),
+    ],
+)
+def test_the_interval_of_the_share_alone_decides_which_side_is_preferred(low, high, p, words):
+    position = payloads.position(share_first_low=low, share_first_high=high, p=p)
+    one = kind(ratings=payloads.ratings(payloads.scale(position=position)))
+    assert any(line.startswith(words) for line in sentences(one))
+    assert any("is preferred;" in line for line in sentences(one)) == (
+        "A prefers" in of_one(one).partition("shows")[0]
+    )
 
 
 def test_tables_by_hand():
@@ -224,8 +244,8 @@ def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
     both = [{"label": label, "ratings": 90, "pairs": 45} for label in ("A", "B")]
     content = {"raters": both, "level": 90.0, "category": None, "ties": "on"}
     assert two_sentence({**content, "between": payloads.kappa_row(kappa=-0.2)}) == (
-        "A and B show no agreement beyond chance: weighted kappa −0.20 (90% interval −0.30 to −0.10) over 45 "
-        "pairs that both rated. They gave the same verdict in 62.0% of ratings."
+        "A and B contradict each other: weighted kappa −0.20 (90% interval −0.30 to −0.10) over 45 pairs "
+        "that both rated. They gave the same verdict in 62.0% of ratings."
     )
     middle = payloads.kappa_row(kappa=None, reason="both gave every pair the middle of the scale")
     said = "A and B have no kappa: both gave every pair the middle of the scale."
