@@ -179,6 +179,7 @@ class Figures:
                     "rank": each.rank,
                     "rank_ub": each.rank_ub,
                     "group": each.group,
+                    "prompts": _prompts(part, answers, each.contestant),
                     **_figures(found[each.contestant]),
                 }
                 for each in self.standings(choice).rows
@@ -201,6 +202,11 @@ class Figures:
     @cached_property
     def _standings(self) -> dict[Choice, PointwiseStandings]:
         return {}
+
+
+def _prompts(part: Checked, answers: Answers, contestant: str) -> int:
+    own = answers.question[answers.contestant == part.names.index(contestant)]
+    return len(np.unique(part.questions.prompt[own]))
 
 
 def _figures(own: Requirements) -> dict[str, Any]:

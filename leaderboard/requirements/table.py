@@ -15,38 +15,46 @@ from leaderboard.pages.wording import (
 )
 from leaderboard.requirements.content import KINDS
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.table import alike, few_prompts, lead
+from leaderboard.texts.table import Lead, few_prompts, lead
 
 
 def verdict(content: Content) -> tuple[str, str]:
-    """Which model meets most requirements, from whom it cannot be told apart, and how much is known."""
-    first, others = lead(content["contestants"], "drfr")
-    if first is None:
+    """Which models meet most requirements, from whom they cannot be told apart, and how much is known."""
+    found = lead(content["contestants"], "drfr")
+    if found is None:
         return "No requirement has an answer that counts.", ""
-    ends = percent_range(first["low"], first["high"])
-    share = percent(first["drfr"]) + (f" ({ends})" if ends else "")
-    many = len(content["contestants"]) > 1
-    of = f"meets the most requirements: {share}" if many else f"meets {share} of the requirements"
-    said = f"{first['contestant']} {of}."
-    return said, " ".join([*alike(others, len(content["contestants"])), *_coverage(content)])
+    return f"{found.who} {_met(found)}.", " ".join([*found.sentences(), *_coverage(content)])
+
+
+def _met(found: Lead) -> str:
+    share, ends = (set(each) for each in zip(*map(_share, found.first), strict=True))
+    told = " ".join([*share, *(f"({each})" for each in ends if each and len(ends) == 1)])
+    if not found.others:
+        return f"{found.does('meet')} {told} of the requirements"
+    return f"{found.does('meet')} the most requirements{found.among}: {told}"
+
+
+def _share(model: Content) -> tuple[str, str]:
+    return percent(model["drfr"]), percent_range(model["low"], model["high"])
 
 
 def _coverage(content: Content) -> Iterator[str]:
     rows = content["contestants"]
-    asked, lost = sum(each["questions"] for each in rows), sum(each["unanswered"] for each in rows)
-    unsure = sum(each["unknown"] for each in rows)
-    if not lost and not unsure:
-        yield f"All {counted(asked, 'requirement')} have an answer."
-        return
+    asked, lost, unsure, texts = (
+        sum(each[name] for each in rows) for name in ("questions", "unanswered", "unknown", "texts")
+    )
     parts = [f"{unsure:,} “cannot tell”"] * bool(unsure) + [f"{lost:,} without an answer"] * bool(lost)
-    known = percent((asked - lost - unsure) / asked)
-    yield f"{known} of {counted(asked, 'requirement')} are answered yes or no ({', '.join(parts)})."
+    known, gaps = asked - lost - unsure, f" ({', '.join(parts)})" if parts else ""
+    of = f"{known:,} of {counted(asked, 'requirement')} of {counted(texts, 'answer')}"
+    yield f"{of} {'is' if known == 1 else 'are'} answered yes or no{gaps}."
 
 
 def notes(content: Content) -> Iterator[str]:
     """What must be said beside the numbers."""
-    yield from few_prompts(len({each["prompt"] for each in content["questions"]}))
-    for each in content["contestants"]:
+    rows = content["contestants"]
+    prompts = len({each["prompt"] for each in content["questions"]})
+    yield from few_prompts(prompts or max((each.get("prompts", 0) for each in rows), default=0), len(rows))
+    for each in rows:
         if each["unanswered"] and each["drfr_bounds"]:
             low, high = each["drfr_bounds"]
             if high - low >= 0.05:

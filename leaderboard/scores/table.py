@@ -13,7 +13,7 @@ from leaderboard.pages.wording import (
     signed,
 )
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.table import MOST_NAMED, alike, few_prompts, lead
+from leaderboard.texts.table import Lead, few_prompts, lead, some_models, strength
 
 COEFFICIENTS: Final = {
     "pearson": "Pearson",
@@ -38,39 +38,55 @@ def points(value: float | None) -> str:
 
 
 def verdict(content: Content) -> tuple[str, str]:
-    """Which model scores highest, from whom it cannot be told apart, and how much is known."""
+    """Which models score highest, from whom they cannot be told apart, and how much is known."""
     rows = content["contestants"]
-    first, others = lead(rows, "mean")
-    if first is None:
-        return "No answer has a score.", ""
-    ends = number_range(first["mean_low"], first["mean_high"])
-    mean = points(first["mean"]) + (f" ({ends})" if ends else "")
-    on_scale = f"on a scale of {_scale(content)}"
-    if len(rows) == 1:
-        said = f"{first['contestant']} scores {mean} on average, {on_scale}."
-    elif any(each["mean"] is not None and each["mean"] > first["mean"] for each in rows):
-        said = f"{first['contestant']} scores highest on the same prompts: {mean} on average, {on_scale}."
-    else:
-        said = f"{first['contestant']} scores highest: {mean} on average, {on_scale}."
-    return said, " ".join([*alike(others, len(rows)), *_coverage(rows)])
+    found = lead(rows, "mean")
+    if found is None:
+        return "No answer has a score.", " ".join(_coverage(rows))
+    said = f"{found.who} {_scores(found)}, on a scale of {_scale(content)}."
+    return said, " ".join([*found.sentences(), *_coverage(rows)])
+
+
+def _scores(found: Lead) -> str:
+    """Their means, where these are the same; their order is that of what they score on the same prompts."""
+    means = list(dict.fromkeys(points(each["mean"]) for each in found.first))
+    ends = {number_range(each["mean_low"], each["mean_high"]) for each in found.first}
+    told = " ".join([enumerated(means), *(f"({each})" for each in ends if each and len(ends) == 1)])
+    if not found.others:
+        alike = " on the same prompts" if len(means) > 1 else ""
+        return f"{found.does('score')} {'alike' if alike else f'{told} on average'}{alike}"
+    lowest = min(each["mean"] for each in found.first)
+    unequal = len(means) > 1 or any(each["mean"] > lowest for each in found.others)
+    how = " on the same prompts" if unequal else ""
+    return f"{found.does('score')} highest{found.among}{how}: {told} on average"
 
 
 def _coverage(rows: list[Content]) -> Iterator[str]:
     scored, lost = sum(each["n"] for each in rows), sum(each["unscored"] for each in rows)
     if lost:
-        yield f"{counted(lost, 'reply', 'replies')} of {scored + lost:,} held no score and do not count."
+        of = f"{counted(lost, 'reply', 'replies')} of {scored + lost:,}"
+        yield f"{of} held no score and {'does' if lost == 1 else 'do'} not count."
 
 
 def notes(content: Content) -> Iterator[str]:
     """What must be said beside the numbers."""
-    rows = content["contestants"]
-    yield from few_prompts(max((each["prompts"] for each in rows), default=0))
+    rows = [each for each in content["contestants"] if each["n"]]
+    yield from few_prompts(_prompts(content), len(rows))
     apart = [each["contestant"] for each in rows if each["component"] != rows[0]["component"]]
     if apart:
-        yield f"No prompt connects {enumerated(apart)} with the models above, so they are not compared."
+        they = "it is" if len(apart) == 1 else "they are"
+        above = f"the models above, so {they} not compared with them"
+        yield f"No prompt connects {enumerated(apart)} with {above}."
     if content["other_scales"]:
         stretched = counted(content["other_scales"], "score")
         yield f"{stretched} on another scale: stretched evenly to {_scale(content)}."
+
+
+def _prompts(content: Content) -> int:
+    """Those of which an answer has a score by the raters asked for, or of which it is known."""
+    asked = content["parameters"]["raters"]
+    told = [each["prompts"] for each in content["raters"] if each["rater"] == asked]
+    return max((*told, *(each["prompts"] for each in content["contestants"])), default=0)
 
 
 def bins(edges: list[float]) -> list[str]:
@@ -167,16 +183,21 @@ def agreement_sentences(content: Content) -> Iterator[str]:
         ends = number_range(each["pearson_low"], each["pearson_high"])
         yield (
             f"Pearson’s correlation of {label[asked]} and {label[other]} is {signed(each['pearson'])}"
-            f"{f' ({ends})' if ends else ''} on {counted(each['texts'], 'answer')}: "
-            f"{correlation_word(each['pearson'])}."
+            f"{f' ({ends})' if ends else ''} on {counted(each['texts'], 'answer')}{_strength(each)}"
         )
     people = content["people"]
     if people and people["pearson"] is not None:
         ends = number_range(people["pearson_low"], people["pearson_high"])
         yield (
-            f"That of a person and the mean of the others is {signed(people['pearson'])}"
+            f"{'That' if known else 'Pearson’s correlation'} of a person and the mean of the others is "
+            f"{signed(people['pearson'])}"
             f"{f' ({ends})' if ends else ''}."
         )
+
+
+def _strength(found: Content) -> str:
+    value = found["pearson"]
+    return strength(value, found["pearson_low"], found["pearson_high"], correlation_word(value))
 
 
 LENGTH: Final = {"within_prompt": "All differences", "alike": "Without those between models"}
@@ -220,9 +241,6 @@ def slope_sentence(found: list[tuple[str, Content]], more: str, less: str) -> st
     """Whose slopes are clearly above or below zero."""
     up = [label for label, own in found if own["low"] is not None and own["low"] > 0]
     down = [label for label, own in found if own["high"] is not None and own["high"] < 0]
-    told = [f"{words} {_named(names)}." for names, words in ((up, more), (down, less)) if names]
+    raters = "kinds of raters"
+    told = [f"{words} {some_models(each, raters)}." for each, words in ((up, more), (down, less)) if each]
     return " ".join(told) or "No effect is clear."
-
-
-def _named(raters: list[str]) -> str:
-    return enumerated(raters) if len(raters) <= MOST_NAMED else f"{len(raters)} kinds of raters"

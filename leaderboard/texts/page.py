@@ -273,8 +273,8 @@ class TextsPage(AnswersPage):
         # The page of a model is of its place in the ranking of pairs.
         ranked = bool(self.snapshot.counts["raters"])
         slugs = dict(self.study.contestants.values_list("name", "slug")) if ranked else {}
-        first, alike = lead(self.content["contestants"], self.ranked_by)
-        leading = {first["contestant"], *alike} if first and alike else set()
+        found = lead(self.content["contestants"], self.ranked_by)
+        leading = found.marked if found else ()
         measured = list(self.measured())
         axis = self.axis
         return [

@@ -45,7 +45,7 @@ def test_the_page_says_who_scores_highest(client, study):
     page = page_of(client, study)
     assert page.verdict[0].startswith("Ada scores highest: 4.67 (")
     assert page.verdict[0].endswith("on a scale of 1–5.")
-    assert page.verdict[1].endswith("1 reply of 18 held no score and do not count.")
+    assert page.verdict[1].endswith("1 reply of 18 held no score and does not count.")
     assert [(row.measured.name, row.measured.shown) for row in page.rows] == [
         ("Ada", "4.67"),
         ("Bob", "3.67"),

@@ -17,22 +17,30 @@ def agreement(spearman, low=None, high=None):
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (agreement(1.0), "is 1.00 over 5 models. They put models in the same order."),
-        (agreement(0.9, 0.2, 1.0), "is 0.90 (0.20–1.00) over 5 models. They put models in much the same"),
-        (agreement(0.6, 0.1, 0.9), "is 0.60 (0.10–0.90) over 5 models. Their orders of models differ."),
+        (agreement(1.0), "is 1.00 over 5 models."),
+        (agreement(1.0, 0.4, 1.0), "is 1.00 (0.40–1.00) over 5 models. They put models in the same order."),
+        (agreement(0.9, 0.8, 1.0), "over 5 models. They put models in much the same order."),
+        (agreement(0.9, 0.2, 1.0), "over 5 models. Their orders of models have something in common."),
+        (
+            agreement(0.6, 0.1, 0.7),
+            "over 5 models. Their orders of models have something in common, but they differ.",
+        ),
         (
             agreement(0.9, -0.1, 1.0),
-            "is 0.90 (−0.10 to 1.00) over 5 models. They may have nothing in",
+            "is 0.90 (−0.10 to 1.00) over 5 models. Whether their orders of models have anything in common "
+            "cannot be told.",
         ),
-        (agreement(-0.9, -1.0, -0.5), "over 5 models. Their orders of models differ."),
+        (agreement(-0.9, -1.0, -0.5), "over 5 models. Their orders of models tend to be opposite."),
+        (agreement(-1.0, -1.0, -0.5), "over 5 models. Their orders of models are opposite."),
+        (agreement(-1.0), "is −1.00 over 5 models."),
         (
             agreement(None),
-            "All models are equal in one of them, so text scores and pairs have no",
+            "All models are equal in one of them, so text scores and pairs have no correlation.",
         ),
     ],
 )
-def test_the_sentence_about_two_orders(found, said):
-    assert said in order_sentence("text scores", "pairs", found)
+def test_the_sentence_about_two_orders_says_what_its_interval_allows(found, said):
+    assert order_sentence("text scores", "pairs", found).endswith(said)
 
 
 def test_only_models_that_are_shown_and_compared_are_in_an_order():
@@ -50,19 +58,57 @@ def test_only_models_that_are_shown_and_compared_are_in_an_order():
     assert np.array_equal(samples, standings.estimate.samples[:, [0, 3]])
 
 
-def test_the_lead_and_who_shares_its_group():
-    rows = [
-        {"contestant": name, "group": group, "mean": mean}
-        for name, group, mean in (
-            ("Ada", "ab", 4.0),
-            ("Bob", "b", 3.0),
-            ("Cleo", "c", 2.0),
-            ("Dan", "a", None),
-        )
-    ]
-    first, alike = lead(rows, "mean")
-    assert (first, alike) == (rows[0], ["Bob"])
-    assert lead(rows[3:], "mean") == (None, [])
+def models(*rows):
+    names = ("contestant", "mean", "rank", "group", "prompts", "component")
+    return [dict(zip(names, row, strict=False)) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("rows", "who", "told"),
+    [
+        (models(("Ada", 4, 1, "a", 9)), "Ada", ""),
+        (models(("Ada", 4, 1, "a", 9), ("Bob", 3, 2, "b", 9)), "Ada", "Its lead is more than noise."),
+        (
+            models(("Ada", 4, 1, "a", 9), ("Bob", 3, 2, "b", 5)),
+            "Ada",
+            "So few prompts cannot tell whether its lead is more than noise.",
+        ),
+        (
+            models(("Ada", 4, 1, None, 1), ("Bob", 3, 2, None, 1)),
+            "Ada",
+            "So few prompts cannot tell whether its lead is more than noise.",
+        ),
+        (
+            models(("Ada", 4, 1, "ab", 9), ("Bob", 3, 2, "b", 9), ("Cleo", 2, 3, "c", 9), ("Dan", None)),
+            "Ada",
+            "It cannot be told apart from Bob.",
+        ),
+        (models(("Ada", 4, 1, "a", 9), ("Bob", 4, 1, "a", 9)), "Both models here", ""),
+        (models(("Ada", 4, 1, None, 1), ("Bob", 4, 1, None, 1), ("Dan", None)), "Ada and Bob", ""),
+        (
+            models(("Ada", 4, 1, "a", 9), ("Bob", 4, 1, "a", 9), ("Cleo", 2, 3, "b", 9)),
+            "Ada and Bob",
+            "Their lead is more than noise.",
+        ),
+        (
+            models(("Ada", 4, 1, "a", 9), ("Bob", 4, 1, "ab", 9), ("Cleo", 2, 3, "b", 9)),
+            "Ada and Bob",
+            "They cannot both be told apart from Cleo.",
+        ),
+        # Nothing compares the second with the first.
+        (models(("Ada", 4, 1, "a", 9, 0), ("Bob", 3, 1, "b", 9, 1)), "Ada", ""),
+        # Beyond 26 groups the letters of a model are spaced, and "aa" is not "a".
+        (models(("Ada", 4, 1, "a", 9), ("Bob", 3, 2, "aa", 9)), "Ada", "Its lead is more than noise."),
+        (models(("Ada", 4, 1, "a b", 9), ("Bob", 3, 2, "c d", 9)), "Ada", "Its lead is more than noise."),
+    ],
+)
+def test_who_is_first_and_what_is_told_of_the_lead(rows, who, told):
+    found = lead(rows, "mean")
+    assert (found.who, " ".join(found.sentences())) == (who, told)
+
+
+def test_without_a_figure_nobody_is_first():
+    assert lead(models(("Dan", None)), "mean") is None
 
 
 def test_bins_are_named_by_whole_scores_or_by_their_ends():

@@ -1,0 +1,169 @@
+"""What pages of single answers say in words is what their tables say, in small studies too."""
+
+import re
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+
+from leaderboard.requirements import table as checks
+from leaderboard.requirements.content import Asked as AskedOfChecks
+from leaderboard.requirements.content import Figures
+from leaderboard.requirements.reading import Requirement, Said, gathered
+from leaderboard.scores import table as scores
+from leaderboard.scores.content import Asked, of_contestants, scored
+from leaderboard.scores.reading import ScoreRow, ScoreRows
+from leaderboard.snapshots.reading import Choice
+from leaderboard.stats.gold import UNSCORED
+from leaderboard.stats.requirements import NO, UNKNOWN, YES
+
+NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve", "Finn")
+PEOPLE = Choice("people", "People", frozenset({1, 2}), False)
+
+
+@st.composite
+def said_of_models(draw, values, lost):
+    """{model: [what each rater said of its answer to each prompt]}; equal, random, or with gaps."""
+    models = NAMES[: draw(st.integers(1, 6))]
+    prompts, raters = draw(st.integers(1, 15)), draw(st.integers(1, 2))
+    kind = draw(st.sampled_from(("equal", "by model", "random", "gaps")))
+    chosen = st.sampled_from(values)
+    same = draw(chosen)
+    found = {}
+    for name in models:
+        own = same if kind == "equal" else draw(chosen)
+        each = st.sampled_from((*values, *lost)) if kind == "gaps" else chosen
+        found[name] = [
+            [own if kind in ("equal", "by model") else draw(each) for _ in range(raters)]
+            for _ in range(prompts)
+        ]
+    return found
+
+
+def content_of_scores(said):
+    rows = tuple(
+        ScoreRow(rater, 0, hash((name, prompt)), prompt, name, 0, 1.0, 5.0, value, None, "", None, None, None)
+        for name, own in said.items()
+        for prompt, of_prompt in enumerate(own)
+        for rater, value in enumerate(of_prompt, start=1)
+        if value != "absent"
+    )
+    if not rows:
+        return None
+    found = scored(ScoreRows("s", rows, (PEOPLE,)).arrays(), Asked("people"))
+    of_everybody = found.by_rater()
+    return {"parameters": {"raters": "people"}, **of_contestants(found, PEOPLE), **of_everybody}
+
+
+def content_of_checks(said):
+    asked = [
+        Requirement(prompt, prompt, f"p{prompt}", 0, ("Style",), True, "", "", "")
+        for prompt in range(len(next(iter(said.values()))))
+    ]
+    rows = [
+        Said(rater, 0, NAMES.index(name) * 100 + prompt, name, prompt, value, None)
+        for name, own in said.items()
+        for prompt, of_prompt in enumerate(own)
+        for rater, value in enumerate(of_prompt, start=1)
+        if value != "absent"
+    ]
+    if not rows:
+        return None
+    return Figures(gathered("s", asked, rows, (PEOPLE,)), AskedOfChecks("people")).by(PEOPLE)
+
+
+def told_apart(said, one, other):
+    """By Student's t for paired prompts."""
+    first, second = (np.array([np.mean(each) for each in said[name]]) for name in (one, other))
+    if len(first) < 6 or np.allclose(first, second):
+        return False
+    return bool(np.ptp(first - second) < 1e-9 or ttest_rel(first, second).pvalue < 0.05)
+
+
+def has_everything(said):
+    """Whether all raters say the same of each answer, and nothing is missing."""
+    each = [{*of_prompt} for own in said.values() for of_prompt in own]
+    return all(len(own) == 1 for own in each) and not set().union(*each) & {None, "absent", UNKNOWN, UNSCORED}
+
+
+def subject(sentence, names):
+    """The models that a sentence begins with, of those in the table."""
+    whole = re.match(r"(Both|All (\w+)) models here ", sentence)
+    if whole:
+        assert ["Both", "three", "four", "five", "six"].index(whole[2] or whole[1]) + 2 == len(names)
+        return names
+    some = re.match(r"(\d+) models ", sentence)
+    own = re.split(" score| meet", sentence)[0]
+    return names[: int(some[1])] if some else [name for name in names if name in own]
+
+
+def check_lead(rows, figure, shown, verdict, said):
+    """What is said of a lead against the rows of the table, and against the opinions where all are there."""
+    known = [each for each in rows if each[figure] is not None]
+    compared = [each for each in known if each.get("component") == known[0].get("component")]
+    first = [each["contestant"] for each in compared if each["rank"] == 1]
+    behind = [each["contestant"] for each in compared if each["rank"] != 1]
+    assert subject(verdict[0], [each["contestant"] for each in known]) == first
+    assert "score alike" in verdict[0] or all(shown(each) in verdict[0] for each in compared[: len(first)])
+    assert bool(re.search("most requirements|highest", verdict[0])) == bool(behind)
+    assert not re.search("They|[Tt]heir lead", verdict[1]) or len(first) > 1
+    told = re.findall("told apart from|(?:Its|Their) lead is|few prompts cannot tell", verdict[1])
+    assert len(told) == bool(behind)
+    if told == ["told apart from"]:
+        named = re.search("told apart from ([^.]*)", verdict[1])[1]
+        listed = re.split(", | and ", named)
+        assert listed == [name for name in behind if name in listed] or named == "5 other models"
+    if has_everything(said):
+        clear = all(told_apart(said, one, other) for one in first for other in behind)
+        assert (told in (["Its lead is"], ["Their lead is"])) == (clear and bool(behind))
+
+
+def prompts_said(notes):
+    found = re.match(r"Only (\d+) prompts?:", next(iter(notes), ""))
+    return int(found[1]) if found else 0
+
+
+@given(said=said_of_models((1, 3, 4, 5), (None, "absent")))
+@settings(max_examples=80, deadline=None)
+def test_sentences_about_scores_say_what_their_table_says(said):
+    content = content_of_scores(said)
+    if content is None:
+        return
+    rows, verdict = content["contestants"], scores.verdict(content)
+    notes = [*scores.notes(content)]
+    assert prompts_said(notes) == len(
+        {number for own in said.values() for number, each in enumerate(own) if {1, 3, 4, 5} & {*each}}
+    )
+    lost = sum(each.count(None) for own in said.values() for each in own)
+    assert bool(lost) == ("held no score" in verdict[1])
+    assert not lost or f"{lost} repl" in verdict[1]
+    if all(each["mean"] is None for each in rows):
+        assert verdict[0] == "No answer has a score."
+        return
+    check_lead(rows, "mean", lambda each: scores.points(each["mean"]), verdict, said)
+    apart = {each["contestant"] for each in rows if each["n"] and each["component"] != rows[0]["component"]}
+    assert bool(apart) == any(note.startswith("No prompt connects") for note in notes)
+    for sentence in scores.agreement_sentences(content):
+        ends = re.search(r"\((−?[\d.]+)(?:–| to )(−?[\d.]+)\)", sentence)
+        low, high = (float(end.replace("−", "-")) for end in ends.groups()) if ends else (-1.0, 1.0)
+        assert low > 0 or high < 0 or ": " not in sentence
+
+
+@given(said=said_of_models((YES, NO), (UNKNOWN, UNSCORED, "absent")))
+@settings(max_examples=80, deadline=None)
+def test_sentences_about_requirements_say_what_their_table_says(said):
+    content = content_of_checks(said)
+    if content is None:
+        return
+    rows, verdict = content["contestants"], checks.verdict(content)
+    if all(each["drfr"] is None for each in rows):
+        assert verdict == ("No requirement has an answer that counts.", "")
+        return
+    check_lead(rows, "drfr", lambda each: f"{100 * each['drfr']:.1f}%", verdict, said)
+    counted = re.search(r"(\d+) of (\d+) requirements? of (\d+) answers?", verdict[1]).groups()
+    assert [*map(int, counted)] == [
+        sum(own[name] for own in rows) for name in ("counted", "questions", "texts")
+    ]
+    prompts = {each["prompt"] for each in content["questions"]}
+    assert prompts_said(checks.notes(content)) == len(prompts)
