@@ -34,11 +34,12 @@ class Place:
     score: str = ""
 
     @classmethod
-    def of(cls, category: str, row: Row | None, overall: Row | None) -> "Place":
+    def of(cls, category: str, row: Row | None, overall: Row | None, rank: str) -> "Place":
         if row is None:
             return cls(category)
         tint = "provisional" if row.provisional else _TINTS[differs(row, overall)]
-        return cls(category, tint, row.rank_range, f"{row.rating:.0f}")
+        possible = f" ({row.rank_range})" if row.rank_range != str(row.rank) else ""
+        return cls(category, tint, f"{rank}{possible}", f"{row.rating:.0f}")
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ class Categories(SettingPage):
                         category or ALL,
                         matrix.standings.get((name, category)),
                         matrix.standings.get((name, "")),
+                        matrix.ranks.get((name, category), ""),
                     )
                     for category in matrix.categories
                 ),

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, enumerated
+from leaderboard.pages.wording import counted, enumerated, verb
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import NO_LEADER
-from leaderboard.standings.table import Row, standing_rows
+from leaderboard.standings.table import Row, ranks_shown, standing_rows
 
 ALL: Final = "All"
 MOST_NAMED: Final = 3
@@ -25,33 +24,41 @@ def differs(row: Row, overall: Row | None) -> int:
 class CategoryMatrix:
     """Standings by contestant and category; the first category is all together (an empty name).
 
-    ``contestants`` are in the order of all together, then others by name. ``games`` counts those of each
-    category.
+    ``contestants`` are in the order of all together, then others by name. ``ranks`` are as
+    pages write them, and ``games`` counts those of each category.
     """
 
     contestants: tuple[str, ...]
     categories: tuple[str, ...]
     standings: Mapping[tuple[str, str], Row]
+    ranks: Mapping[tuple[str, str], str]
     games: Mapping[str, int]
 
     @classmethod
     def of(cls, boards: Mapping[str, Content]) -> "CategoryMatrix":
-        found = {
-            (row.contestant, category): row
-            for category, content in boards.items()
-            for row in standing_rows(content, None)
+        rows = {category: standing_rows(content, None) for category, content in boards.items()}
+        found = {(row.contestant, category): row for category, own in rows.items() for row in own}
+        ranks = {
+            (name, category): rank
+            for category, own in rows.items()
+            for name, rank in ranks_shown(own).items()
         }
         first = [name for name, category in found if category == ""]
         others = sorted({name for name, _ in found} - set(first))
         games = {category: content["games"] for category, content in boards.items()}
-        return cls((*first, *others), tuple(boards), found, games)
+        return cls((*first, *others), tuple(boards), found, ranks, games)
 
     def ordered(self, category: str, *, best_first: bool = True) -> tuple[str, ...]:
         """The contestants by rank in one category; those who do not play there last."""
         there = [name for name in self.contestants if (name, category) in self.standings]
         away = [name for name in self.contestants if (name, category) not in self.standings]
-        ranked = sorted(there, key=lambda name: self.standings[name, category].rank, reverse=not best_first)
+        ranked = sorted(there, key=lambda name: self.standings[name, category].place, reverse=not best_first)
         return (*ranked, *away)
+
+    def first(self, category: str) -> tuple[str, ...]:
+        """The contestant of rank 1 in one category, or all that share it."""
+        there = (name for name in self.contestants if (name, category) in self.standings)
+        return tuple(name for name in there if self.standings[name, category].place == (0, 1))
 
     def table(self, level: str) -> DataTable:
         what = ("rank", "rank (UB)", "rating", f"low ({level})", f"high ({level})", "games", "provisional")
@@ -70,27 +77,31 @@ class CategoryMatrix:
 
 
 def verdict(matrix: CategoryMatrix) -> tuple[str, str] | None:
-    """Who leads and what differs; None where nobody is ranked over all or no category is named."""
-    first = {category: matrix.ordered(category)[0] for category in matrix.categories}
-    best = first.pop("", None)
+    """Who is first and what differs; None where nobody is ranked over all or no category is named."""
+    first = {category: matrix.first(category) for category in matrix.categories}
+    best = first.pop("", ())
     if not best or not first:
         return None
-    leads = any(not row.provisional for (_, category), row in matrix.standings.items() if not category)
-    return _leaders(best, first) if leads else NO_LEADER, _differences(matrix)
+    return _leaders(matrix, best, first), _differences(matrix)
 
 
-def _leaders(best: str, first: dict[str, str]) -> str:
-    led: dict[str, list[str]] = {}
-    for category, name in first.items():
-        led.setdefault(name, []).append(category)
+def _leaders(matrix: CategoryMatrix, best: tuple[str, ...], first: Mapping[str, tuple[str, ...]]) -> str:
+    led: dict[tuple[str, ...], list[str]] = {}
+    for category, names in first.items():
+        led.setdefault(names, []).append(f"{category}{_unsure(matrix, names, category)}")
     own = len(led.pop(best, []))
+    said = f"{enumerated(best)} {verb('score', len(best))} highest overall{_unsure(matrix, best, '')}"
     if not led:
-        return f"{best} scores highest overall and in every category."
+        return f"{said} and in every rated category."
     where = f"and in {own} of {len(first)} rated categories, " if own else "but in no category: "
-    others = [f"{name} in {enumerated(found)}" for name, found in led.items()]
+    others = [f"{enumerated(names)} in {enumerated(found)}" for names, found in led.items()]
     if len(others) > MOST_NAMED:
         others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]
-    return f"{best} scores highest overall {where}{enumerated(others)}."
+    return f"{said} {where}{enumerated(others)}."
+
+
+def _unsure(matrix: CategoryMatrix, names: Sequence[str], category: str) -> str:
+    return " (provisional)" * any(matrix.standings[name, category].provisional for name in names)
 
 
 def _differences(matrix: CategoryMatrix) -> str:

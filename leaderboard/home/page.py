@@ -27,7 +27,7 @@ from leaderboard.pages.tabs import landing
 from leaderboard.pages.wording import counted, percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import leading_sentence
+from leaderboard.snapshots.presentation import leading_sentence, ranks_written
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.texts.asked import CHECKS, SCORES, Known
@@ -184,16 +184,17 @@ def _judges(study: Study, snapshot: Snapshot) -> tuple[str, Leaders]:
     axis = Axis.around(share for shares in drawn for share in shares if share is not None)
     if axis is None:
         return page.verdict[0], Leaders()
-    written = [percent(row.share) for row in found]
+    shares = [row.share for row in found]
+    ranks = ranks_written((0, 1 + shares.index(share)) for share in shares)
     leaders = (
         Leader(
-            f"{written.index(said) + 1}{'=' if written.count(said) > 1 else ''}",
+            rank,
             row.name,
-            said,
+            percent(row.share),
             "" if low is None else f"{low:.1f}% and {high:.1f}%",
             SafeString(axis.row(share or 0.0, low, high)),
         )
-        for row, said, (share, low, high) in zip(found, written, drawn, strict=False)
+        for row, rank, (share, low, high) in zip(found, ranks, drawn, strict=False)
     )
     heading = SafeString(axis.heading())
     return page.verdict[0], Leaders(tuple(leaders), heading, len(found), "Judge", "Right")

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -113,43 +114,103 @@ def provisional(row: Mapping[str, Any]) -> str:
     return ""
 
 
-def established(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The rows, best first, that are not provisional; only among these is there a leader."""
-    return [row for row in content["standings"] if row["rating"] is not None and not provisional(row)]
+def ranks_written(places: Iterable[tuple[int | None, int | None]]) -> list[str]:
+    """Ranks for readers, of (component, rank): "1=" where several of a component share it, empty for none."""
+    found = list(places)
+    several = Counter(found)
+    return ["" if place[1] is None else f"{place[1]}{'=' * (several[place] > 1)}" for place in found]
+
+
+def _ranked(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [row for row in content["standings"] if row["rating"] is not None]
+
+
+def _main(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows of the first component; the others were never compared with it."""
+    return [row for row in _ranked(content) if not row["component"]]
+
+
+def first_names(content: Mapping[str, Any]) -> list[str]:
+    """The model of rank 1, or all that share it."""
+    return [row["contestant"] for row in _main(content) if row["rank"] == 1]
 
 
 def leading_group(content: Mapping[str, Any]) -> list[str]:
-    """The leader and those it cannot be told apart from, best first; empty without groups."""
-    ranked = [row["contestant"] for row in established(content)]
-    close = {name for names in content.get("groups") or () if ranked and ranked[0] in names for name in names}
-    return [name for name in ranked if name in close]
+    """Those of rank 1 and those that cannot be told apart from one of them, as in the table.
 
-
-NO_LEADER: Final = "All scores are provisional, so no model leads yet."
+    Empty without groups.
+    """
+    first = set(first_names(content))
+    close = {name for names in content.get("groups") or () if first & set(names) for name in names}
+    return [row["contestant"] for row in _main(content) if row["contestant"] in close]
 
 
 def leading_sentence(content: Mapping[str, Any]) -> str:
-    """Who leads, and from whom the leader cannot be told apart."""
-    scored = [row for row in content["standings"] if row["rating"] is not None]
-    if len(scored) < 2:
+    """Who is first in the table, how surely, and from whom it cannot be told apart."""
+    apart = len(_ranked(content)) - len(_main(content))
+    if len(_ranked(content)) < 2:
         return ""
-    ranked = established(content)
-    if not ranked:
-        return NO_LEADER
-    leader = ranked[0]["contestant"]
-    equal = [row["contestant"] for row in ranked[1:] if row["rank"] == ranked[0]["rank"]]
-    if equal:
-        return f"{_listed([leader, *equal])} share the first place."
+    whom = "it" if len(first_names(content)) == 1 else "them"
+    were = "was" if apart == 1 else "were"
+    never = f"{counted(apart, 'models')} {were} never compared with {whom}, directly or through others."
+    return " ".join([_first(content), *([never] if apart else ())])
+
+
+def _first(content: Mapping[str, Any]) -> str:
+    ranked, names = _main(content), first_names(content)
+    close = [name for name in leading_group(content) if name not in names]
+    unsure = _unsure(ranked, names)
+    if len(names) > 1:
+        who = f"All {len(names)} models" if len(names) == len(ranked) > 2 else _listed(names)
+        said = f"{who} share the first place"
+    else:
+        said = f"{names[0]} {'is first' if unsure else 'leads'}"
+    if unsure:
+        more = f" {'They' if len(names) > 1 else 'It'} cannot be told apart from {_listed(close)}."
+        return f"{said}, but {unsure}.{more if close else ''}"
     if ranked[0].get("p_first") is None:
-        return f"{leader} leads. These ratings give no interval."
-    close = leading_group(content)[1:]
-    if not close:
-        return f"{leader} leads, ahead of all others beyond chance."
-    shown = {row["contestant"]: f"{row['rating']:.0f}" for row in ranked}
-    level, top = [name for name in close if shown[name] == shown[leader]], shown[leader]
-    if level:
-        return f"{_listed([leader, *level])} share the top ({top})."
-    return f"{leader} leads, but cannot be told apart from {_listed(close)}."
+        return f"{said}. These ratings give no interval."
+    if close:
+        return f"{said}, but cannot be told apart from {_listed(close)}."
+    if len(names) > 1 or not leading_group(content):
+        return f"{said}."
+    others = "all others" if len(ranked) == len(_ranked(content)) else "all it was compared with"
+    return f"{said}, ahead of {others} beyond chance."
+
+
+def _unsure(ranked: Sequence[Mapping[str, Any]], first: Collection[str]) -> str:
+    """Which of the first scores are provisional, and of one why; empty for none."""
+    found = {row["contestant"]: why for row in ranked if (why := provisional(row))}
+    of_first = [name for name in first if name in found]
+    if not of_first:
+        return ""
+    if len(found) == len(ranked):
+        return "all scores are provisional"
+    if len(first) > 1:
+        return f"the score of {_listed(of_first)} is provisional"
+    why = found[of_first[0]]
+    if why.startswith("the "):
+        return f"provisional: {why}"
+    return f"provisional: it {'has ' if why.startswith('fewer') else ''}{why}"
+
+
+def marked_sentence(content: Mapping[str, Any]) -> str:
+    """What the bar beside some ranks marks; empty where it marks none."""
+    first, marked = first_names(content), leading_group(content)
+    if len(marked) < 2:
+        return ""
+    if len(marked) == len(first):
+        return "A bar beside the rank marks the models that share the first place."
+    one = len(first) == 1
+    whom = (
+        f"{first[0]} and the models that cannot be told apart from it"
+        if one
+        else "the models that share the first place and those that cannot be told apart from them"
+    )
+    return (
+        f"A bar beside the rank marks {whom}, because they score nearly as high or their scores are too "
+        "uncertain."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ from leaderboard.snapshots.presentation import (
     interval_line,
     leading_group,
     leading_sentence,
+    marked_sentence,
     method_beside,
     narrow,
     plain_warning,
@@ -216,7 +217,7 @@ class Board(SettingPage):
 
     @cached_property
     def leading(self) -> str:
-        """Who leads, and from whom the leader cannot be told apart."""
+        """Who is first, and from whom it cannot be told apart."""
         return leading_sentence(self.content) if self.content else ""
 
     @cached_property
@@ -481,15 +482,14 @@ class Board(SettingPage):
         """The board, which waits for all of its columns."""
         return self if self.pending else replace(self, pending=self._of_texts[1])
 
-    @cached_property
-    def marked_leader(self) -> str:
-        """The leader, where the table marks those it cannot be told apart from; else empty."""
-        return next((name for name in self.order if name in self._leading), "")
+    @property
+    def marked(self) -> str:
+        """What the bar in the table marks; empty where it marks none."""
+        return marked_sentence(self.content) if self.content else ""
 
     @cached_property
     def _leading(self) -> Collection[str]:
-        found = leading_group(self.content) if self.content else []
-        return found if len(found) > 1 else ()
+        return leading_group(self.content) if self.content and self.marked else ()
 
     @property
     def csv_url(self) -> str:

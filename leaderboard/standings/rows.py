@@ -42,7 +42,7 @@ class Entry:
 
     ``moved`` is how many places it stands higher in this category than in all; ``other_rank``,
     ``other_rating`` and ``other_moved`` (places higher) are of the standings beside. ``leads`` marks the
-    leader and those it cannot be told apart from. ``met`` is the share of requirements met, ``text_score``
+    first and those it cannot be told apart from. ``met`` is the share of requirements met, ``text_score``
     the mean score of its answers one by one.
     """
 
@@ -57,7 +57,7 @@ class Entry:
     text_score: float | None = None
 
 
-Value = float | str | None
+Value = float | str | tuple[int, int] | None
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,23 @@ def ordered(entries: Sequence[Entry], column: Column, *, falling: bool) -> list[
     return sorted(known, key=lambda entry: _sortable(column.value(entry)), reverse=falling) + unknown
 
 
-def _sortable(value: Value) -> tuple[float, str]:
+def _sortable(value: Value) -> tuple[float, float | str]:
+    if isinstance(value, tuple):
+        return value
     return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
 
 
 RANK: Final = Column(
     "rank",
     "Rank",
-    lambda e: e.row.rank,
+    lambda e: e.row.place,
     lambda e: str(e.row.rank),
     "num nowrap",
     falling=False,
     help=(
-        "The place by score; 1= is shared. Then the possible ranks: without the places of models that are "
-        "clearly better or worse, each pair judged as head to head, with no correction for many pairs."
+        "The place by score, before rounding; 1= is shared. Then the possible ranks: without the places of "
+        "models that are clearly better or worse, each pair judged as head to head, with no correction for "
+        "many pairs."
     ),
 )
 CONTESTANT: Final = Column(

@@ -1,7 +1,6 @@
 """Standings as rows of a page, as tables, and as the file of the published ranking."""
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import sqrt
@@ -19,6 +18,7 @@ from leaderboard.snapshots.presentation import (
     letters_shown,
     method_beside,
     provisional,
+    ranks_written,
 )
 
 WILSON_CAUTION: Final = (
@@ -34,7 +34,8 @@ class Row:
     ``rank_ub`` is the best rank the intervals leave possible, ``group`` the letters shared with those it
     cannot be told apart from, ``ranks`` the best and worst rank among these, ``first_percent`` how often it
     is first; None or empty without intervals.
-    ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty.
+    ``beside`` is its rating by the other method, ``provisional`` why the row is greyed, or empty. Ranks are
+    those within its ``component``, of models that met directly or through others; the first is the largest.
     """
 
     rank: int
@@ -52,6 +53,7 @@ class Row:
     tie_percent: float
     beside: float | None
     provisional: str
+    component: int = 0
 
     @classmethod
     def read(
@@ -74,6 +76,7 @@ class Row:
             tie_percent=100.0 * row["ties"] / row["games"],
             beside=beside,
             provisional=provisional(row),
+            component=row["component"],
             **more,
         )
 
@@ -81,6 +84,11 @@ class Row:
     def win_share(self) -> float:
         """Percent of its games won, a tie counting half."""
         return self.win_percent + self.tie_percent / 2
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its place in the table: those of one component stand together."""
+        return self.component, self.rank
 
     @property
     def rank_range(self) -> str:
@@ -110,17 +118,9 @@ def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
 
 
 def ranks_shown(rows: Sequence[Row]) -> dict[str, str]:
-    """Ranks as pages write them, by name: "1=" of each where scores look the same."""
-    alike: dict[tuple[str, str], list[int]] = {}
-    for row in rows:
-        alike.setdefault(_looks(row), []).append(row.rank)
-    shared = {looks: f"{min(ranks)}=" for looks, ranks in alike.items() if len(ranks) > 1}
-    return {row.contestant: shared.get(_looks(row), str(row.rank)) for row in rows}
-
-
-def _looks(row: Row) -> tuple[str, str]:
-    """Groups that never met, which the reason names, have ranks of their own."""
-    return f"{row.rating:.0f}", row.provisional
+    """Ranks as pages write them, by name."""
+    written = ranks_written((row.component, row.rank) for row in rows)
+    return {row.contestant: rank for row, rank in zip(rows, written, strict=True)}
 
 
 def rank_ranges(content: Content, among: Set[str] | None = None) -> dict[str, tuple[int, int]]:
@@ -293,7 +293,7 @@ def raters_table(
 class RankCell:
     """A rank by some raters; ``tone`` is the class of its colour where it differs from the first column's.
 
-    ``text``: the rank as pages write it, "1=" where scores look the same.
+    ``text``: the rank as pages write it.
     """
 
     rank: int
@@ -317,7 +317,9 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
     shared = set(order).intersection(*ratings)
     places = [_places(own, shared) for own in ratings]
     ranges = [rank_ranges(content, shared) for _, content in boards]
-    written = [_written(own, shared) for own in ratings]
+    written = [
+        dict(zip(own, ranks_written((0, 1 + place) for place in own.values()), strict=True)) for own in places
+    ]
 
     def cell(name: str, place: int) -> RankCell:
         row, tone = found[place][name], ""
@@ -333,13 +335,6 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
         (name, tuple(cell(name, place) for place in range(len(boards)))) for name in order if name in shared
     )
     return RankTable(tuple(label for label, _ in boards), rows)
-
-
-def _written(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, str]:
-    looks = {name: f"{rating:.0f}" for name, rating in ratings.items() if name in shared}
-    first = {look: place for place, look in reversed(list(enumerate(looks.values(), start=1)))}
-    several = Counter(looks.values())
-    return {name: f"{first[look]}{'=' if several[look] > 1 else ''}" for name, look in looks.items()}
 
 
 def side_sentence(shown: RankTable) -> str:

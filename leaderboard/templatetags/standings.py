@@ -16,7 +16,7 @@ _PEOPLE = '<span class="badge badge-info" title="Written by people">People</span
 _PROVISIONAL = (
     ' <span class="badge badge-warn">Provisional</span> <span class="provisional-reason">{reason}</span>'
 )
-_LEADS = '<span class="visually-hidden">, cannot be told apart from the leader</span>'
+_LEADS = '<span class="visually-hidden">, cannot be told apart from the first</span>'
 _MARKS = {
     tint: f' <span class="mark" role="img" aria-label="clearly {tint} than overall">{sign}</span>'
     for tint, sign in (("better", "+"), ("worse", "−"))
@@ -82,7 +82,7 @@ def _row(line: Line, *, drawn: bool, ends: bool) -> str:
     marks = (f' class="{kinds.strip()}"' if kinds else "") + ("" if line.found else " hidden")
     cells = (
         f'<td role="cell" class="num nowrap"><span class="place">{line.rank}</span>{_possible(line)}'
-        f"{_LEADS * line.entry.leads}</td>",
+        f"{_LEADS * (line.entry.leads and line.entry.row.rank > 1)}</td>",
         f'<th scope="row" role="rowheader" class="name">{_name(line.entry)}</th>',
         f'<td role="cell" class="num score">{line.rating}{_share(line.entry)}</td>',
         f'<td role="cell" class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scipy.stats import kendalltau
 
-from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable
+from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable, ranks_written
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.plain_values import rounded
@@ -61,10 +61,10 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
 
 
 def as_table(compared: Mapping[str, Standings], about: str) -> str:
-    lines = [*([about] if about else []), _described(compared), "", *_table(compared, _place)]
+    lines = [*([about] if about else []), _described(compared), "", *_table(compared, _places)]
     used = compared[ORDER].parameters
     if any(row.low is not None for each in compared.values() for row in each.standings):
-        lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _interval)]
+        lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _intervals)]
     lines.append(f"\n{_agreement(compared)}")
     for label, standings in compared.items():
         told = findings(standings.details, used["interval"])
@@ -73,10 +73,10 @@ def as_table(compared: Mapping[str, Standings], about: str) -> str:
     return "\n".join(lines)
 
 
-def _table(compared: Mapping[str, Standings], cell: Callable[[Standing], str]) -> list[str]:
-    placed = [{row.contestant: row for row in standings.standings} for standings in compared.values()]
+def _table(compared: Mapping[str, Standings], cells: Callable[[Standings], Mapping[str, str]]) -> list[str]:
+    placed = [cells(standings) for standings in compared.values()]
     rows = [
-        (printable(row.contestant), *(cell(own[row.contestant]) for own in placed))
+        (printable(row.contestant), *(own[row.contestant] for own in placed))
         for row in compared[ORDER].standings
     ]
     return aligned([("model", *compared), *rows], {"model"})
@@ -115,12 +115,21 @@ def _agreement(compared: Mapping[str, Standings]) -> str:
     return f"Kendall's tau with {ORDER}: {', '.join(taus)}."
 
 
-def _place(row: Standing) -> str:
+def _places(standings: Standings) -> dict[str, str]:
+    rows = standings.standings
+    ranks = ranks_written((row.component, row.rank) for row in rows)
+    return {row.contestant: _place(rank, row) for rank, row in zip(ranks, rows, strict=True)}
+
+
+def _place(rank: str, row: Standing) -> str:
     if row.rating is None:
         return _NONE
     best = "" if row.rank_ub is None else f" ({row.rank_ub})"
-    return f"{row.rank}{best} {row.rating:5.0f}"
+    return f"{rank}{best} {row.rating:5.0f}"
 
 
-def _interval(row: Standing) -> str:
-    return _NONE if row.low is None else f"{row.low:.0f} to {row.high:.0f}"
+def _intervals(standings: Standings) -> dict[str, str]:
+    return {
+        row.contestant: _NONE if row.low is None else f"{row.low:.0f} to {row.high:.0f}"
+        for row in standings.standings
+    }

@@ -14,6 +14,7 @@ from leaderboard.snapshots.presentation import (
     interval_line,
     letters_shown,
     printable,
+    ranks_written,
     ties_phrase,
 )
 from leaderboard.stats import Standing, Standings
@@ -66,7 +67,10 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
     for number in range(groups):
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
-        lines.extend(aligned([header, *(_cells(row, sure) for row in rows)], left))
+        ranks = ranks_written((row.component, row.rank) for row in rows)
+        lines.extend(
+            aligned([header, *(_cells(*each, sure) for each in zip(ranks, rows, strict=True))], left)
+        )
     notes = [rank_note(standings)] if sure else []
     lines.extend(
         f"\n{printable(note)}"
@@ -105,14 +109,14 @@ def _header(interval: str, sure: bool) -> tuple[str, ...]:
     return ("rank", *certainty[:1], "model", "score", interval, *certainty[1:], *_COUNTS)
 
 
-def _cells(row: Standing, sure: bool) -> tuple[str, ...]:
+def _cells(rank: str, row: Standing, sure: bool) -> tuple[str, ...]:
     interval = _NONE if row.low is None or row.high is None else f"{row.low:.1f} to {row.high:.1f}"
     rating = _NONE if row.rating is None else f"{row.rating:.1f}"
     best = (str(row.rank_ub or _NONE),) if sure else ()
     first = _NONE if row.p_first is None else f"{100 * row.p_first:.0f}%"
     more = (first, letters_shown(row.group) or _NONE) if sure else ()
     counts = (str(count) for count in (row.games, row.wins, row.losses, row.ties))
-    return (str(row.rank or _NONE), *best, printable(row.contestant), rating, interval, *more, *counts)
+    return (rank or _NONE, *best, printable(row.contestant), rating, interval, *more, *counts)
 
 
 def rank_note(standings: Standings) -> str:

@@ -9,8 +9,7 @@ from leaderboard.categories.page import Place
 from leaderboard.categories.table import CategoryMatrix, verdict
 from leaderboard.models import SnapshotSlice
 from leaderboard.refreshing import computing, services
-from leaderboard.snapshots.presentation import NO_LEADER
-from leaderboard.standings.table import Row, standing_rows
+from leaderboard.standings.table import Row, ranks_shown, standing_rows
 from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade
 from tests.leaderboard.standings.test_table import standing, standings
@@ -49,10 +48,11 @@ def matrix():
     ],
 )
 def test_a_cell_is_tinted_where_its_interval_excludes_the_overall_score(changes, tint):
-    cell = Place.of("poems", place(ranks=(2, 4), **changes), place(rank=2))
-    assert cell == Place("poems", tint, "2–4", "1000")
-    assert Place.of("poems", place(**changes), None).tint == (tint if tint == "provisional" else "")
-    assert Place.of("poems", None, place()) == Place("poems")
+    cell = Place.of("poems", place(rank=2, ranks=(2, 4), **changes), place(rank=2), "2=")
+    assert cell == Place("poems", tint, "2= (2–4)", "1000")
+    assert Place.of("poems", place(**changes), None, "1").tint == (tint if tint == "provisional" else "")
+    assert Place.of("poems", place(rank=1), None, "1").rank == "1"
+    assert Place.of("poems", None, place(), "") == Place("poems")
 
 
 def test_the_verdict_names_leaders_and_clear_differences(matrix):
@@ -68,10 +68,21 @@ def test_the_verdict_names_leaders_and_clear_differences(matrix):
     same = {
         name: {**standings(standing("a", 1000.0, rank=1)), "games": 40} for name in ("", "coding", "poems")
     }
-    assert "every category" in (verdict(CategoryMatrix.of(same)) or ("",))[0]
+    assert "every rated category" in (verdict(CategoryMatrix.of(same)) or ("",))[0]
     assert verdict(CategoryMatrix.of({"": same[""]})) is None
     few = {name: {**standings(standing("a", 1000.0, rank=1, games=3)), "games": 3} for name in ("", "coding")}
-    assert (verdict(CategoryMatrix.of(few)) or ("",))[0] == NO_LEADER
+    assert (verdict(CategoryMatrix.of(few)) or ("",))[0] == (
+        "a scores highest overall (provisional) and in every rated category."
+    )
+
+
+def test_models_that_share_the_first_place_are_all_named():
+    both = standings(standing("b", 1000.0), standing("a", 1000.0))
+    other = standings(standing("a", 1000.0), standing("b", 900.0, rank=2))
+    boards = {name: {**rows, "games": 40} for name, rows in (("", both), ("coding", both), ("poems", other))}
+    assert (verdict(CategoryMatrix.of(boards)) or ("",))[0] == (
+        "b and a score highest overall and in 1 of 2 rated categories, a in poems."
+    )
 
 
 def test_the_matrix_its_order_and_its_table(matrix):
@@ -111,7 +122,7 @@ def cells(client, query=""):
     page = client.get(f"/studies/small/categories/{query}").content.decode()
     body = page[page.index('id="category-table"') : page.index("</table>")]
     rows = re.findall(r"<bdi>(.*?)</bdi>(.*?)</tr>", body, re.DOTALL)
-    return {name: re.findall(r"rank ([\d–]+)", rest) for name, rest in rows}
+    return {name: re.findall(r"rank ([^< ]+)", rest) for name, rest in rows}
 
 
 def test_the_page_shows_the_ranks_of_the_snapshot_sorted_by_a_category(client, made):
@@ -120,9 +131,9 @@ def test_the_page_shows_the_ranks_of_the_snapshot_sorted_by_a_category(client, m
         stored = SnapshotSlice.objects.get(
             kind="standings", raters="people", ties="on", category=category, method="bradley-terry"
         ).content
-        assert {name: ranks[column] for name, ranks in found.items()} == {
-            row.contestant: row.rank_range for row in standing_rows(stored, None)
-        }
+        assert {name: ranks[column] for name, ranks in found.items()} == ranks_shown(
+            standing_rows(stored, None)
+        )
     assert next(iter(cells(client, "?sort=poems"))) == "beta"
     assert next(iter(cells(client, "?sort=-poems"))) == "gamma"
     assert list(cells(client, "?sort=nothing")) == list(cells(client))

@@ -3,7 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.snapshots.presentation import leading_group, leading_sentence, plain_warning
+from leaderboard.snapshots.presentation import (
+    first_names,
+    leading_group,
+    leading_sentence,
+    marked_sentence,
+    plain_warning,
+)
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 from leaderboard.terminal.standings_text import standings_table
 
@@ -75,26 +81,84 @@ def test_who_leads_and_from_whom_the_leader_cannot_be_told_apart(content, senten
     assert leading_sentence(content) == sentence
 
 
-def test_a_provisional_model_neither_leads_nor_is_named():
-    content = ranked(["w", "x", "y", "z"], games=12)
-    content["standings"][2] |= {"wins": 40}
-    assert leading_sentence(content) == "x leads, but cannot be told apart from z."
-    assert leading_group(content) == ["x", "z"]
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (
+            ranked(["w", "x", "z"], games=12),
+            "w is first, but provisional: it has fewer than 30 ratings. "
+            "It cannot be told apart from x and z.",
+        ),
+        (
+            ranked(["w"], wins=40, losses=0),
+            "w is first, but provisional: it won every rating, so its score has no upper limit.",
+        ),
+        (
+            ranked(["w"], unbounded="above"),
+            "w is first, but provisional: the ratings set no upper limit to its score.",
+        ),
+        (ranked(["w"]) | {"groups": None}, "w leads."),
+    ],
+)
+def test_a_provisional_leader_is_said_to_be_so(content, sentence):
+    assert leading_sentence(content) == sentence
+
+
+def test_who_is_provisional_is_named_beside_the_leader_and_marked():
+    content = ranked(["w", "x", "y"])
+    content["standings"][1] |= {"games": 12}
+    assert leading_sentence(content) == "w leads, but cannot be told apart from x and y."
+    assert leading_group(content) == ["w", "x", "y"]
+    assert marked_sentence(content).startswith("A bar beside the rank marks w and the models that cannot")
     for row in content["standings"]:
         row["games"] = 12
-    assert leading_sentence(content) == "All scores are provisional, so no model leads yet."
+    assert leading_sentence(content) == (
+        "w is first, but all scores are provisional. It cannot be told apart from x and y."
+    )
 
 
-def test_leaders_whose_scores_read_the_same_share_the_top():
+def test_scores_that_look_the_same_are_not_shared():
     content = ranked(["w", "x", "y"])
     content["standings"][1] |= {"rating": 999.8}
-    assert leading_sentence(content) == "w and x share the top (1000)."
+    assert leading_sentence(content) == "w leads, but cannot be told apart from x and y."
 
 
-def test_equal_leaders_share_the_first_place():
-    content = ranked()
-    content["standings"][1] |= {"rank": 1}
-    assert leading_sentence(content) == "w and x share the first place."
+@pytest.mark.parametrize(
+    ("first", "games", "groups", "sentence"),
+    [
+        (2, 40, [], "w and x share the first place."),
+        (2, 40, ["wx"], "w and x share the first place."),
+        (2, 40, ["wxy"], "w and x share the first place, but cannot be told apart from y."),
+        (2, 12, ["wx"], "w and x share the first place, but the score of w is provisional."),
+        (3, 40, ["wxy"], "w and 2 others share the first place."),
+        (4, 40, ["wxyz"], "All 4 models share the first place."),
+    ],
+)
+def test_equal_leaders_share_the_first_place(first, games, groups, sentence):
+    content = ranked(*map(list, groups), games=games)
+    for row in content["standings"][:first]:
+        row["rank"] = 1
+    assert leading_sentence(content) == sentence
+    assert first_names(content) == list("wxyz"[:first])
+
+
+def test_models_that_were_never_compared_with_the_leader_are_counted():
+    content = ranked(["w"], ["x"], ["z"])
+    content["standings"][3] |= {"component": 1, "rank": 1}
+    assert leading_sentence(content) == (
+        "w leads, ahead of all it was compared with beyond chance. 1 model was never compared with it, "
+        "directly or through others."
+    )
+    assert first_names(content) == ["w"]
+
+
+def test_what_the_bar_marks():
+    both = ranked(["w", "x"])
+    both["standings"][1]["rank"] = 1
+    assert marked_sentence(both) == "A bar beside the rank marks the models that share the first place."
+    both["groups"] = [["w", "x", "y"]]
+    assert "and those that cannot be told apart from them" in marked_sentence(both)
+    assert marked_sentence(ranked(["w"], ["x", "y"])) == ""
 
 
 def test_the_leading_group_is_everyone_who_shares_a_group_with_the_leader():

@@ -74,19 +74,21 @@ def test_ranks_side_by_side_are_among_the_models_that_all_rated():
     assert side_sentence(unsure).endswith("No rank clearly differs from that by People.")
 
 
-def test_scores_that_look_the_same_share_a_rank_beside_each_other_too():
-    people = standings(standing("a", 1100.4), standing("b", 1099.6, rank=2), standing("c", 1000.0, rank=3))
-    judge = standings(standing("c", 1100.0), standing("b", 1000.0, rank=2), standing("a", 900.0, rank=3))
+def test_equal_scores_share_a_rank_beside_each_other_too():
+    people = standings(standing("a", 1100.0), standing("b", 1100.0), standing("c", 1000.0, rank=3))
+    judge = standings(standing("c", 1100.4), standing("b", 1100.0, rank=2), standing("a", 900.0, rank=3))
     shown = rank_table(["a", "b", "c"], [("People", people), ("Judge", judge)])
     written = [[cell.text for cell in cells] for _, cells in shown.rows]
     assert written == [["1=", "3"], ["1=", "2"], ["3", "1"]]
 
 
-def test_scores_that_look_the_same_share_a_rank():
-    rows = [standing("a", 1100.4), standing("b", 1099.6, rank=2), standing("c", 1000.0, rank=3)]
-    apart = standing("d", 1000.0, component=1)
-    shown = ranks_shown(standing_rows(standings(*rows, apart), None))
-    assert shown == {"a": "1=", "b": "1=", "c": "3", "d": "1"}
+def test_a_rank_is_written_as_the_standings_have_it():
+    """Scores that look the same have ranks of their own."""
+    rows = [standing("a", 1100.0), standing("b", 1100.0), standing("c", 1000.4, rank=3)]
+    apart = standing("e", 1000.0, component=1)
+    rows += [standing("d", 999.6, rank=4), apart]
+    shown = ranks_shown(standing_rows(standings(*rows), None))
+    assert shown == {"a": "1=", "b": "1=", "c": "3", "d": "4", "e": "1"}
 
 
 def test_rows_of_standings():
