@@ -168,7 +168,9 @@ def agreement(opinions: Opinions, method: Method, known: Payloads | None = None)
             judge = kinds[place.raters]
             content["ceiling"] = rows[place]
             content["stand_in"] = (
-                _stand_in(judge, kinds[PEOPLE]) if place in new else earlier[place.table]["stand_in"]
+                _stand_in(arranged.topics, judge, kinds[PEOPLE])
+                if place in new
+                else earlier[place.table]["stand_in"]
             )
         elif place.kind == "correlation":
             content["rows"] = rows[place]
@@ -210,9 +212,10 @@ def _points(arranged: Arranged) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _stand_in(judge: Kind, people: Kind) -> dict[str, Any]:
+def _stand_in(topics: Topics, judge: Kind, people: Kind) -> dict[str, Any]:
     rows, judged = one_from_each(people.rows), mean_verdicts(judge.rows, judge.sums)
-    return alternative_annotator(rows.pair, rows.rater, rows.verdict, judged).as_dict()
+    found = alternative_annotator(rows.pair, rows.rater, rows.verdict, judged, prompt=topics.prompt)
+    return found.as_dict()
 
 
 def _places(arranged: Arranged, choices: Mapping[str, Choice], kinds: Mapping[str, Kind]) -> Iterator[Place]:

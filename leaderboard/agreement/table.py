@@ -388,7 +388,7 @@ def difference_sentence(content: Content) -> str:
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
         f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}. The difference of "
-        f"{_points(row['difference'])} points{ends} {chance} (McNemar’s exact test, p "
+        f"{_points(row['difference'])} points{ends} {chance} (McNemar’s exact test by prompt, p "
         f"{equals(row['p_adjusted'])} after Holm)."
     )
 

@@ -152,8 +152,8 @@ class TwoPage(AboutRaters):
                 "differences",
                 "Judges’ agreement with people",
                 "How often each judge has people’s verdict, over the pairs that both judges and people "
-                f"rated, with {self.level:g}% intervals. p is of McNemar’s exact test, then adjusted for "
-                "all rows by Holm.",
+                f"rated, with {self.level:g}% intervals. p is of McNemar’s exact test by prompt, then "
+                "adjusted for all rows by Holm.",
                 differences_table(content["differences"]),
             )
         if content.get("twos"):

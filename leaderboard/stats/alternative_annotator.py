@@ -4,10 +4,13 @@ Calderon, Reichart and Dror (2025): "The Alternative Annotator Test for LLM-as-a
 Justify Replacing Human Annotators with LLMs", ACL; limits as in their code. Each person is left out in turn.
 On each pair, whoever says the same as more of the other people represents them: the judge, the person, or
 both where they tie. A one-sided paired t-test asks whether the judge does so less often by less than epsilon.
+Pairs of one prompt are not independent, so its variance is the one between prompts, with a degree of freedom
+less than these; where every pair has a prompt of its own it is the published test.
 The p-values of all people are adjusted together (Benjamini and Yekutieli 2001). The winning rate is the share
 of people with a rejection; from one half on the judge passes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.clustered_means import prompt_numbers, sums
 from leaderboard.stats.multiplicity import benjamini_yekutieli
 from leaderboard.stats.plain_values import Result
 
@@ -26,7 +30,7 @@ LEVEL: Final = 0.05
 """Of false discoveries among people."""
 
 FEWEST_PAIRS: Final = 30
-"""A person with fewer pairs is not tested, as the t-test needs them."""
+"""A person with fewer pairs is not tested, as the t-test needs them; nor is one with a single prompt."""
 
 FEWEST_PEOPLE: Final = 3
 ENOUGH: Final = 0.5
@@ -37,6 +41,7 @@ class LeftOut(Result):
     """A person's place, taken by the judge on ``pairs`` pairs."""
 
     pairs: int
+    prompts: int
     judge: float  # share of pairs on which the judge represents the other people at least as well
     person: float  # share on which the person does
     p: float
@@ -49,7 +54,7 @@ class AlternativeAnnotator(Result):
     epsilon: float
     level: float
     people: tuple[LeftOut, ...]
-    too_few: int  # people with fewer pairs than FEWEST_PAIRS
+    too_few: int  # people who are not tested
     winning_rate: float | None
     advantage: float | None  # mean of ``judge`` over people
     passes: bool | None
@@ -63,10 +68,13 @@ def alternative_annotator(
     judge: npt.ArrayLike,
     epsilon: float = EPSILON,
     level: float = LEVEL,
+    *,
+    prompt: npt.ArrayLike | None = None,
 ) -> AlternativeAnnotator:
-    """The test from people's labels, one for each rater and pair, and the judge's for each pair.
+    """The test from people's labels, one for each rater and pair, and the judge's and prompt of each pair.
 
-    Pairs are numbered from 0, labels are whole numbers from 0, ``judge`` is -1 where there is none.
+    Pairs are numbered from 0, labels are whole numbers from 0, ``judge`` is -1 where there is none. Without
+    ``prompt`` every pair has its own.
     """
     pairs, raters, labels, judged = (np.asarray(each, dtype=np.int64) for each in (pair, rater, label, judge))
     kinds = 1 + int(max(labels.max(initial=0), judged.max(initial=0)))
@@ -76,20 +84,25 @@ def alternative_annotator(
     pairs, raters, labels, own = pairs[kept], raters[kept], labels[kept], judged[pairs[kept]]
     # How many of the other people say as the judge does, less how many say as the person does.
     lead = (counts[pairs, own] - (own == labels)) - (counts[pairs, labels] - 1.0)
-    _, number, sizes = np.unique(raters, return_inverse=True, return_counts=True)
-    leads = [lead[number == each] for each in np.flatnonzero(sizes >= FEWEST_PAIRS)]
-    p = np.array([_p(-np.sign(each), epsilon) for each in leads])
+    prompts = (np.arange(len(judged)) if prompt is None else np.asarray(prompt, dtype=np.int64))[pairs]
+    everybody = ((lead[own], prompt_numbers(prompts[own], int(own.sum()))) for own in _by_rater(raters))
+    tested = [(own, of) for own, of in everybody if len(own) >= FEWEST_PAIRS and of.max() > 0]
+    p = np.array([_p(-np.sign(own), of, epsilon) for own, of in tested])
     people = tuple(
         LeftOut(
-            len(each), float((each >= 0).mean()), float((each <= 0).mean()), one, adjusted, adjusted <= level
+            len(own),
+            int(of.max()) + 1,
+            float((own >= 0).mean()),
+            float((own <= 0).mean()),
+            *(one, adjusted, adjusted <= level),
         )
-        for each, one, adjusted in zip(leads, p.tolist(), benjamini_yekutieli(p).tolist(), strict=True)
+        for (own, of), one, adjusted in zip(tested, p.tolist(), benjamini_yekutieli(p).tolist(), strict=True)
     )
     too_few = len(set(np.asarray(rater).tolist())) - len(people)
     if len(people) < FEWEST_PEOPLE:
         reason = (
             f"fewer than {FEWEST_PEOPLE} people rated {FEWEST_PAIRS} pairs or more with the judge and "
-            "somebody else"
+            "somebody else, on two prompts or more"
         )
         return AlternativeAnnotator(epsilon, level, people, too_few, None, None, None, reason)
     rate = float(np.mean([each.won for each in people]))
@@ -97,9 +110,17 @@ def alternative_annotator(
     return AlternativeAnnotator(epsilon, level, people, too_few, rate, advantage, rate >= ENOUGH)
 
 
-def _p(worse: FloatArray, epsilon: float) -> float:
+def _by_rater(raters: IntArray) -> Iterator[BoolArray]:
+    yield from (raters == each for each in np.unique(raters))
+
+
+def _p(worse: FloatArray, prompt: IntArray, epsilon: float) -> float:
     """Of the hypothesis that the judge loses by ``epsilon`` or more; ``worse`` is 1, 0 or -1 of each pair."""
-    mean, deviation = float(worse.mean()), float(worse.std(ddof=1))
-    if deviation == 0.0:
+    mean, prompts = float(worse.mean()), int(prompt.max()) + 1
+    if not worse.std():
         return float(mean >= epsilon)
-    return float(stdtr(len(worse) - 1.0, (mean - epsilon) / (deviation / np.sqrt(len(worse)))))
+    apart = sums(prompt, worse - mean)
+    if np.abs(apart).max() < 1e-9:  # prompts that happen to be equal do not make pairs certain
+        apart, prompts = worse - mean, len(worse)
+    error = float(np.sqrt(prompts / (prompts - 1.0) * (apart @ apart))) / len(worse)
+    return float(stdtr(prompts - 1.0, (mean - epsilon) / error))

@@ -88,7 +88,8 @@ def is_scored(verdicts: IntArray) -> BoolArray:
 class Judged:
     """One judge on one subset; ``pointwise``: it saw each output alone, so both orders agree by themselves.
 
-    ``stream`` numbers judge and subset, so that no two draw the same random sides.
+    ``stream`` numbers judge and subset, so that no two draw the same random sides. Without ``prompt`` every
+    instance has its own.
     """
 
     gold: IntArray  # (instances,)
@@ -96,6 +97,7 @@ class Judged:
     rule: Rule = Rule()
     pointwise: bool = False
     stream: int = 0
+    prompt: IntArray | None = None  # (instances,)
 
     def __post_init__(self) -> None:
         if self.verdicts.shape != (2, len(self.gold)):
@@ -123,6 +125,11 @@ class Judged:
     @property
     def asked(self) -> BoolArray:
         return np.asarray(self.verdicts != NOT_ASKED)
+
+    def by_prompt(self, values: FloatArray) -> FloatArray:
+        """The sum over the instances of each prompt, along the last axis; NaN adds nothing."""
+        known = np.nan_to_num(np.asarray(values, dtype=np.float64))
+        return known if self.prompt is None else added_up(known, self.prompt)
 
     def right_throughout(self, orders: BoolArray) -> FloatArray:
         """1 where all verdicts in these ``orders`` (orders, instances) are the gold label, else 0.
@@ -171,6 +178,14 @@ class Judged:
             same = same & (np.abs(self.used[0]) == 1)
         asked: BoolArray = (self.used != NOT_ASKED).all(axis=0)
         return _share(same & asked, asked)
+
+
+def added_up(values: FloatArray, group: IntArray) -> FloatArray:
+    """The sum of each group, numbered from 0, along the last axis."""
+    order = np.argsort(group, kind="stable")
+    start = np.flatnonzero(np.diff(group[order], prepend=-1))
+    found = values[..., order]
+    return np.asarray(np.add.reduceat(found, start, axis=-1) if len(start) else found, dtype=np.float64)
 
 
 def points(verdicts: IntArray, gold: IntArray, rule: Rule) -> FloatArray:

@@ -1,8 +1,9 @@
 """Accuracy of judges on several subsets: intervals, means of subsets, and differences from a base judge.
 
-A bootstrap round draws the instances of each subset anew, the same for all judges. Accuracies get Wilson's
-interval (1927) at the effective number of observations p(1 - p) / variance, because percentiles hold the
-truth too rarely near 1; differences get Student's t. The tests of one family are adjusted by Holm.
+A bootstrap round draws the prompts of each subset anew with all their instances, the same for all judges.
+Accuracies get Wilson's interval (1927) at the effective number of observations p(1 - p) / variance, because
+percentiles hold the truth too rarely near 1; differences get Student's t. The tests of one family are
+adjusted by Holm.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from leaderboard.stats.resampling import cluster_draws
 ADVERSARIAL: Final = ("Neighbor", "GPTInst", "GPTOut", "Manual")
 """LLMBar's subsets that have a mean of their own."""
 
-_INSTANCE_DRAWS: Final = 21
+_PROMPT_DRAWS: Final = 21
 _NONE: Final = 1e-18  # a smaller variance is rounding
 
 
@@ -46,12 +47,13 @@ class Accuracies:
 
     estimate: FloatArray  # (subsets,)
     samples: FloatArray  # (subsets, rounds)
-    instances: FloatArray  # (subsets,) that count
+    prompts: FloatArray  # (subsets,) that count
+    alone: FloatArray  # (subsets,) variance if instances of one prompt were independent
 
     def on(self, subsets: Sequence[int]) -> Accuracies:
         """On some of the subsets."""
         chosen = list(subsets)
-        return Accuracies(self.estimate[chosen], self.samples[chosen], self.instances[chosen])
+        return Accuracies(*(each[chosen] for each in vars(self).values()))
 
     def mean(self, subsets: Sequence[int], level: float) -> Mean:
         """The unweighted mean over subsets; undefined where a subset is."""
@@ -59,30 +61,35 @@ class Accuracies:
         value = float(self.estimate[chosen].mean()) if chosen else np.nan
         if np.isnan(value):
             return Mean(None)
-        variance, instances = _variance(self.samples[chosen], self.instances[chosen]), self.instances[chosen]
-        if instances.min() < 2:
+        prompts = self.prompts[chosen]
+        if prompts.min() < 2:
             return Mean(value)
+        variance = _variance(self.samples[chosen], prompts, self.alone[chosen])
         spread = value * (1.0 - value)
         if (
             variance < _NONE and spread > _NONE
         ):  # every instance counts alike, as one verdict for a place does
             return Mean(value, value, value)
-        effective = spread / variance if spread > _NONE else float(instances.sum())
-        return Mean(value, *wilson(value, effective, student_reach(int(instances.sum()), level)))
+        effective = spread / variance if spread > _NONE else float(prompts.sum())
+        return Mean(value, *wilson(value, effective, student_reach(int(prompts.sum()), level)))
 
 
-def _variance(samples: FloatArray, instances: FloatArray) -> float:
-    """Of the mean of the rows; subsets are drawn independently."""
+def _variance(samples: FloatArray, prompts: FloatArray, alone: FloatArray | float = 0.0) -> float:
+    """Of the mean of the rows; subsets are drawn independently.
+
+    Prompts that happen to be equal do not make a row certain: it has the variance of its instances.
+    """
     known = [row[~np.isnan(row)] for row in samples]
-    parts = [row.var(ddof=1) if len(row) > 1 else np.nan for row in known]
-    return float((np.array(parts) * instances / np.maximum(instances - 1, 1)).sum()) / len(samples) ** 2
+    parts = np.array([row.var(ddof=1) if len(row) > 1 else np.nan for row in known])
+    parts = np.where(parts < _NONE, alone, parts * prompts / np.maximum(prompts - 1, 1))
+    return float(parts.sum()) / len(samples) ** 2
 
 
 def accuracies(judges: Sequence[Sequence[Judged]], rounds: int, seed: int) -> list[Accuracies]:
     """One for each judge, from ``judges[judge][subset]``."""
     check_run(rounds, seed, None)
     found = [
-        _of_subset(np.array([own[subset].credits for own in judges]), subset, rounds, seed)
+        _of_subset([own[subset] for own in judges], subset, rounds, seed)
         for subset in range(len(judges[0]) if judges else 0)
     ]
     columns = [np.stack(column, axis=1) for column in zip(*found, strict=True)]
@@ -90,15 +97,25 @@ def accuracies(judges: Sequence[Sequence[Judged]], rounds: int, seed: int) -> li
 
 
 def _of_subset(
-    credits: FloatArray, subset: int, rounds: int, seed: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Accuracy (judges,), in rounds (judges, rounds), and instances (judges,), from (judges, orders, n)."""
-    sums = np.stack([np.nansum(credits, axis=1), (~np.isnan(credits)).sum(axis=1)])
-    n = credits.shape[2]
-    drawn = cluster_draws(seed, subset * rounds + np.arange(rounds), n, _INSTANCE_DRAWS) if n else ()
+    judges: Sequence[Judged], subset: int, rounds: int, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Accuracy (judges,), in rounds (judges, rounds), prompts and variance alone (judges,)."""
+    credits = np.array([each.credits for each in judges])
+    single = np.stack([np.nansum(credits, axis=1), (~np.isnan(credits)).sum(axis=1)])
+    sums = judges[0].by_prompt(single)
+    n = sums.shape[2]
+    drawn = cluster_draws(seed, subset * rounds + np.arange(rounds), n, _PROMPT_DRAWS) if n else ()
     added = np.array([sums @ np.bincount(one, minlength=n) for one in drawn]).reshape(-1, *sums.shape[:2])
     estimate = ratio(*sums.sum(axis=2))
-    return estimate, ratio(added[:, 0], added[:, 1]).T, (sums[1] > 0).sum(axis=1).astype(np.float64)
+    prompts = (sums[1] > 0).sum(axis=1).astype(np.float64)
+    return estimate, ratio(added[:, 0], added[:, 1]).T, prompts, _alone(single, estimate)
+
+
+def _alone(sums: FloatArray, estimate: FloatArray) -> FloatArray:
+    """The variance of each share of points (judges,) over its instances, from (2, judges, n)."""
+    n = (sums[1] > 0).sum(axis=1)
+    squares = ((sums[0] - estimate[:, None] * sums[1]) ** 2).sum(axis=1)
+    return ratio(squares * n, sums[1].sum(axis=1) ** 2 * np.maximum(n - 1, 1))
 
 
 @dataclass(frozen=True)
@@ -106,7 +123,8 @@ class Difference(Result):
     """How much more accurate a judge is than its base on the mean of ``subsets``.
 
     ``p`` is of Student's t. ``only_base`` and ``only_judge`` count instances that one alone has right in
-    every order in which both were asked, ``mcnemar`` is their exact test. Adjusted p-values are Holm's.
+    every order in which both were asked, ``mcnemar`` is their exact test by prompt. Adjusted p-values are
+    Holm's.
     """
 
     subsets: tuple[int, ...]
@@ -130,9 +148,9 @@ def difference(
     if shared:
         apart = judge.estimate[shared] - base.estimate[shared]
         value = float(apart.mean())
-        instances = np.minimum(base.instances, judge.instances)[shared]
-        error = float(np.sqrt(_variance((judge.samples - base.samples)[shared], instances)))
-        freedom = int(instances.sum()) - len(shared)
+        prompts = np.minimum(base.prompts, judge.prompts)[shared]
+        error = float(np.sqrt(_variance((judge.samples - base.samples)[shared], prompts)))
+        freedom = int(prompts.sum()) - len(shared)
         if error > _NONE**0.5 and freedom > 0:
             reach = student_reach(freedom + 1, level) * error
             low, high = max(-1.0, value - reach), min(1.0, value + reach)
@@ -141,7 +159,8 @@ def difference(
     both = [(one, other, one.asked & other.asked) for one, other in pairs]
     leads = [other.right_throughout(asked) - one.right_throughout(asked) for one, other, asked in both]
     only_base, only_judge = (sum(int((lead == sign).sum()) for lead in leads) for sign in (-1, 1))
-    exact = float(mcnemar(np.array([only_base]), np.array([only_judge]))[0])
+    by_prompt = [one.by_prompt(lead) for (one, _, _), lead in zip(both, leads, strict=True)]
+    exact = mcnemar(np.concatenate([np.zeros(0), *by_prompt]).astype(np.int64))
     return Difference(tuple(shared), value, low, high, p, p, only_base, only_judge, exact, exact)
 
 

@@ -17,6 +17,7 @@ from leaderboard.stats.gold import (
     SECOND,
     TIE,
     Rule,
+    added_up,
     cohen_kappa,
     counted,
     is_scored,
@@ -107,11 +108,19 @@ class PeopleFigures(Result):
 class AmongPeople:
     """People against each other, from verdicts (people, instances), NOT_ASKED for gaps.
 
-    Without ``gold``, each is judged by the majority of the others; one without a side judges nobody.
+    Without ``gold``, each is judged by the majority of the others; one without a side judges nobody. Without
+    ``prompt`` every instance has its own.
     """
 
-    def __init__(self, verdicts: IntArray, rule: Rule, gold: IntArray | None = None) -> None:
+    def __init__(
+        self,
+        verdicts: IntArray,
+        rule: Rule,
+        gold: IntArray | None = None,
+        prompt: IntArray | None = None,
+    ) -> None:
         self._verdicts, self._counts = verdicts, counted(verdicts)
+        self._prompt = np.arange(verdicts.shape[1]) if prompt is None else prompt
         self._several = self._counts.sum(axis=1) > 1
         self._own = is_scored(verdicts) & self._several
         self._earned = [
@@ -121,16 +130,19 @@ class AmongPeople:
 
     @cached_property
     def right(self) -> tuple[FloatArray, FloatArray]:
-        """Credits of people by instance, and how many they could have got."""
+        """Credits of people by prompt, and how many they could have got."""
         earned = np.array(self._earned).reshape(self._verdicts.shape)
-        return np.nansum(earned, axis=0), (~np.isnan(earned)).sum(axis=0).astype(np.float64)
+        return self._by_prompt(np.nansum(earned, axis=0), (~np.isnan(earned)).sum(axis=0))
 
     @cached_property
     def alike(self) -> tuple[FloatArray, FloatArray]:
-        """Pairs of people by instance that say the same, and all."""
-        counts = self._counts[self._several].astype(np.float64)
+        """Pairs of people by prompt that say the same about an instance, and all."""
+        counts = self._counts.astype(np.float64)
         each = counts.sum(axis=1)
-        return (counts * (counts - 1)).sum(axis=1), each * (each - 1)
+        return self._by_prompt((counts * (counts - 1)).sum(axis=1), each * (each - 1))
+
+    def _by_prompt(self, won: FloatArray, count: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return added_up(won, self._prompt), added_up(count, self._prompt)
 
     def figures(self, level: float) -> PeopleFigures:
         right, alike = (share_estimate(*part, level) for part in (self.right, self.alike))

@@ -1,13 +1,13 @@
 """Which of two raters is right more often, on the same pairs.
 
-The interval of the difference resamples prompts. McNemar's test (1947) is exact and takes pairs as
-independent; p-values are adjusted by Holm's procedure.
+The interval of the difference resamples prompts. p is of Fisher's randomisation test (1935) of the lead on
+each prompt (cf. the statistic of Durkalski et al. 2003 for clustered pairs). Where every prompt has one pair
+it is McNemar's exact test (1947). p-values are adjusted by Holm's procedure.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr
 
 from leaderboard.stats.agreement_estimates import t_intervals
 from leaderboard.stats.agreement_opinions import Measure, Topics, resample
@@ -52,7 +52,7 @@ def paired_shares(
     (samples,) = resample([lead], rounds, seed)
     low, high = t_intervals(lead.estimate[0], samples[0], (pairs > 0).sum(axis=1), level)
     n, own, alone, other_alone = counts.sum(axis=2).T.astype(np.int64)
-    p = mcnemar(alone, other_alone)
+    p = np.array([mcnemar(each) for each in (only_one - only_other).astype(np.int64)])
     columns = (
         *(n, (pairs > 0).sum(axis=1), own / n, (own - alone + other_alone) / n),
         *(lead.estimate[0], np.maximum(low, -1.0), np.minimum(high, 1.0), alone, other_alone, p, holm(p)),
@@ -74,7 +74,19 @@ def _lead(added: FloatArray) -> FloatArray:
     return ratio(lead, pairs)
 
 
-def mcnemar(only_one: IntArray, only_other: IntArray) -> FloatArray:
-    """Two-sided p of the exact test: by chance either is the only one right in half of the cases."""
-    fewer, cases = np.minimum(only_one, only_other), np.maximum(only_one + only_other, 1)
-    return np.asarray(np.minimum(1.0, 2.0 * bdtr(fewer, cases, 0.5)))
+def mcnemar(leads: IntArray) -> float:
+    """Two-sided p, from how many more pairs of each prompt the one alone has right than the other alone.
+
+    By chance either is as far ahead on a prompt: of all ways to turn the signs, the share with a sum at least
+    as far from 0.
+    """
+    sizes, prompts = np.unique(np.abs(leads[leads != 0]), return_counts=True)
+    most = int(sizes @ prompts)
+    # The sum of the leads that fall to the one, from its characteristic function.
+    angle = 2j * np.pi * np.arange(most + 1) / (most + 1)
+    turned = np.prod(
+        [(0.5 + 0.5 * np.exp(size * angle)) ** n for size, n in zip(sizes, prompts, strict=True)], axis=0
+    )
+    share = np.fft.fft(turned * np.ones(most + 1)).real / (most + 1)
+    as_far = np.abs(2 * np.arange(most + 1) - most) >= abs(int(leads.sum()))
+    return float(np.clip(share[as_far].sum(), 2.0 ** (1 - int(prompts.sum())), 1.0))

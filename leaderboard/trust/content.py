@@ -30,6 +30,7 @@ from leaderboard.trust.reading import (
     as_shown,
     of_people,
     people_of,
+    prompts_of,
 )
 from leaderboard.trust.trial import Asked, Known, Trial
 
@@ -212,7 +213,7 @@ def _people(trial: Trial) -> dict[str, Any]:
         said = as_shown(read, ids, pairs, verdicts)
         held = as_shown(read, ids, pairs, gold) if source == LABELS else None
         named = [trial.known.names[pk] for pk in people]
-        among = AmongPeople(said, trial.asked.rule, held)
+        among = AmongPeople(said, trial.asked.rule, held, prompts_of(read, pairs))
         figures = among.figures(level).as_dict()
         figures["kappas"] = [
             {"one": named[one], "other": named[other], "n": n, "kappa": kappa}

@@ -53,6 +53,7 @@ class Instances:
     pair: IntArray
     gold: IntArray
     subset: IntArray  # indexes into ``subsets``
+    prompt: IntArray  # numbered as they come
     longer: IntArray  # FIRST, SECOND, TIE for equal lengths, NOT_ASKED where a text is unknown
     subsets: tuple[str, ...]
     comparable: tuple[IntArray, ...]
@@ -83,6 +84,7 @@ class Instances:
             pair=self.pair[own],
             gold=self.gold[own],
             subset=np.searchsorted(subsets, self.subset[own]),
+            prompt=as_they_come(self.prompt[own]),
             longer=self.longer[own],
             subsets=tuple(self.subsets[number] for number in subsets),
             comparable=tuple(self.comparable[number] for number in subsets),
@@ -103,11 +105,11 @@ def instances(study: Study, read: Opinions, gold: Gold) -> Instances:
     asked = Pair.objects.filter(prompt__in=study.prompts.rated()).order_by("pk")
     if gold.source == LABELS:
         asked = asked.exclude(gold="")
-    rows = list(asked.values_list("pk", "gold", "prompt__subset"))
-    pairs = np.array([pk for pk, _, _ in rows], dtype=np.int64)
-    named = np.array([name or WITHOUT_SUBSET for _, _, name in rows], dtype=object)
+    rows = list(asked.values_list("pk", "gold", "prompt__subset", "prompt"))
+    pairs, prompts = (np.array([row[place] for row in rows], dtype=np.int64) for place in (0, 3))
+    named = np.array([row[2] or WITHOUT_SUBSET for row in rows], dtype=object)
     if gold.source == LABELS:
-        labels, tied, too_few = np.array([_GOLD[label] for _, label, _ in rows], dtype=np.int64), 0, 0
+        labels, tied, too_few = np.array([_GOLD[row[1]] for row in rows], dtype=np.int64), 0, 0
     else:
         labels, tied, too_few = held_by(read, gold, pairs)
     known = labels != NO_GOLD
@@ -118,12 +120,19 @@ def instances(study: Study, read: Opinions, gold: Gold) -> Instances:
         pair=pairs[known],
         gold=labels[known],
         subset=np.array([subsets.index(name) for name in named[known]], dtype=np.int64),
+        prompt=as_they_come(prompts[known]),
         longer=_longer(asked, pairs[known]),
         subsets=subsets,
         comparable=tuple(pairs[named == name] for name in subsets),
         tied=tied,
         too_few=too_few,
     )
+
+
+def as_they_come(prompts: IntArray) -> IntArray:
+    """Prompts numbered from 0 in the order in which they first come, whatever their ids are."""
+    _, first, number = np.unique(prompts, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[number])
 
 
 def _why_none(read: Opinions, gold: Gold) -> str:
@@ -200,6 +209,16 @@ def of_people(read: Opinions, ids: frozenset[int], pairs: IntArray) -> tuple[Int
     for said, person in zip(found, people, strict=True):
         _place(said, rows[(rows["rater"] == person) & (rows["rating"] > 0)], pairs)
     return found, people
+
+
+def prompts_of(read: Opinions, pairs: IntArray) -> IntArray:
+    """The prompt of each of the pairs, numbered as they come; one that nobody rated stands alone."""
+    rated, first = np.unique(read.rows["pair"], return_index=True)
+    place = np.searchsorted(rated, pairs).clip(max=max(len(rated) - 1, 0))
+    known = np.isin(pairs, rated)
+    found = -1 - np.arange(len(pairs))
+    found[known] = read.rows["prompt"][first[place[known]]]
+    return as_they_come(found)
 
 
 def as_shown(read: Opinions, ids: frozenset[int], pairs: IntArray, verdicts: IntArray) -> IntArray:

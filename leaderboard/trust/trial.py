@@ -21,7 +21,15 @@ from leaderboard.stats.gold import Judged, Rule
 from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference
 from leaderboard.stats.gold_baselines import BASELINES, baseline
 from leaderboard.stats.gold_matrix import mean_of_known
-from leaderboard.trust.reading import Gold, Instances, held_by, instances, judges_of, verdicts_of
+from leaderboard.trust.reading import (
+    Gold,
+    Instances,
+    as_they_come,
+    held_by,
+    instances,
+    judges_of,
+    verdicts_of,
+)
 
 FEWEST_SEALED: Final = 10
 
@@ -109,15 +117,20 @@ class Trial:
         return own + [self._by_subset(baseline(name, self.instances.longer)) for name in BASELINES]
 
     def _by_subset(self, verdicts: IntArray, number: int = 0, pointwise: bool = False) -> list[Judged]:
-        parts = zip(self.golds, self.instances.split(verdicts), strict=True)
+        parts = zip(self.golds, self.instances.split(verdicts), self.prompts, strict=True)
         return [
-            Judged(gold, said, self.asked.rule, pointwise, stream=number * len(self.golds) + subset)
-            for subset, (gold, said) in enumerate(parts)
+            Judged(gold, said, self.asked.rule, pointwise, number * len(self.golds) + subset, prompt)
+            for subset, (gold, said, prompt) in enumerate(parts)
         ]
 
     @cached_property
     def golds(self) -> list[IntArray]:
         return self.instances.split(self.instances.gold)
+
+    @cached_property
+    def prompts(self) -> list[IntArray]:
+        """The prompt of each instance, numbered in each subset."""
+        return [as_they_come(own) for own in self.instances.split(self.instances.prompt)]
 
     @cached_property
     def longer(self) -> list[IntArray]:

@@ -20,7 +20,7 @@ from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import counted, probability
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import choices, ending, one_of
-from leaderboard.stats.checks import BoolArray
+from leaderboard.stats.checks import BoolArray, IntArray
 from leaderboard.stats.multiplicity import holm
 from leaderboard.stats.paired_shares import mcnemar
 from leaderboard.trust.errors import Errors
@@ -101,7 +101,8 @@ class TwoJudgesPage(Page):
 
     @property
     def test(self) -> tuple[float, float, int, str]:
-        """McNemar's exact test: p, p by Holm over all judges compared with the base, their number, the base.
+        """McNemar's exact test by prompt: p, p by Holm over all judges compared with the base, their number,
+        the base.
 
         That is the second of the two unless only the first is asked as a base is. Two judges of one
         model are among those of this model.
@@ -116,8 +117,7 @@ class TwoJudgesPage(Page):
             for number, each in enumerate(told)
             if number != base and (not same or each.model == told[base].model)
         ]
-        counts = np.array([self._alone(number, base) for number in among])
-        exact = mcnemar(counts[:, 0], counts[:, 1])
+        exact = np.array([mcnemar(self._leads(number, base)) for number in among])
         place = among.index(judge)
         return (
             float(exact[place]),
@@ -126,10 +126,11 @@ class TwoJudgesPage(Page):
             self.errors.choices[base].label,
         )
 
-    def _alone(self, one: int, other: int) -> tuple[int, int]:
-        """How many instances one alone gets right, and the other alone."""
+    def _leads(self, one: int, other: int) -> IntArray:
+        """By prompt, how many more instances one alone gets right than the other alone."""
         a, b = self.errors.right_throughout(one, other)
-        return int((self.within & (a > b)).sum()), int((self.within & (a < b)).sum())
+        lead = self.within * ((a > b).astype(np.int64) - (a < b))
+        return np.bincount(self.errors.instances.prompt, lead).astype(np.int64)
 
     @property
     def left_out(self) -> int:
@@ -145,10 +146,12 @@ class TwoJudgesPage(Page):
             return "Choose two different judges."
         if not sum(self.counts.values()):
             return f"{one} and {other} have no pair on which both have every verdict."
+        if not a + b:
+            return f"{one} and {other} are right on the same pairs."
         told = f"{one} alone is right on {counted(a, 'pair')}, {other} alone on {b:,}"
         alone, corrected, judges, base = self.test
         noise = "More than noise" if corrected < LEAST_SURE else "This may be noise"
-        how = "McNemar’s exact test"
+        how = "McNemar’s exact test by prompt"
         if judges > 1:
             how += f", corrected for {judges} judges compared with {base}; {_p(alone)} without"
         return f"{told}. {noise}: {_p(corrected)} ({how})."

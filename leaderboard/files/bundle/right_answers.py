@@ -28,7 +28,7 @@ def right_answers_json(known: Known, inputs: Numbered) -> str:
             "study": known.study,
             "subsets": own.subsets,
             "pair": [numbers[pk] for pk in own.pair.tolist()],
-            **{name: getattr(own, name).tolist() for name in ("gold", "subset", "longer")},
+            **{name: getattr(own, name).tolist() for name in ("gold", "subset", "prompt", "longer")},
             "judges": {one: [each.model, each.protocol_name, each.order_free] for one, each in facts},
             "people": {str(people[pk]): name for pk, name in known.names.items()},
         }
@@ -39,13 +39,14 @@ def right_answers_from(content: bytes) -> Known:
     """Raises BundleError for a file that holds none."""
     try:
         found = json.loads(content)
+        found.setdefault("prompt", list(range(len(found["pair"]))))  # bundles had none
         own = Instances(
-            **{name: _numbers(found, name) for name in ("pair", "gold", "subset", "longer")},
+            **{name: _numbers(found, name) for name in ("pair", "gold", "subset", "prompt", "longer")},
             subsets=tuple(map(str, found["subsets"])),
             comparable=(),
         )
         sides = (FIRST, TIE, SECOND)
-        lengths = {len(own.pair), len(own.gold), len(own.subset), len(own.longer)}
+        lengths = {len(own.pair), len(own.gold), len(own.subset), len(own.prompt), len(own.longer)}
         subsets = set(own.subset.tolist())
         if lengths != {len(set(own.pair.tolist()))} or subsets != set(range(len(own.subsets))):
             raise ValueError("columns differ in length, or a pair or a subset is missing")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
 from leaderboard.stats.alternative_annotator import alternative_annotator
@@ -73,6 +74,41 @@ def test_it_equals_plain_loops_with_scipy(seed, reliable, epsilon):
     assert found.passes == (rate >= 0.5)
 
 
+@pytest.mark.parametrize(("seed", "each"), [(1, 1), (2, 4), (3, 10)])
+def test_pairs_of_a_prompt_count_as_its_cluster(seed, each):
+    """statsmodels' regression on a constant with standard errors clustered by prompt."""
+    pair, rater, label, judge = study(seed, 0.7)
+    prompt = np.arange(len(judge)) // each
+    found = alternative_annotator(pair, rater, label, judge, prompt=prompt)
+    for person, tested in zip(np.unique(rater), found.people, strict=True):
+        own = (rater == person) & (judge[pair] >= 0)
+        worse, of = [], []
+        for at, said in zip(pair[own], label[own], strict=True):
+            others = label[(pair == at) & (rater != person)]
+            if len(others):
+                worse.append(np.sign((others == said).sum() - (others == judge[at]).sum()))
+                of.append(prompt[at])
+        fit = OLS(np.array(worse, dtype=float), np.ones(len(worse))).fit(
+            cov_type="cluster", cov_kwds={"groups": np.array(of)}, use_t=True
+        )
+        wanted = t.cdf((fit.params[0] - 0.1) / fit.bse[0], len(set(of)) - 1)
+        assert (tested.p, tested.prompts) == (pytest.approx(wanted), len(set(of)))
+
+
+def test_one_prompt_and_equal_prompts():
+    pair, rater, label, judge = study(1, 0.7)
+    one = alternative_annotator(pair, rater, label, judge, prompt=np.zeros(len(judge)))
+    assert (one.people, one.passes) == ((), None)
+    # On each of 20 prompts Ann and Ben lose one pair of two: pairs are as uncertain as if they were alone.
+    pairs = np.tile(np.arange(40), 3)
+    everybody = np.repeat([ANN, BEN, CAL], 40)
+    found = alternative_annotator(
+        pairs, everybody, np.zeros(120), np.arange(40) % 2, prompt=np.arange(40) // 2
+    )
+    plain = alternative_annotator(pairs, everybody, np.zeros(120), np.arange(40) % 2)
+    assert [each.p for each in found.people] == [each.p for each in plain.people]
+
+
 def test_a_judge_drawn_as_people_passes_and_a_random_one_does_not():
     passed = {
         reliable: [alternative_annotator(*study(seed, reliable, pairs=500)).passes for seed in range(20)]
@@ -87,7 +123,9 @@ def test_too_few_people_or_pairs_have_no_result():
     pair, rater, label, judge = study(0, 0.7, pairs=100, people=2)
     found = alternative_annotator(pair, rater, label, judge)
     assert (len(found.people), found.winning_rate, found.passes) == (2, None, None)
-    assert found.reason == "fewer than 3 people rated 30 pairs or more with the judge and somebody else"
+    assert found.reason == (
+        "fewer than 3 people rated 30 pairs or more with the judge and somebody else, on two prompts or more"
+    )
     few = alternative_annotator(*study(0, 0.7, pairs=29))
     assert (few.people, few.too_few) == ((), 5)
     assert alternative_annotator([], [], [], []).passes is None

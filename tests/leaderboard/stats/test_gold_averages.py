@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged
 from leaderboard.stats.gold_averages import accuracies, adjusted, difference, groups
+from leaderboard.stats.resampling import cluster_draws
 
 
 def judge(*subsets):
@@ -30,7 +33,7 @@ def test_means_by_hand():
     own, other = accuracies([judge([2, 2, 1, 0], [2, 0]), judge([0, 0, 0, 0], [1, 1])], 200, 1)
     assert own.estimate.tolist() == [5 / 8, 1 / 2]
     assert own.mean([0, 1], 95).value == (5 / 8 + 1 / 2) / 2
-    assert own.instances.tolist() == [4, 2]
+    assert own.prompts.tolist() == [4, 2]
     # Wilson's interval of 0 in 4 instances; no variance at all where each instance is half right.
     never = other.mean([0], 95)
     assert never.low == 0 < never.high < 1
@@ -82,7 +85,7 @@ def test_difference_by_hand():
     found = difference(one, other, base, better, 95)
     assert found.difference == pytest.approx((3 / 4 + 1 / 2) / 2 - (2 / 4 + 0) / 2)
     assert (found.only_base, found.only_judge, found.subsets) == (1, 3, (0, 1))
-    assert found.mcnemar == mcnemar([[0, 1], [3, 0]], exact=True).pvalue
+    assert found.mcnemar == pytest.approx(mcnemar([[0, 1], [3, 0]], exact=True).pvalue)
     assert found.low < found.difference < found.high
     back = difference(other, one, better, base, 95)
     assert (back.difference, back.low, back.high) == (-found.difference, -found.high, -found.low)
@@ -97,6 +100,44 @@ def test_mcnemar_takes_the_orders_in_which_both_were_asked():
     other = [Judged(gold, np.array([[-1, -1, 1, gap], [1, 1, -1, 1]]))]
     found = difference(*accuracies([base, other], 50, 1), base, other, 95)
     assert (found.only_base, found.only_judge) == (2, 1)
+
+
+def in_prompts(judged, each):
+    """The same judge with ``each`` instances of a prompt."""
+    return [replace(own, prompt=np.arange(len(own.gold)) // each) for own in judged]
+
+
+@pytest.mark.parametrize("each", [2, 6])
+def test_a_round_draws_prompts_with_all_their_instances(each):
+    """Against rounds in plain loops, and with a single instance for each prompt as without prompts."""
+    rng = np.random.default_rng(3)
+    plain = [simulated(rng, 36, 0.7)]
+    (found,), (alone,), (without,) = (
+        accuracies([own], 40, 1) for own in (in_prompts(plain, each), in_prompts(plain, 1), plain)
+    )
+    assert (alone.samples == without.samples).all()
+    assert found.prompts.tolist() == [36 / each]
+    credits = plain[0].credits.mean(axis=0).reshape(-1, each)
+    drawn = [credits[one].mean() for one in cluster_draws(1, np.arange(40), 36 // each, 21)]
+    assert found.samples[0] == pytest.approx(drawn)
+
+
+def test_six_copies_of_every_pair_in_its_prompt_change_no_interval_and_no_test():
+    base, better = judge([2, 2, 0, 0, 1, 2, 0, 2]), judge([2, 0, 2, 2, 1, 2, 2, 2])
+    sixfold = [in_prompts(judge(np.repeat(own[0].credits.sum(axis=0), 6)), 6) for own in (base, better)]
+    known, more = accuracies([base, better], 300, 1), accuracies(sixfold, 300, 1)
+    assert [each.mean([0], 95) for each in more] == [each.mean([0], 95) for each in known]
+    one, other = difference(*known, base, better, 95), difference(*more, *sixfold, 95)
+    assert (other.low, other.high, other.p) == pytest.approx((one.low, one.high, one.p))
+    assert (other.only_judge, other.mcnemar) == (6 * one.only_judge, pytest.approx(one.mcnemar))
+
+
+def test_prompts_that_happen_to_be_equal_make_no_interval_without_width():
+    """Of each of three prompts one instance of two is right: that of six in a row, from 0 to 1 for each."""
+    (found,) = accuracies([in_prompts(judge([2, 0, 2, 0, 0, 2]), 2)], 100, 1)
+    mean = found.mean([0], 95)
+    assert mean.low < 0.2 < mean.value == 0.5 < 0.8 < mean.high
+    assert found.alone.tolist() == [pytest.approx(6 / 5 * 6 / 4 / 36)]
 
 
 def test_differences_are_paired():

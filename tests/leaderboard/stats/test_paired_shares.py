@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,16 +36,42 @@ def test_by_hand():
     assert found.p == found.p_adjusted == pytest.approx(14 / 64)
 
 
+def test_leads_of_prompts_by_hand():
+    """3, 1, -1 and 2 add up to 5. Of 16 ways to turn the signs one gives 7 and two give 5: p = 2 * 3 / 16."""
+    assert mcnemar(np.array([3, 1, -1, 2])) == pytest.approx(6 / 16)
+    # One pair in front on each of six prompts is 2 / 2^6; six of one prompt may as well be chance.
+    assert mcnemar(np.ones(6, dtype=int)) == pytest.approx(2 / 64)
+    assert mcnemar(np.array([6])) == 1.0
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_the_test_is_the_share_of_all_ways_to_turn_the_signs(leads):
+    lead = np.array(leads, dtype=np.int64)
+    ways = np.array(list(product((1, -1), repeat=len(lead)))).reshape(-1, len(lead))
+    assert mcnemar(lead) == pytest.approx((np.abs(ways @ lead) >= abs(lead.sum())).mean())
+    assert mcnemar(-lead[::-1]) == pytest.approx(mcnemar(lead))
+
+
+def test_of_many_prompts_it_is_the_statistic_of_durkalski():
+    """With six pairs of each prompt: (sum of (b - c) / n)^2 / sum of ((b - c) / n)^2 is about chi-squared."""
+    lead = np.random.default_rng(4).integers(-3, 4, 400)
+    statistic = (lead / 6).sum() ** 2 / ((lead / 6) ** 2).sum()
+    assert mcnemar(lead) == pytest.approx(stats.chi2.sf(statistic, 1), abs=0.02)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_it_equals_statsmodels_and_rounds_of_the_bootstrap_in_plain_loops(seed):
     right = at_random(seed)
     found = paired_shares(ALL, right, **SETTING)
     assert list(found) == [(0, 1), (0, 2), (1, 2)]
+    single = paired_shares(agreement_studies.topics(40, each=1, names=("",)), right, **SETTING)
     for (a, b), test in found.items():
         both = ~np.isnan(right[a] + right[b])
         x, y = right[a][both], right[b][both]
         table = [[((x == i) & (y == j)).sum() for j in (1, 0)] for i in (1, 0)]
-        assert test.p == pytest.approx(by_statsmodels(table, exact=True).pvalue)
+        assert single[a, b].p == pytest.approx(by_statsmodels(table, exact=True).pvalue)
+        leads = [(x - y)[ALL.prompt[both] == prompt].sum() for prompt in range(len(ALL.category))]
+        assert test.p == pytest.approx(mcnemar(np.array(leads, dtype=int)))
         assert (test.one_right, test.other_right, test.pairs) == pytest.approx((x.mean(), y.mean(), len(x)))
         drawn = []
         for draw in cluster_draws(3, np.arange(50), len(ALL.category)):
@@ -58,10 +86,10 @@ def test_it_equals_statsmodels_and_rounds_of_the_bootstrap_in_plain_loops(seed):
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
-def test_the_test_is_the_exact_binomial_one(one, other):
+def test_with_one_pair_of_each_prompt_the_test_is_the_exact_binomial_one(one, other):
     expected = stats.binomtest(one, one + other).pvalue if one + other else 1.0
-    (p,) = mcnemar(np.array([one]), np.array([other]))
-    assert p == pytest.approx(expected)
+    leads = np.array([1] * one + [-1] * other + [0], dtype=int)
+    assert mcnemar(leads) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("error")
