@@ -134,6 +134,9 @@ FEATURES: Final = {
     )
 }
 
+RELEASED_DIFFERS: Final = {"entropy", "logprob_variance", "entropy_variance_sum"}
+"""Those of which the released code computes other numbers, for which the paper expects nothing."""
+
 TELLING: Final = (
     "logprob_variance",
     "entropy",
@@ -179,10 +182,11 @@ class Named(NamedTuple):
         words = self.feature.label if self.feature else self.base
         return words + "".join(f", {WAYS[way]}" if way in WAYS else f".{way}" for way in self.ways)
 
-    @property
-    def direction(self) -> int:
-        """-1 where better answers are expected to have lower values, as far as anybody says."""
-        return -1 if self.feature is not None and self.feature.higher_is_better is False else 1
+    def higher_is_better(self, variant: str) -> bool | None:
+        """Whether better answers are expected to have higher values of this variant, if anybody says so."""
+        if self.feature is None or (variant == Variant.RELEASED and self.base in RELEASED_DIFFERS):
+            return None
+        return self.feature.higher_is_better
 
     @property
     def whole_label(self) -> str:

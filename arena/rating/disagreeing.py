@@ -4,7 +4,7 @@ import numpy as np
 from django.db.models import Count, Min
 
 from arena.features import stored
-from arena.features.known import TELLING, Named
+from arena.features.known import TELLING, Named, Variant
 from arena.models import Comparison, Rater, Study
 from arena.rating import possible_pairs
 from arena.rating.possible_pairs import FloatArray, Possible
@@ -24,7 +24,8 @@ def feature(study: Study) -> dict[int, float]:
     name = study.pairing_feature or next((name for name in stored.names(study) if name in TELLING), "")
     named = stored.of_answers(study).filter(name=name)
     source = named.aggregate(first=Min("source"))["first"]
-    sign = Named.read(name).direction
+    # Where nothing is expected, whoever chose the feature takes higher values for better.
+    sign = -1 if Named.read(name).higher_is_better(Variant.PAPER) is False else 1
     values = named.filter(source=source).values_list("completion", "value")
     return {text: sign * value for text, value in values}
 

@@ -201,7 +201,12 @@ class Worth:
         return [rounded(point) for point in zip(*(each.tolist() for each in columns), strict=True)]
 
     def weakest(self) -> list[Content]:
-        """Those with the worst values first; all that have one, whether or not raters said something."""
+        """Those with the worst values first; all that have one, whether or not raters said something.
+
+        None where nothing is expected of better answers.
+        """
+        if self.series.higher_is_better is None:
+            return []
         answers, value = self.measured.answers, self.series.direction * self._value
         places = np.argsort(value, kind="stable")[: min(MOST_LISTED, int((~np.isnan(value)).sum()))]
         return [
@@ -231,7 +236,7 @@ def strengths(opinions: Opinions) -> dict[str, float]:
 
 
 def feature_entry(series: Series, measured: Measured) -> Content:
-    """``higher_is_better`` is None where nobody says; then higher is taken for better."""
+    """``higher_is_better`` is None where nobody says; then pairs and models are told by higher values."""
     named = Named.read(series.name)
     return {
         "name": series.name,
@@ -240,7 +245,7 @@ def feature_entry(series: Series, measured: Measured) -> Content:
         "label": series.label,
         "bound": bool(named.end),
         "computed": series in measured.computed,
-        "higher_is_better": named.feature.higher_is_better if named.feature else None,
+        "higher_is_better": series.higher_is_better,
     }
 
 

@@ -165,7 +165,7 @@ class FeaturesPage(AnswersPage):
                 "pairs",
                 "How often a feature picks the preferred answer",
                 "Beside how often the longer answer of these pairs is preferred. The line is chance. "
-                "The table has the intervals of both.",
+                f"The table has the intervals of both.{table.by_higher(content)}",
                 lambda: table.pairs_table(content),
                 draw=lambda: figure.pairs(content),
                 height=step(len(correlated) * 2 + 7),
@@ -217,7 +217,10 @@ class FeaturesPage(AnswersPage):
             )
         if content["weakest"]:
             yield self.make_panel(
-                "weakest", "Weakest answers", "", lambda: table.weakest_table(content, self._prompts)
+                "weakest",
+                "Answers expected to be weakest",
+                "",
+                lambda: table.weakest_table(content, self._prompts),
             )
 
     @property

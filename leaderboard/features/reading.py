@@ -41,8 +41,13 @@ class Series(NamedTuple):
         return Named.read(self.name).whole_label
 
     @property
+    def higher_is_better(self) -> bool | None:
+        return Named.read(self.name).higher_is_better(self.variant)
+
+    @property
     def direction(self) -> int:
-        return Named.read(self.name).direction
+        """-1 where better answers are expected to have lower values."""
+        return -1 if self.higher_is_better is False else 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from leaderboard.features.content import NO_SCALE
+from leaderboard.features.table import FEWEST_MODELS, expected
+from leaderboard.pages.wording import counted
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
@@ -25,8 +27,8 @@ def as_text(found: Content) -> str:
 def _feature(found: Content) -> str:
     own = found["feature"]
     source = f' from "{printable(own["source"])}"' if own["source"] else ""
-    lines = [f"{printable(own['label'])} ({own['variant']}{source})", *_cautions(own)]
-    return "\n".join([*lines, "", *_correlations(found), "", *_pairs(found["pairs"]), "", *_standings(found)])
+    lines = [f"{printable(own['label'])} ({own['variant']}{source})", *_cautions(own), *expected(found)]
+    return "\n".join([*lines, "", *_correlations(found), "", *_pairs(found), "", *_standings(found)])
 
 
 def _cautions(own: Content) -> Iterator[str]:
@@ -34,9 +36,7 @@ def _cautions(own: Content) -> Iterator[str]:
         yield "A bound: the value itself is not known."
     if own["computed"]:
         yield "Computed over the answers of each model: each part scaled from 0 to 1 among them."
-    if own["higher_is_better"] is None:
-        yield "Whether higher or lower is better is not known; higher is taken for better."
-    else:
+    if own["higher_is_better"] is not None:
         yield f"Expected of better answers: {'higher' if own['higher_is_better'] else 'lower'}."
 
 
@@ -60,13 +60,15 @@ def _coefficient(own: Mapping[str, Any], name: str) -> str:
     return f"{own[name]:+.4f}{ends}"
 
 
-def _pairs(found: Content) -> Iterator[str]:
+def _pairs(content: Content) -> Iterator[str]:
+    found, known = content["pairs"], content["feature"]["higher_is_better"] is not None
     own = found["feature"]
     if not own["n"]:
         yield "No pair has a preferred answer and both features."
         return
     yield (
-        f"It picks the preferred answer in {_share(own)} of {own['n']} pairs. "
+        f"{'It picks the preferred answer' if known else 'The answer with the higher value is preferred'} "
+        f"in {_share(own)} of {counted(own['n'], 'pair')}. "
         f"The longer answer is preferred in {_share(found['length'])}. Chance: 50%."
     )
 
@@ -83,7 +85,7 @@ def _standings(found: Content) -> Iterator[str]:
     ]
     yield from aligned([("", "model", "mean", "interval", "answers"), *rows], {"model"})
     order = found["order"]
-    if order is not None and order["kendall"] is not None:
+    if order is not None and order["kendall"] is not None and order["n"] >= FEWEST_MODELS:
         yield (
             f"Kendall's tau of this order and that of pairs by {printable(order['label'])}: "
             f"{order['kendall']:+.3f} ({order['n']} models)."

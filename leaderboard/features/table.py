@@ -7,8 +7,11 @@ from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import correlation_word, counted, number_range, percent, percent_range, signed
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
+from leaderboard.texts.table import some_models, strength
 
 COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+FEWEST_MODELS: Final = 3
+"""Models of which an order can be like another by more than luck."""
 _VARIANTS: Final = {"released": "released code"}
 
 
@@ -39,10 +42,14 @@ def verdict(content: Content) -> tuple[str, str]:
     ends = number_range(own["spearman_low"], own["spearman_high"])
     said = (
         f"Spearman’s correlation of {name} and {content['label']} is {signed(own['spearman'])}"
-        f"{f' ({ends})' if ends else ''} over {counted(own['n'], 'answer')}: "
-        f"{correlation_word(own['spearman'], below='negative')}."
+        f"{f' ({ends})' if ends else ''} over {counted(own['n'], 'answer')}"
+        f"{strength(own['spearman'], own['spearman_low'], own['spearman_high'], _word(own['spearman']))}"
     )
-    return said, " ".join(filter(None, (_by_model(content), _picks(content["pairs"]))))
+    return said, " ".join(filter(None, (_by_model(content), _picks(content))))
+
+
+def _word(value: float) -> str:
+    return correlation_word(value, below="negative")
 
 
 def _by_model(content: Content) -> str:
@@ -56,12 +63,16 @@ def _by_model(content: Content) -> str:
     return f"Among the answers of a single model it {between}."
 
 
-def _picks(pairs: Content | None) -> str:
+def _picks(content: Content) -> str:
+    pairs = content["pairs"]
     if pairs is None or not pairs["feature"]["n"]:
         return ""
-    own = pairs["feature"]
+    own, known = pairs["feature"], content["feature"]["higher_is_better"] is not None
+    picks = (
+        "The feature picks the preferred answer" if known else "The answer with the higher value is preferred"
+    )
     return (
-        f"The feature picks the preferred answer in {_share(own)} of {counted(own['n'], 'pair')}. "
+        f"{picks} in {_share(own)} of {counted(own['n'], 'pair')}. "
         f"The longer answer is preferred in {_share(pairs['length'])}; chance would be 50%."
     )
 
@@ -79,21 +90,40 @@ def notes(content: Content) -> Iterator[str]:
     if own["bound"]:
         yield "This is a bound. The value itself is not known."
     if own["variant"] == "released":
-        yield "By the code released with the paper, which computes something else under this name."
+        yield "By the code released with the paper, which may compute something else under this name."
     if own["computed"]:
         yield "Computed here over the answers of each model: both parts scaled from 0 to 1 among them."
-    if own["higher_is_better"] is None:
-        yield "Whether higher or lower is better is not known, so higher is taken for better."
+    yield from expected(content)
     if found["prompts"] == 1:
         yield "All answers are to one prompt, so there are no intervals."
     elif 0 < found["prompts"] < FEWEST_PROMPTS:
         yield f"Only {counted(found['prompts'], 'prompt')}: other prompts may say something else."
 
 
-def direction(own: Content) -> str:
-    """What is expected of better answers."""
-    better = own["higher_is_better"]
-    return "lower" if better is False else "higher"
+_SIDES: Final = {True: "higher", False: "lower", None: "not known"}
+
+
+def expected(content: Content) -> Iterator[str]:
+    """What nobody expects of better answers, or what speaks against it."""
+    better = content["feature"]["higher_is_better"]
+    if better is None:
+        yield "Whether better answers have higher or lower values is not known, so none are called weakest."
+        return
+    alone = content["contestants"] if len(content["contestants"]) > 1 else ()
+    models = [each["contestant"] for each in alone if _is_against(each["correlation"], better=better)]
+    here = ["here"] if _is_against(content["correlation"], better=better) else []
+    if models:
+        here.append(f"among those of {some_models(models)}")
+    if here:
+        yield (
+            f"Better answers clearly have {_SIDES[not better]} values {' and '.join(here)}, against what is "
+            "expected: do not rely on which answers are called weakest, or which are picked."
+        )
+
+
+def _is_against(own: Content, *, better: bool) -> bool:
+    low, high = own["spearman_low"], own["spearman_high"]
+    return low is not None and bool(high < 0 if better else low > 0)
 
 
 def _correlation_cells(own: Content) -> dict[str, Cell]:
@@ -124,12 +154,22 @@ def models_table(content: Content) -> DataTable:
     return DataTable.of("Correlation for each model", rows)
 
 
+def by_higher(content: Content) -> str:
+    """What the pairs of features show of which nothing is expected."""
+    own = [name for name, each in rows_of(content) if each["feature"]["higher_is_better"] is None]
+    return f" Of {some_models(own, 'features')} it is how often the higher value is preferred." if own else ""
+
+
 def pairs_table(content: Content) -> DataTable:
     rows = []
     for name, each in rows_of(content):
         pairs = each["pairs"]
         if pairs is not None:
-            cells: dict[str, Cell] = {"Pairs": pairs["feature"]["n"], "Without a preference": pairs["ties"]}
+            cells: dict[str, Cell] = {
+                "Expected of better answers": _SIDES[each["feature"]["higher_is_better"]],
+                "Pairs": pairs["feature"]["n"],
+                "Without a preference": pairs["ties"],
+            }
             for key, label in (("feature", "Picks the preferred"), ("length", "Longer"), ("ahead", "Ahead")):
                 ends = {"": "value", ": low": "low", ": high": "high"}
                 cells |= {f"{label} (%){end}": percent_cell(pairs[key][at]) for end, at in ends.items()}
@@ -180,11 +220,13 @@ def standings_table(content: Content) -> DataTable:
 
 def order_sentence(content: Content) -> str:
     """Whether the order by means is that of pairs."""
-    order = content["order"]
+    order, side = content["order"], content["feature"]["higher_is_better"]
     better = (
-        f"Better answers are expected to have {direction(content['feature'])} values, so these come first."
+        "Whether better answers have higher or lower values is not known. The highest come first."
+        if side is None
+        else f"Better answers are expected to have {_SIDES[side]} values, so these come first."
     )
-    if order is None or order["kendall"] is None:
+    if order is None or order["kendall"] is None or order["n"] < FEWEST_MODELS:
         return better
     return (
         f"{better} Kendall’s tau with the order of pairs by {order['label']} is {signed(order['kendall'])} "
@@ -202,4 +244,4 @@ def weakest_table(content: Content, prompts: Mapping[int, str]) -> DataTable:
         }
         for each in content["weakest"]
     ]
-    return DataTable.of("Weakest answers", rows)
+    return DataTable.of("Answers expected to be weakest", rows)

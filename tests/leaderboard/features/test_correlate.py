@@ -161,3 +161,35 @@ def test_who_does_not_count():
     study.contestants.filter(name="Bob").update(retired_at=study.created_at)
     (own,) = found(study)["features"]
     assert (own["correlation"]["n"], own["pairs"]["feature"]["n"]) == (2, 0)
+
+
+def correlated(variant, sign):
+    """A study of one model whose better answers have higher values of entropy, or lower ones."""
+    rng = np.random.default_rng(1)
+    scores = rng.integers(1, 6, size=24).tolist()
+    study = measured_study({"Ada": [None] * 24}, scores={"judge": {"Ada": scores}})
+    for text, score in zip(Completion.objects.order_by("pk"), scores, strict=True):
+        value = 10 + sign * score + float(rng.normal())
+        factories.make_feature(completion=text, variant=variant, value=value)
+    return study
+
+
+@pytest.mark.parametrize(
+    ("variant", "sign", "expected", "said", "unsaid"),
+    [
+        ("paper", -1, False, "Expected of better answers: lower.", "against what is expected"),
+        ("paper", 1, False, "Better answers clearly have higher values here, against what", "not known"),
+        ("released", 1, None, "higher or lower values is not known, so none are called", "Expected of"),
+        ("released", -1, None, "higher or lower values is not known, so none are called", "against what"),
+    ],
+)
+def test_what_is_expected_is_that_of_the_variant_and_never_hides_what_the_study_says(
+    variant, sign, expected, said, unsaid
+):
+    study = correlated(variant, sign)
+    text = run(study, "--feature=entropy", "--with=scores:judge")
+    assert said in text
+    assert unsaid not in text
+    (own,) = found(study, "entropy", "scores:judge")["features"]
+    assert own["feature"]["higher_is_better"] is expected
+    assert np.sign(own["correlation"]["spearman_low"]) == np.sign(own["correlation"]["spearman_high"]) == sign

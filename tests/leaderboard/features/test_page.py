@@ -95,6 +95,14 @@ def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
     assert any("code released with the paper" in notice for notice in page.notices)
     names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
     assert names[2:] == ["Entropy (released)", "Entropy (released, b)"]
+    # Of what the released code computes nothing is expected, so no answer is called weak and none picked.
+    assert (page.weakest, page.panel("weakest")) == ([], None)
+    assert "The answer with the higher value is preferred in " in page.verdict[1]
+    sides = [row["Expected of better answers"] for row in records(client, page.panel("pairs").csv_url)]
+    assert sides == ["higher", "lower", "not known", "not known"]
+    told = "Of Entropy (released) and Entropy (released, b) it is how often the higher value is preferred."
+    assert page.panel("pairs").note.endswith(told)
+    assert page.panel("standings").note.startswith("Whether better answers have higher or lower")
 
 
 def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(client, study):
