@@ -33,6 +33,44 @@ def ratings_given(counts: Mapping[str, Any]) -> int:
     return given
 
 
+_NOT_USED: Final = {
+    "left_out": ("tie, while ties are off", "ties, while ties are off"),
+    "no_model": (
+        "rating of an answer that counts for no model: none is named, or the model has another answer",
+        "ratings of answers that count for no model: none is named, or the model has another answer",
+    ),
+    "retired": ("rating of a retired model", "ratings of retired models"),
+    "other_kind": ("rating of people’s answers", "ratings of people’s answers"),
+    "same_model": ("rating of two answers by one model", "ratings of two answers by one model"),
+    "not_ranked": ("rating of a retired model or of no model", "ratings of retired models or of no model"),
+    "unscored": ("pair shown but not rated", "pairs shown but not rated"),
+    "identical": (
+        "pair of identical answers, which counts for no side",
+        "pairs of identical answers, which count for no side",
+    ),
+}
+"""Why opinions count in no score, by the keys of standings; first those that are ratings."""
+_NO_RATING: Final = ("unscored", "identical")
+
+
+def not_used(content: Mapping[str, Any]) -> dict[str, int]:
+    """How many opinions of the chosen raters no score counts, by reason; ``games`` are the others."""
+    # Snapshots before methodology 7 did not tell models apart that are not ranked.
+    found = content.get("not_used") or {name: content.get(name, 0) for name in ("not_ranked", "unscored")}
+    numbers = {"left_out": content.get("left_out", 0), **found}
+    return {name: numbers[name] for name in _NOT_USED if numbers.get(name)}
+
+
+def not_used_words(content: Mapping[str, Any]) -> list[str]:
+    return [f"{number:,} {_NOT_USED[name][number != 1]}" for name, number in not_used(content).items()]
+
+
+def all_ratings(content: Mapping[str, Any]) -> int:
+    """How many ratings the chosen raters gave, with those that no score counts."""
+    others = not_used(content).items()
+    return int(content["games"]) + sum(number for name, number in others if name not in _NO_RATING)
+
+
 def interval_line(used: Mapping[str, Any]) -> str:
     """The interval in words; empty without one. Parameters of methodology 1 lack some."""
     if used["rounds"] is None:

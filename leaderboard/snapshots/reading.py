@@ -27,8 +27,10 @@ from leaderboard.stats.style import style_difference, style_of
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-NOBODY = -1
-"""The number of a contestant that is missing or retired."""
+NOBODY, RETIRED, OTHER_KIND, IDLE = -1, -2, -3, -4
+"""Numbers of who is not ranked: no contestant, retired, of a kind that is left out, without a game."""
+
+NOT_RANKED: Final = {"no_model": NOBODY, "retired": RETIRED, "other_kind": OTHER_KIND}
 
 GIVEN: Final = [name for name, _ in columns.COMPARISON if name != "counts"]
 
@@ -59,7 +61,7 @@ class Opinions:
 
     ``rows`` have pair, rater and prompt (ids), category (index into ``categories``), swapped, points, rating
     (0 for none), reason (bytes; empty where scored, ``identical`` where a judge had two equal texts), first
-    and second (indexes into ``names`` in presentation order, or NOBODY), first_text and second_text (ids of
+    and second (indexes into ``names`` in presentation order, or below 0), first_text and second_text (ids of
     completions), and score_difference (first minus second score as shown, or NaN). ``names_prompts`` is false
     where no comparison names one; then ``prompt`` numbers the comparisons. ``mark`` is the data watermark:
     revision, number of comparisons, largest id; ``tail`` is their number among the last MAY_COME_LATE ids.
@@ -120,8 +122,8 @@ class Opinions:
 
     def among(self, kind: str) -> Opinions:
         """The opinions with only contestants of one kind ranked; no comparison is dropped."""
-        chosen = [number for number, own in enumerate(self.kinds) if own == kind]
-        return self._with_sides(lambda side: np.where(np.isin(side, chosen), side, NOBODY))
+        others = [number for number, own in enumerate(self.kinds) if own != kind]
+        return self._with_sides(lambda side: np.where(np.isin(side, others), OTHER_KIND, side))
 
     @property
     def people(self) -> frozenset[int]:
@@ -148,7 +150,20 @@ class Opinions:
     def ranked(self) -> BoolArray:
         """Which are between two different contestants that are ranked."""
         first, second = self.rows["first"], self.rows["second"]
-        found: BoolArray = (first != NOBODY) & (second != NOBODY) & (first != second)
+        found: BoolArray = (first >= 0) & (second >= 0) & (first != second)
+        return found
+
+    @property
+    def not_used(self) -> dict[str, int]:
+        """How many are not to be ranked by, by reason; the first that applies."""
+        first, second = self.rows["first"], self.rows["second"]
+        reasons = {"identical": self.identical, "unscored": self.unscored}
+        reasons |= {name: (first == side) | (second == side) for name, side in NOT_RANKED.items()}
+        reasons["same_model"] = first == second
+        left, found = np.ones(len(self), dtype=bool), {}
+        for reason, applies in reasons.items():
+            found[reason] = int((left & applies).sum())
+            left &= ~applies
         return found
 
     def ratings(
@@ -184,7 +199,8 @@ class Opinions:
     def present(self) -> Opinions:
         """The opinions with only the contestants that have a game."""
         kept = self.in_play
-        number = np.full(len(self.names) + 1, NOBODY)  # the last place is where NOBODY looks
+        number = np.full(len(self.names) - IDLE, IDLE)
+        number[[NOBODY, RETIRED, OTHER_KIND]] = NOBODY, RETIRED, OTHER_KIND  # where these look, from the end
         number[kept] = np.arange(len(kept))
         names, kinds = (tuple(column[i] for i in kept) for column in (self.names, self.kinds))
         return replace(self._with_sides(lambda side: number[side]), names=names, kinds=kinds)
@@ -225,7 +241,8 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     categories = tuple(sorted(set(prompts.values())))
     place = {name: number for number, name in enumerate(categories)}
     category = {pk: place[name] for pk, name in prompts.items()}
-    numbers = {each.pk: number for number, each in enumerate(active)}
+    numbers = dict.fromkeys((each.pk for each in contestants), RETIRED)
+    numbers |= {each.pk: number for number, each in enumerate(active)}
     rows = _rows(study, read, counted, numbers, category, unnamed)
     return Opinions(
         rows,

@@ -125,6 +125,11 @@ class StandingsOut(Schema):
     left_out: int = Field(description="Comparisons that took no side.")
     unscored: int = Field(description="Comparisons without a rating.")
     not_ranked: int = Field(description="Comparisons with a contestant that is not ranked.")
+    not_used: dict[str, int] = Field(
+        {},
+        description="Opinions that became no game, beside left_out, by reason: identical, unscored, "
+        "no_model, retired, other_kind, same_model. Together with games and left_out they are all.",
+    )
     standings: list[StandingOut]
     components: list[list[str]]
     groups: list[list[str]] | None = Field(None, description="Contestants that cannot be told apart.")

@@ -92,6 +92,7 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
     return ranked | {
         "unscored": int(players.unscored.sum()),
         "not_ranked": int((players.scored & ~players.ranked).sum()),
+        "not_used": players.not_used,
     }
 
 

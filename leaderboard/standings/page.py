@@ -39,6 +39,7 @@ from leaderboard.snapshots.on_demand import Pending
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
     STORED_METHODS,
+    all_ratings,
     control_sentences,
     drawn,
     expected_sentence,
@@ -49,6 +50,7 @@ from leaderboard.snapshots.presentation import (
     marked_sentence,
     method_beside,
     narrow,
+    not_used_words,
     plain_warning,
     ties_phrase,
 )
@@ -281,6 +283,15 @@ class Board(SettingPage):
         """Why the comparisons at the setting cannot be ranked, or empty."""
         found = self.stored.get("nothing", self.setting.raters)
         return f"{found['reason'][:1].upper()}{found['reason'][1:]}." if found else ""
+
+    @property
+    def not_used(self) -> list[str]:
+        """Which opinions of these raters no score counts, and why."""
+        return not_used_words(self.content) if self.content else []
+
+    @property
+    def all_ratings(self) -> int:
+        return all_ratings(self.content) if self.content else 0
 
     @property
     def method_name(self) -> str:

@@ -239,6 +239,9 @@ _PARAMETERS: Final = {
     "methodology": Type.TEXT,
 }
 
+NOT_USED: Final = ("identical", "unscored", "no_model", "retired", "other_kind", "same_model")
+"""Why opinions became no game; none is known of snapshots before methodology 7."""
+
 STANDINGS: Final = Table(
     "standings",
     {
@@ -247,6 +250,7 @@ STANDINGS: Final = Table(
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,
         "left_out": Type.INTEGER,
+        **dict.fromkeys(NOT_USED, Type.INTEGER),
         **_PARAMETERS,
         "snapshot_at": Type.MOMENT,
         "watermark": Type.TEXT,
@@ -264,6 +268,7 @@ def file_rows(content: Content, about: Mapping[str, Any]) -> Iterator[Mapping[st
         "tie_rule": parameters["ties"],
         "all_games": content["games"],
         "left_out": content["left_out"],
+        **{name: (content.get("not_used") or {}).get(name) for name in NOT_USED},
         **{name: parameters.get(name) for name in _PARAMETERS},
     }
     for row in content["standings"]:

@@ -63,7 +63,8 @@ def add_method_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-bootstrap",
         action="store_true",
-        help="no intervals; Elo takes the ratings once, in their order",
+        help="no intervals; elo-study then takes the ratings once, in their order, and the other methods "
+        "give the same scores as with intervals",
     )
     add_sampling_options(parser)
 
@@ -200,4 +201,5 @@ def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions,
         raise CommandError(f'Study "{study.slug}" has no category "{category}". {hint}.')
     choice = next((choice for choice in read.raters if choice.selector == raters), None)
     label, simulated = (choice.label, choice.simulated) if choice else (raters, False)
-    return read.by(ids).about(category), About(study.slug, raters, label, category, simulated)
+    chosen = read.by(ids).about(category)
+    return chosen, About(study.slug, raters, label, category, simulated, chosen.not_used)

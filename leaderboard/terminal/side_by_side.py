@@ -8,10 +8,18 @@ from typing import Any, Final
 
 from scipy.stats import kendalltau
 
-from leaderboard.snapshots.presentation import aligned, findings, interval_line, printable, ranks_written
+from leaderboard.snapshots.presentation import (
+    aligned,
+    counted,
+    findings,
+    interval_line,
+    printable,
+    ranks_written,
+)
 from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.plain_values import rounded
+from leaderboard.terminal.standings_text import About, ratings_line
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Elo": {"name": "elo"},
@@ -60,8 +68,9 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
     return found
 
 
-def as_table(compared: Mapping[str, Standings], about: str) -> str:
-    lines = [*([about] if about else []), _described(compared), "", *_table(compared, _places)]
+def as_table(compared: Mapping[str, Standings], about: About | None = None) -> str:
+    described = _described(compared, about.not_used if about else {})
+    lines = [*([about.line()] if about else []), described, "", *_table(compared, _places)]
     used = compared[ORDER].parameters
     if any(row.low is not None for each in compared.values() for row in each.standings):
         lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _intervals)]
@@ -93,16 +102,18 @@ def _warnings(compared: Mapping[str, Standings]) -> list[str]:
     ]
 
 
-def _described(compared: Mapping[str, Standings]) -> str:
+def _described(compared: Mapping[str, Standings], not_used: Mapping[str, int]) -> str:
     first, elo = compared[ORDER], compared["Elo"].parameters
-    left_out = ", ".join(
-        f"{label}: {each.left_out} left out" for label, each in compared.items() if each.left_out
+    others = ", ".join(
+        f"{label}: {counted(each.left_out, 'ties')} left out"
+        for label, each in compared.items()
+        if each.left_out
     )
-    more = f" ({left_out})" if left_out else ""
+    more = f" {others}." if others else ""
     return (
-        f"{first.games} ratings{more}. Rank (best possible rank) and score. Ties count half unless off; "
-        f"Davidson and ordinal have their own rules. K of Elo {elo['k']:g}, scale {elo['scale']:g}. "
-        f"Methodology {elo['methodology']}."
+        f"{ratings_line(first.games, 0, not_used)}{more} Rank (best possible rank) and score. Ties count "
+        f"half unless off; Davidson and ordinal have their own rules. K of Elo {elo['k']:g}, scale "
+        f"{elo['scale']:g}. Methodology {elo['methodology']}."
     )
 
 

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,
     aligned,
+    all_ratings,
     counted,
     drawn,
     findings,
     interval_line,
     letters_shown,
+    not_used_words,
     printable,
     ranks_written,
     ties_phrase,
@@ -24,6 +26,7 @@ _COUNTS: Final = ("ratings", "wins", "losses", "ties")
 _NONE: Final = "-"
 _DECIMALS_OF_ONE_PASS: Final = 9
 _RATINGS: Final = {"elo": "mean over random orders of the ratings", "elo-study": "median of the resamples"}
+_ONCE: Final = {"elo-study": "the ratings once, in their order"}
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class About:
     label: str
     category: str
     simulated: bool
+    not_used: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -40,6 +44,7 @@ class About:
             "raters": self.raters,
             "category": self.category or None,
             "simulated": self.simulated,
+            "not_used": dict(self.not_used),
         }
 
     def line(self) -> str:
@@ -63,7 +68,7 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
     sure = standings.groups is not None
     interval = f"{standings.parameters['interval']:g}% interval" if sure else "interval"
     header, left = _header(interval, sure), {"model", "groups", interval}
-    lines = [*([about.line()] if about else []), method_line(standings)]
+    lines = [*([about.line()] if about else []), method_line(standings, about.not_used if about else {})]
     for number in range(groups):
         rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
@@ -80,26 +85,32 @@ def standings_table(standings: Standings, about: About | None = None) -> str:
     return "\n".join(lines)
 
 
-def method_line(standings: Standings) -> str:
+def method_line(standings: Standings, not_used: Mapping[str, int]) -> str:
     used = standings.parameters
     name = METHOD_NAMES[standings.method]
     k = f" with K={used['k']:g}" if "k" in used else ""
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; "
         f"{ties_phrase(standings.method, used)}. {_intervals(standings.method, used)} "
-        f"{counted(standings.games, 'ratings')}, {standings.left_out} left out. "
+        f"{ratings_line(standings.games, standings.left_out, not_used)} "
         f"Methodology {used['methodology']}."
     )
 
 
+def ratings_line(games: int, left_out: int, not_used: Mapping[str, int]) -> str:
+    """How many ratings count, and which do not."""
+    found = {"games": games, "left_out": left_out, "not_used": not_used}
+    some = f"{games} of " if all_ratings(found) != games else ""
+    others = "; ".join(not_used_words(found))
+    return (
+        f"{some}{counted(all_ratings(found), 'ratings')} counted.{f' Not used: {others}.' if others else ''}"
+    )
+
+
 def _intervals(method: str, used: Mapping[str, Any]) -> str:
-    if used["rounds"] is None:
-        return (
-            "One pass in the order of the ratings, no intervals."
-            if method == "elo-study"
-            else "No intervals."
-        )
     rating = _RATINGS.get(method, "maximum likelihood")
+    if used["rounds"] is None:
+        return f"Score: {_ONCE.get(method, rating)}. No intervals."
     draws = f"; first and groups from {used['rounds']} draws" if used["intervals"] == "sandwich" else ""
     return f"Score: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from arena.data.formats.writing import guarded
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.snapshots.canonical import canonical
-from leaderboard.snapshots.reading import Choice, Opinions
+from leaderboard.snapshots.reading import RETIRED, Choice, Opinions
 from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.text_sizes import NO_AUTHOR, Texts
 from leaderboard.stats.style import MEASURES
@@ -154,7 +154,7 @@ def _check(opinions: Opinions) -> None:
     if len(opinions.kinds) != players:
         raise ValueError("models are missing, or have no kind")
     for name in ("first", "second"):
-        if not ((rows[name] >= -1) & (rows[name] < players)).all():
+        if not ((rows[name] >= RETIRED) & (rows[name] < players)).all():
             raise ValueError(f"the column {name} names models that do not exist")
     if not ((rows["category"] >= 0) & (rows["category"] < len(opinions.categories))).all():
         raise ValueError("the column category names categories that do not exist")

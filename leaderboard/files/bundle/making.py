@@ -89,7 +89,7 @@ count it as a difference.
 {texts}| `{archive.RESULTS}` | the published tables, one line each |
 
 In `{archive.COMPARISONS}`, `pair`, `rater`, `prompt`, `first_text` and `second_text` are numbers of the
-other files. `first` and `second` are the models in the order shown (-1: not ranked),
+other files. `first` and `second` are the models in the order shown (-1: no model, -2: a retired model),
 `swapped` says whether the pair's second answer was shown first. `rating` runs from 1 (first much better)
 to `points` (second much better); it is 0 if the pair was not rated, and `reason` says why. `category` is
 a place in the list of categories, `score_difference` the first minus the second score of a rater that

@@ -52,7 +52,7 @@ class Command(ArenaCommand):
         if choice(options, "format", FORMATS) == "json":
             self.stdout.write(as_json(compared, about.as_dict() if about else {}))
         else:
-            self.stdout.write(as_table(compared, about.line() if about else ""))
+            self.stdout.write(as_table(compared, about))
 
 
 def _of_study(options: dict[str, Any]) -> tuple[Ratings, tuple[str, ...], About]:

@@ -221,7 +221,8 @@ class TestTable:
         first_line = text.splitlines()[0]
         assert first_line.startswith("Elo with K=32")
         assert (
-            "95% interval for other prompts of this kind (50 resamples; 3 prompts); seed 0. 4 ratings, 0"
+            "95% interval for other prompts of this kind (50 resamples; 3 prompts); seed 0. 4 ratings "
+            "counted."
             in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
@@ -229,7 +230,7 @@ class TestTable:
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
-        assert "(5 resamples; 1 prompt); seed 0. 1 rating, 0 left out" in first_line
+        assert "(5 resamples; 1 prompt); seed 0. 1 rating counted. Methodology" in first_line
 
     def test_names_cannot_move_the_cursor_or_the_columns(self, tmp_path):
         path = tmp_path / "votes.csv"
