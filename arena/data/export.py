@@ -24,6 +24,7 @@ from arena.models import (
     Score,
     Study,
 )
+from arena.models.querysets import RaterQuerySet
 from arena.rating.subsets import TRAINING_SUBSET
 
 CHUNK: Final = 2000
@@ -70,7 +71,7 @@ def _about_old_pairs(study: Study) -> int:
     return _comparison_set(study).filter(old).count()
 
 
-def _rater_set(study: Study) -> QuerySet[Rater]:
+def _rater_set(study: Study) -> RaterQuerySet:
     """Raters that came with an import or have rated here."""
     said = Q(study=study)
     for opinions in (_comparison_set(study), _score_set(study), _answer_set(study)):
@@ -112,6 +113,7 @@ def _contestants(study: Study) -> Iterator[Row]:
 
 def _raters(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
+    members = panel_members(study, slugs)
     for rater in _rater_set(study).prefetch_related("groups").iterator(CHUNK):
         yield {
             "rater": slugs[rater.pk],
@@ -119,6 +121,7 @@ def _raters(study: Study) -> Iterator[Row]:
             "name": rater.name,
             "simulated": rater.simulated,
             "groups": [group.slug for group in rater.groups.all()] or None,
+            "derived_from": members.get(rater.pk),
             **rater.facts,
         }
 
@@ -132,6 +135,16 @@ def rater_slugs(study: Study) -> dict[int, str]:
         names = itertools.chain([slug], (f"{slug}-{number}" for number in itertools.count(2)))
         found[pk] = next(name for name in names if (kind, name) not in taken)
         taken.add((kind, found[pk]))
+    return found
+
+
+def panel_members(study: Study, slugs: Mapping[int, str]) -> dict[int, list[str]]:
+    """By panel the exported ``slugs`` of its judges."""
+    found = {}
+    for panel in _rater_set(study).panels():
+        judges = Rater.objects.filter(kind=panel.kind, study=panel.study_id, slug__in=panel.derived_from)
+        of_slug = dict(judges.values_list("slug", "pk"))
+        found[panel.pk] = [slugs.get(of_slug.get(slug, 0), slug) for slug in panel.derived_from]
     return found
 
 
@@ -217,6 +230,7 @@ _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
 
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
+    members = panel_members(study, slugs)
     # A rater of the old and the new text of a pair has repeat 0 twice; then the order in the file counts.
     with_repeat = not _about_old_pairs(study)
     columns = ("pk", "rater", "rater__kind", "external_id", "status", "is_dated", *_SIDES, *_NUMBERS, *_WORDS)
@@ -241,6 +255,7 @@ def _comparisons(study: Study) -> Iterator[Row]:
                 **words,
                 "identical": True if status == Comparison.Status.IDENTICAL else None,
                 "criteria": criteria.get(pk),
+                "derived_from": members.get(rater),
             }
 
 

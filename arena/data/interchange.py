@@ -44,10 +44,11 @@ ARENA: Final = Table(
         **dict.fromkeys(("shown_first", "category", "protocol", "protocol_version", "rater_kind"), Type.TEXT),
         **_CONSENSUS,
         "simulated": Type.FLAG,
+        "derived_from": Type.TEXTS,
     },
     complete=True,
 )
-"""One row per scored comparison."""
+"""One row per scored comparison; ``derived_from``: of a panel, its judges."""
 
 EVALICA: Final = Table(
     "evalica",

@@ -116,7 +116,10 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def recount(self, study: Study) -> None:
-        """Set the rating counters of these pairs of one study from the current comparisons that count."""
+        """Set the rating counters of these pairs of one study from the current comparisons that count.
+
+        What a panel says is no rating of its own.
+        """
         from arena.models import Comparison
 
         out = left_out_raters(study)
@@ -126,7 +129,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
             # looks for those that are left out.
             counted = (
                 Comparison.objects.counted_by(study, out=out)
-                .filter(pair=OuterRef("pk"), rater__kind=kind)
+                .filter(pair=OuterRef("pk"), rater__kind=kind, rater__derived_from=[])
                 .order_by()
                 .values("pair")
                 .annotate(n=Count("pk"))

@@ -45,13 +45,14 @@ NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts that are not by two different models"
 IDENTICAL: Final = "by a judge about two identical texts"
 RETIRED: Final = "with a retired model"
+OF_PANELS: Final = "of panels, which follow from the ratings of their judges"
 CHANGED: Final = "about a text that was changed since"
 PEOPLE: Final = "people"
 
 
 def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """Scored comparisons in Chatbot Arena's columns; model_a was shown first."""
-    comparisons = wanted.comparisons(study)
+    comparisons = wanted.comparisons(study, panels=True)
     _count_unscored(comparisons, left_out)
     raters, labels = rater_names(study), _labels(study, wanted)
     prompt = ("external_id", "subset", "category", "turns", "extra__language")
@@ -94,6 +95,7 @@ def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[R
                 "consensus": label.in_words(*shown) or None,
                 "consensus_by": label.by,
                 "simulated": who.simulated,
+                "derived_from": who.derived_from,
             }
 
 
@@ -112,6 +114,7 @@ def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator
     named = different.filter(pair__first__contestant__isnull=False, pair__second__contestant__isnull=False)
     left_out[NO_CONTESTANT] += scored.count() - named.count()
     left_out[RETIRED] += named.filter(retired).count()
+    left_out[OF_PANELS] += _of_panels(study, wanted)
     for rating, points, swapped, prompt, number, subset, one, other in (
         named.exclude(retired).values_list(*columns).iterator(CHUNK)
     ):
@@ -129,6 +132,12 @@ def evalica(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator
         }
 
 
+def _of_panels(study: Study, wanted: Selection) -> int:
+    """How many ratings a file leaves out because they repeat others in it."""
+    scored = wanted.comparisons(study, panels=True).filter(status="scored")
+    return scored.count() - wanted.comparisons(study).filter(status="scored").count()
+
+
 def _count_unscored(comparisons: ComparisonQuerySet, left_out: Counter[str]) -> None:
     unscored = comparisons.filter(status="unscored").order_by()
     for reason in unscored.values_list("reason", flat=True).iterator(CHUNK):
@@ -144,6 +153,7 @@ PAIRS: Final = 200
 def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
     """Pairs that their raters prefer one side of, to train reward models."""
     simulated, labels = _simulated(), _labels(study, wanted)
+    left_out[OF_PANELS] += _of_panels(study, wanted)
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
         texts = _texts(row["pair"] for row in batch)
         for row in batch:
@@ -274,6 +284,9 @@ VOTES: Final[Mapping[str, Rows]] = {
     "evalica": evalica,
     "preferences": preferences,
 }
+
+OF_USUAL_RATERS: Final = ("leaderboard", "preferences", "evalica")
+"""Files by those raters whom the leaderboard shows first, unless others are asked for."""
 
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     "leaderboard": (JSON, *WRITERS),

@@ -44,7 +44,7 @@ class Selection:
         # PostgreSQL refuses to look for a NUL character, which no name holds.
         if category and ("\0" in category or not study.prompts.filter(category=category).exists()):
             raise ExportError(f'The study "{study.slug}" has no category "{category}".')
-        raters = asked.get("raters") or (EVERYBODY if everybody else _usual_raters(study))
+        raters = asked.get("raters") or (EVERYBODY if everybody else usual_raters(study)[0])
         conversational = str(asked.get("conversational") or "").lower() in ("1", "on", "true", "yes")
         found = cls(raters, ties == "on", category, conversational)
         found.rater_ids(study)
@@ -59,36 +59,44 @@ class Selection:
         except SelectorError as error:
             raise ExportError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
 
-    def comparisons(self, study: Study) -> ComparisonQuerySet:
-        """The comparisons that count, scored or not."""
+    def comparisons(self, study: Study, *, panels: bool = False) -> ComparisonQuerySet:
+        """The comparisons that count, scored or not.
+
+        Of everybody those of ``panels`` only if asked for: they repeat what their judges say.
+        """
         found = Comparison.objects.counted(study).order_by("pk")
         raters = self.rater_ids(study)
         if raters is not None:
             found = found.filter(rater__in=raters)
+        elif not panels:
+            found = found.independent()
         return found.filter(pair__prompt__category=self.category) if self.category else found
 
 
-def _usual_raters(study: Study) -> str:
+def usual_raters(study: Study) -> tuple[str, str]:
+    """Selector and label of those by whom a file is that mixes nobody: the first of the leaderboard."""
     snapshot = Snapshot.objects.newest(study)
     listed = snapshot.counts["raters"] if snapshot else []
-    return str(listed[0]["selector"]) if listed else "people"
+    return (str(listed[0]["selector"]), str(listed[0]["label"])) if listed else ("people", "People")
 
 
 @dataclass(frozen=True)
 class NamedRater:
-    """A rater in files: judges by name, people by pseudonym."""
+    """A rater in files: judges by name, people by pseudonym. Of a panel, the names of its judges."""
 
     name: str
     kind: str
     simulated: bool
     protocol: str | None = None
     version: str | None = None
+    derived_from: list[str] | None = None
 
 
 def rater_names(study: Study) -> dict[int, NamedRater]:
     slugs = export.rater_slugs(study)
+    members = export.panel_members(study, slugs)
     asked = {
-        rater: (protocol, prompt_hash or None)
+        rater: {"protocol": protocol, "version": prompt_hash or None}
         for rater, protocol, prompt_hash in Judge.objects.filter(rater__in=list(slugs)).values_list(
             "rater", "protocol", "prompt_hash"
         )
@@ -98,7 +106,8 @@ def rater_names(study: Study) -> dict[int, NamedRater]:
             pseudonym(study, rater.pk) if rater.kind == Rater.Kind.PERSON else slugs[rater.pk],
             rater.kind,
             rater.simulated,
-            *asked.get(rater.pk, (None, None)),
+            **asked.get(rater.pk, {}),
+            derived_from=members.get(rater.pk),
         )
         for rater in Rater.objects.filter(pk__in=list(slugs)).order_by("pk")
     }

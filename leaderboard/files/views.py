@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from arena.audit.recording import Kind, record
 from arena.data import export
 from arena.data.formats import writing
 from arena.data.formats.records import TABLES
@@ -14,26 +15,29 @@ from arena.data.formats.writing import WRITERS
 from arena.models import Study
 from arena.pages.permissions import staff_only
 from leaderboard.files import exports, interchange, selection
+from leaderboard.files.interchange import FORM_NAMES
+from leaderboard.standings.table import STANDINGS
 
 MEANINGS: Final = {
-    exports.ALL: "All files below in one zip archive. Unpack it to import it again.",
+    exports.ALL: "The tables, leaderboard and error tags in one zip archive. Unpack it to import it again.",
     "contestants": "The models, with organisation, size and licence.",
-    "raters": "People and judges. Simulated raters are marked.",
+    "raters": "People, judges and panels. Simulated raters are marked, and panels name their judges.",
     "prompts": "With category, subset and references.",
     "questions": "What an answer to a prompt has to meet, with labels.",
     "completions": "The current answers.",
     "pairs": "Pairs whose better answer is known.",
-    "comparisons": "Every rating that counts, and pairs that judges did not rate.",
+    "comparisons": "Every rating that counts, and pairs that judges did not rate. Panels are marked.",
     "scores": "Every score of one answer that counts, with its scale.",
     "answers": "Which requirements each answer meets, by rater.",
     "features": "What a model's own probabilities say about each answer.",
     "standings": "The leaderboard with the usual settings, with its method in every row.",
     "leaderboard": "Every category at once, as in Chatbot Arena's files.",
     "error_tags": "Why judges are wrong, as operators tagged it. Operators are not named.",
-    "arena": "Every rating in Chatbot Arena's columns and ours. People have pseudonyms.",
+    "arena": "Every rating of people, judges and panels, in Chatbot Arena's columns and ours. "
+    "People have pseudonyms.",
     "preferences": "Pairs with chosen and rejected answer, margin and agreement, to train reward models.",
-    "consensus": "One verdict per pair: the adjudicated one, else that of most people. An import reads "
-    "them as gold labels.",
+    "consensus": "One verdict per pair: the adjudicated one, else that of more than half of the people. An "
+    "import reads them as gold labels.",
     "evalica": "Left, right and winner of each rating.",
 }
 TITLES: Final = {
@@ -53,6 +57,11 @@ TITLES: Final = {
     "consensus": "Consensus labels",
     "evalica": "Games for evalica",
 }
+
+OF_USUAL_RATERS: Final = (STANDINGS.name, *interchange.OF_USUAL_RATERS)
+
+NAMES_PEOPLE: Final = (exports.ALL, "raters", "comparisons", "scores", "answers")
+"""Files in which people have the names by which they sign in."""
 
 
 class Offer(NamedTuple):
@@ -77,12 +86,23 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
         return _page(request, study, "No such download. Choose one below.")
     try:
         if what != exports.ALL:
-            return attachment(study, what, form, {})
+            return _recorded(request, study, what, form, attachment(study, what, form, {}))
         name = exports.file_name(study, what, "zip")
         file = exports.zipped(study, form)
-        return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
+        reply = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
+        return _recorded(request, study, what, form, reply)
     except selection.ExportError as error:
         return _page(request, study, str(error))
+
+
+def _recorded(
+    request: HttpRequest, study: Study, what: str, form: str, reply: HttpResponseBase
+) -> HttpResponseBase:
+    """The file, once its download is in the log."""
+    if request.method == "GET":
+        named = " Names people." if what in NAMES_PEOPLE else ""
+        record(Kind.EXPORTED, request.user, f"{title(what)} as {FORM_NAMES[form]}.{named}", study=study)
+    return reply
 
 
 def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
@@ -90,6 +110,7 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
         "study": study,
         "offers": _offers(study),
         "note": exports.note_on_old_texts(study),
+        "naming": [title(what) for what in NAMES_PEOPLE],
         "error": error,
     }
     return render(request, "leaderboard/export.html", context, status=404 if error else 200)
@@ -97,20 +118,30 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
 
 def _offers(study: Study) -> list[Offer]:
     counts = {what: export.count(study, what) for what in TABLES}
+    _, usual = selection.usual_raters(study)
+    whose = dict.fromkeys(
+        OF_USUAL_RATERS, f"Ratings by {usual.lower() if usual == 'People' else usual} only."
+    )
     return [
-        Offer(TITLES.get(what, what.capitalize()), meaning, counts.get(what), _links(what))
+        Offer(
+            title(what), " ".join([meaning, *filter(None, [whose.get(what)])]), counts.get(what), _links(what)
+        )
         for what, meaning in MEANINGS.items()
     ]
 
 
+def title(what: str) -> str:
+    return TITLES.get(what, what.capitalize())
+
+
 def _links(what: str) -> dict[str, str]:
     forms = [form for form in _forms(what) if form != "parquet" or writing.has_parquet()]
-    return {interchange.FORM_NAMES[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
+    return {FORM_NAMES[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
 
 
 def _forms(what: str) -> list[str]:
     there = interchange.OTHERS.get(what, tuple(WRITERS))
-    return [form for form in interchange.FORM_NAMES if form in there]
+    return [form for form in FORM_NAMES if form in there]
 
 
 def attachment(study: Study, what: str, form: str, asked: dict[str, str]) -> StreamingHttpResponse:

@@ -79,7 +79,7 @@ def by_origin(study: Study, snapshot: Snapshot) -> dict[str, dict[str, int]]:
         "simulated": counts & Q(rater__simulated=True),
         "imported": counts & Q(source=Comparison.Source.IMPORT),
         "late": counts & late,
-        "panels": counts & Q(source=Comparison.Source.PANEL),
+        "panels": counts & ~Q(rater__derived_from=[]),
         "identical": counts & Q(source=Comparison.Source.PLAN),
         "left_out": Q(purpose="study") & ~kept_in,
         "adjudicated": Q(purpose="adjudication"),

@@ -113,6 +113,7 @@ class VoteOut(Schema):
     second: str | None
     rater: str
     rater_kind: Annotated[Rater.Kind, written_out(Rater.Kind)]
+    derived_from: list[str] | None = Field(description="Of a panel, the judges whose ratings make its own.")
     simulated: bool
     points: int
     rating: int | None
@@ -182,7 +183,7 @@ def list_comparisons(request: HttpRequest, slug: Slug, wanted: Query[VotesIn]) -
         raise HttpError(403, "Ratings can be read when rating ends, so that raters stay blind.")
     try:
         asked = {"raters": wanted.raters, "category": wanted.category}
-        chosen = selection.Selection.read(study, asked, everybody=True).comparisons(study)
+        chosen = selection.Selection.read(study, asked, everybody=True).comparisons(study, panels=True)
     except selection.ExportError as error:
         raise HttpError(404, str(error)) from error
     rows = chosen.filter(pk__gt=wanted.after).select_related(
@@ -208,6 +209,7 @@ def _vote(row: Comparison, who: Any) -> VoteOut:
         second=second.contestant.name if second.contestant else None,
         rater=who.name,
         rater_kind=who.kind,
+        derived_from=who.derived_from,
         simulated=who.simulated,
         points=row.points,
         rating=row.rating,

@@ -87,6 +87,7 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
         points=3,
         rating=RATINGS.get(winner, 2),
         created_at=None if fields.flag("tstamp_known") is False else moment,
+        derived_from=fields.texts("derived_from"),
     )
     # The two kinds of tie are one rating; the file's word for it is kept.
     said: dict[str, Any] = {"winner": winner} if RATINGS.get(winner) == 2 and winner != "tie" else {}

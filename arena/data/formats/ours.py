@@ -295,15 +295,17 @@ def _rater(fields: Fields) -> RaterRecord:
     groups = fields.texts("groups")
     record = RaterRecord(
         slug=fields.required_text("rater"),
-        kind=fields.choice("rater_kind", ("person", "judge")) or "person",
+        kind=_rater_kind(fields),
         name=fields.optional_text("name"),
         simulated=fields.flag("simulated"),
         groups=groups,
         facts=take_facts(fields),
+        derived_from=fields.texts("derived_from"),
         place=fields.place,
     )
-    if record.facts and record.kind == "person":
-        fields.problem(next(iter(record.facts)), "only a judge has this")
+    only_judges = [*record.facts, *(["derived_from"] if record.derived_from else [])]
+    if only_judges and record.kind == "person":
+        fields.problem(only_judges[0], "only a judge has this")
     _refuse_unknown(fields, "a rater", [entry.name for entry in FIELDS["raters"]])
     return record
 
@@ -343,22 +345,30 @@ def _prices(fields: Fields) -> dict[str, Any]:
     return given
 
 
+def _rater_kind(fields: Fields) -> str:
+    return fields.choice("rater_kind", ("person", "judge")) or "person"
+
+
 def _comparison(fields: Fields) -> ComparisonRecord:
     points = _points(fields)
     identical = fields.flag("identical") or False
     rating, reason = _verdict(fields, points, needed=not identical)
     sides = _sides(fields)
     seconds = fields.number("seconds", least=0, most=1e9)
+    rater_kind, members = _rater_kind(fields), fields.texts("derived_from")
+    if members and rater_kind == "person":
+        fields.problem("derived_from", "only a judge has this")
     return ComparisonRecord(
         prompt=fields.required_text("prompt"),
         subset=fields.text("subset"),
         **sides,
         rater=fields.required_text("rater"),
-        rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
+        rater_kind=rater_kind,
         points=points,
         rating=rating,
         reason=reason,
         identical=identical,
+        derived_from=members,
         scores=_scores(fields),
         raw_reply=fields.text("raw_reply"),
         rationale=fields.text("rationale"),
@@ -501,7 +511,7 @@ def _of_text(fields: Fields) -> dict[str, Any]:
     return {
         **_whose(fields),
         "rater": fields.required_text("rater"),
-        "rater_kind": fields.choice("rater_kind", ("person", "judge")) or "person",
+        "rater_kind": _rater_kind(fields),
         "raw_reply": fields.text("raw_reply"),
         "rationale": fields.text("rationale"),
         "seconds": None if seconds is None else float(seconds),

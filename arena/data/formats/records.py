@@ -166,6 +166,7 @@ class RaterRecord:
     simulated: bool | None = None
     groups: tuple[str, ...] = ()
     facts: Extra = field(default_factory=dict)  # of a judge: its model and how it was asked
+    derived_from: tuple[str, ...] = ()  # of a panel: its judges
     implied: bool = False
     place: Place = NOWHERE
 
@@ -199,6 +200,7 @@ class ComparisonRecord:
     second_id: str = ""
     criteria: Mapping[str, int | str] = field(default_factory=dict)  # a text is why there is no rating
     identical: bool = False
+    derived_from: tuple[str, ...] = ()  # of a panel: its judges
     rater_from_path: bool = False  # the rater's name comes from the file's path, not from what the file says
     extra: Extra = field(default_factory=dict)
     place: Place = NOWHERE
@@ -304,6 +306,9 @@ class Field(NamedTuple):
 
 
 _EXTRA: Final = Field("extra", Type.JSON, "anything else (JSON object)")
+_DERIVED_FROM: Final = Field(
+    "derived_from", Type.TEXTS, "of a panel, the judges from whose ratings its own follow (JSON list)"
+)
 _SUBSET: Final = Field("subset", Type.TEXT, "the subset of prompts")
 _SIDES: Final = (
     Field("first", Type.TEXT, "the model whose answer was shown first"),
@@ -357,6 +362,7 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("prices", Type.JSON, "what it costs (JSON object)"),
         Field("seconds", Type.NUMBER, "how many seconds a rating takes"),
         Field("order_free", Type.FLAG, "whether it sees each answer alone"),
+        _DERIVED_FROM,
     ),
     "prompts": (
         Field("id", Type.TEXT, "the prompt's id"),
@@ -413,6 +419,7 @@ FIELDS: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("rationale", Type.TEXT, "the rater's comment"),
         Field("raw_reply", Type.TEXT, "the judge's whole reply"),
         Field("criteria", Type.JSON, "ratings by criterion (JSON object)"),
+        _DERIVED_FROM,
         _EXTRA,
     ),
     "scores": (

@@ -241,6 +241,7 @@ class _Run:
     def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
+        self._raters.end()
         if report.records == 0 and report.ok:
             place = report.notes[0].place if report.notes else NOWHERE
             report.refuse(place, "", "the files contain nothing to import")

@@ -205,9 +205,9 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         named = {(record.rater_kind, record.rater): record for record in records}
         self._raters.take(
             [
-                RaterRecord(slug=rater, kind=kind, implied=True, place=record.place)
+                RaterRecord(rater, kind, derived_from=_members(record), implied=True, place=record.place)
                 for (kind, rater), record in named.items()
-                if self._raters.find(kind, rater) is None
+                if self._raters.is_new(kind, rater, _members(record))
             ]
         )
 
@@ -217,6 +217,8 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         verdict = self._verdict(record)
         found = self._found(record)
         rater = self._raters.find(record.rater_kind, record.rater)
+        if rater is None:
+            self._raters.leave_out(record.rater_kind, record.rater)
         if not ok or verdict is None or found is None or rater is None:
             return None
         about, subject = found
@@ -303,3 +305,8 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
             "created_at": record.created_at or timezone.now(),
             "is_dated": record.created_at is not None,
         }
+
+
+def _members(record: ComparisonRecord | TextRecord) -> tuple[str, ...]:
+    """The judges of a panel, which only compares; empty for any other rater."""
+    return record.derived_from if isinstance(record, ComparisonRecord) else ()

@@ -2,14 +2,16 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection
 from typing import Any, Final
 
+from django.db.models import Exists, OuterRef
 from django.utils.text import slugify
 
-from arena.data.formats.records import RaterRecord
+from arena.data.formats.records import RaterRecord, counted
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
-from arena.models import Rater, RaterGroup, Study
+from arena.models import Comparison, Rater, RaterGroup, Study
 from arena.texts.names import why_not
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
@@ -33,21 +35,56 @@ class Raters:
         rows = Rater.objects.filter(study=study)
         self._raters: dict[RaterKey, Rater] = {(rater.kind, rater.slug): rater for rater in rows}
         # Judges are selected by their slug: an imported one of the same slug would mix with them.
-        judges = Rater.objects.filter(study=None, kind=Rater.Kind.JUDGE, assignments__study=study)
-        self._rating_here: set[RaterKey] = set(judges.values_list("kind", "slug").distinct())
+        own = Rater.objects.filter(study=None, kind=Rater.Kind.JUDGE)
+        judges = own.filter(assignments__study=study).values_list("kind", "slug").distinct()
+        verdicts = Comparison.objects.filter(study=study, rater=OuterRef("pk"))
+        self._rating_here = dict.fromkeys(judges, "judge") | dict.fromkeys(
+            own.panels().filter(Exists(verdicts)).values_list("kind", "slug"), "panel"
+        )
+        self._left_out: dict[RaterKey, RaterRecord] = {}
+        """Panels with unknown judges: they would come back as judges of their own."""
+        self._without: Counter[RaterKey] = Counter()  # their ratings
 
     def find(self, kind: str, name: str) -> int | None:
-        found = self._raters.get((kind, slug_of(name)))
+        key = (kind, slug_of(name))
+        found = None if key in self._left_out else self._raters.get(key)
         return found.pk if found else None
+
+    def is_new(self, kind: str, name: str, derived_from: Collection[str]) -> bool:
+        """True where nothing is known of the rater, or not that it is a panel of these."""
+        key = (kind, slug_of(name))
+        known = self._raters.get(key)
+        return not self._without[key] and (known is None or bool(derived_from) > known.is_panel)
+
+    def leave_out(self, kind: str, name: str) -> None:
+        """Count a rating of a panel that was left out."""
+        key = (kind, slug_of(name))
+        if key in self._left_out:
+            self._without[key] += 1
+
+    def end(self) -> None:
+        """Tell which panels were left out, and why."""
+        for key, record in self._left_out.items():
+            missing = ", ".join(f'"{name}"' for name in record.derived_from if not self._is_judge(name))
+            self._report.note(
+                record.place,
+                f'the panel "{record.slug}" was left out, with {counted(self._without[key], "comparisons")}: '
+                f"what it says follows from its judges, of whom the study lacks {missing}",
+            )
+
+    def _is_judge(self, name: str) -> bool:
+        return (Rater.Kind.JUDGE.value, slug_of(name)) in self._raters
 
     def take(self, records: list[RaterRecord]) -> None:
         new: dict[RaterKey, Rater] = {}
         changed: dict[RaterKey, Rater] = {}
         same: list[Rater] = []
-        for record in records:
+        # Panels last: whoever they are made of may stand below them, or come with the first ratings.
+        told = [self._left_out.get((each.kind, slug_of(each.slug)), each) for each in records]
+        for record in sorted(told, key=lambda one: bool(one.derived_from)):
             key = (record.kind, slug_of(record.slug))
             known = new.get(key) or self._raters.get(key)
-            if not self._fits(record):
+            if not self._fits(record) or self._lacks_judges(record, new):
                 continue
             if known is None:
                 new[key] = self._made(record)
@@ -56,7 +93,9 @@ class Raters:
             elif not record.implied:
                 same.append(known)
         Rater.objects.bulk_create(new.values())
-        Rater.objects.bulk_update(changed.values(), ["name", "simulated", "facts"], batch_size=100)
+        Rater.objects.bulk_update(
+            changed.values(), ["name", "simulated", "facts", "derived_from"], batch_size=100
+        )
         self._raters |= new
         updated = self._join_groups(records, new.values())
         updated |= {rater.pk for rater in changed.values()}
@@ -76,11 +115,22 @@ class Raters:
                 reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'
                 self._report.refuse(record.place, "groups", reason)
                 ok = False
-        if (record.kind, slug_of(record.slug)) in self._rating_here:
-            reason = f'a judge "{record.slug}" has rated in this study; import these under another name'
+        if here := self._rating_here.get((record.kind, slug_of(record.slug))):
+            reason = f'a {here} "{record.slug}" has rated in this study; import these under another name'
             self._report.refuse(record.place, "rater", reason)
             ok = False
         return ok
+
+    def _lacks_judges(self, record: RaterRecord, new: Collection[RaterKey]) -> bool:
+        """True for a panel whose judges are not all in the study, which is then left out."""
+        keys = {(record.kind, slug_of(name)) for name in record.derived_from}
+        lacks = any(key not in self._raters and key not in new for key in keys)
+        key = (record.kind, slug_of(record.slug))
+        if lacks:
+            self._left_out[key] = record
+        else:
+            self._left_out.pop(key, None)
+        return lacks
 
     def _made(self, record: RaterRecord) -> Rater:
         return Rater(
@@ -90,6 +140,7 @@ class Raters:
             name=record.name or record.slug,
             simulated=bool(record.simulated),
             facts=dict(record.facts),
+            derived_from=list(map(slug_of, record.derived_from)),
         )
 
     def _join_groups(self, records: list[RaterRecord], new: Collection[Rater]) -> set[int | None]:
@@ -117,4 +168,9 @@ class Raters:
 
 
 def _said(known: Rater, record: RaterRecord) -> dict[str, Any]:
-    return {"name": record.name, "simulated": record.simulated, "facts": {**known.facts, **record.facts}}
+    return {
+        "name": record.name,
+        "simulated": record.simulated,
+        "facts": {**known.facts, **record.facts},
+        "derived_from": list(map(slug_of, record.derived_from)) or None,
+    }

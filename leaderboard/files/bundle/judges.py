@@ -22,9 +22,7 @@ def configurations(raters: Iterable[int]) -> list[dict[str, Any]]:
     panels = Panel.objects.filter(rater__in=ids).select_related("rater")
     found |= {panel.rater_id: _panel(panel) for panel in panels}
     others = Rater.objects.filter(pk__in=ids, kind=Rater.Kind.JUDGE).exclude(pk__in=found)
-    found |= {
-        rater.pk: {**_named(rater), "kind": "ratings from elsewhere", **rater.facts} for rater in others
-    }
+    found |= {rater.pk: {**_named(rater), **_from_elsewhere(rater)} for rater in others}
     return sorted(found.values(), key=lambda one: (one["judge"], one["name"]))
 
 
@@ -35,6 +33,12 @@ def _named(rater: Rater) -> dict[str, Any]:
 def _panel(panel: Panel) -> dict[str, Any]:
     members = panel.members.order_by("rater__slug").values_list("rater__slug", flat=True)
     return {**_named(panel.rater), "kind": "panel", "rule": panel.rule, "members": list(members)}
+
+
+def _from_elsewhere(rater: Rater) -> dict[str, Any]:
+    if rater.is_panel:
+        return {"kind": "panel", "members": rater.derived_from}
+    return {"kind": "ratings from elsewhere", **rater.facts}
 
 
 def _judge(judge: Judge) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from leaderboard.files.bundle.arrays import (
 from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.bundle.right_answers import right_answers_json
 from leaderboard.files.bundle.text_opinions import checks_files, features_csv, scores_files
-from leaderboard.files.selection import rater_names
+from leaderboard.files.selection import NamedRater, rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing.computing import method_of
 from leaderboard.refreshing.tables import tables
@@ -77,7 +77,7 @@ count it as a difference.
 | `{archive.JUDGES}` | every judge as it was set up: model, protocol, wording, parameters, prices |
 | `{archive.COMPARISONS}` | one line per rating in the order given, columns below |
 | `{archive.CONTESTANTS}` | the ranked models, by number |
-| `{archive.RATERS}` | who rated: judges by name, people by a pseudonym |
+| `{archive.RATERS}` | who rated: judges by name, people by a pseudonym; `derived_from`: a panel's judges |
 | `{archive.PROMPTS}` | the prompts rated: id, category, subset, SHA-256 of `[turns, input]` as JSON |
 | `{archive.COMPLETIONS}` | the answers: prompt, model, SHA-256 of the turns as JSON |
 | `{archive.OPINIONS}` | names, categories, which raters can be selected together, types of the columns |
@@ -220,13 +220,15 @@ def _add_inputs(writer: Writer, study: Study, inputs: Numbered) -> None:
     players = zip(range(len(read.names)), read.names, read.kinds, strict=True)
     writer.add(archive.CONTESTANTS, [lines_csv([("number", "name", "kind"), *players])])
     names = rater_names(study)
-    raters = (
-        (number, names[pk].name, names[pk].kind, int(names[pk].simulated))
-        for pk, number in inputs.numbers("rater").items()
-    )
-    writer.add(archive.RATERS, [lines_csv([("number", "rater", "kind", "simulated"), *raters])])
+    raters = ((number, *_of_rater(names[pk])) for pk, number in inputs.numbers("rater").items())
+    header = ("number", "rater", "kind", "simulated", "derived_from")
+    writer.add(archive.RATERS, [lines_csv([header, *raters])])
     writer.add(archive.PROMPTS, _prompts(study, inputs))
     writer.add(archive.COMPLETIONS, _completion_hashes(study, inputs))
+
+
+def _of_rater(one: NamedRater) -> tuple[str, str, int, str]:
+    return one.name, one.kind, int(one.simulated), " ".join(one.derived_from or ())
 
 
 def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ import time_machine
 
 from arena.data.formats import writing
 from arena.data.formats.records import TABLES
+from arena.models import Comparison, StudyEvent
 from leaderboard.files import interchange
 from leaderboard.refreshing import services
 from tests import factories as make
@@ -126,3 +127,27 @@ def test_the_study_leads_to_the_page(made, client):
     client.force_login(make.make_user(is_staff=True, is_superuser=True))
     for path in ("/operate/small/export/",):
         assert PAGE in client.get(path).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("what", "title", "named"),
+    [("all", "Everything", True), ("comparisons", "Ratings", True), ("evalica", "Games for evalica", False)],
+)
+def test_each_download_is_in_the_log_which_says_whether_it_names_people(made, staff, what, title, named):
+    staff.head(FILE, {"what": what, "format": "jsonl"})
+    assert not StudyEvent.objects.exists()
+    body(staff.get(FILE, {"what": what, "format": "jsonl"}))
+    line = StudyEvent.objects.get(kind="exported", study=made.study)
+    assert line.by is not None
+    assert line.note == f"{title} as JSON Lines.{' Names people.' if named else ''}"
+
+
+def test_the_page_says_whose_ratings_a_file_holds_and_where_people_are_named(made, staff):
+    page = staff.get(PAGE).content.decode()
+    assert "Everything, Raters, Ratings, Text scores, Checks hold the names by which raters sign in." in page
+    assert "Left, right and winner of each rating. Ratings by people only." in page
+    Comparison.objects.update(rater=made.judge("judy"))
+    services.refresh(made.study)
+    page = staff.get(PAGE).content.decode()
+    assert "Left, right and winner of each rating. Ratings by JUDY only." in page
+    assert body(staff.get(FILE, {"what": "evalica", "format": "csv"})).count(b"\n") == 3

@@ -68,6 +68,7 @@ def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
         *("question_id", "model_a", "model_b", "winner", "judge", "turn", "anony", "language", "tstamp"),
         *("tstamp_known", "score_1_8", "rating", "points", "shown_first", "category", "protocol"),
         *("protocol_version", "rater_kind", "consensus", "consensus_by", "simulated"),
+        "derived_from",
     ]
     assert {(row["anony"], row["tstamp_known"]) for row in votes} == {(True, True)}
     assert (votes[0]["score_1_8"], votes[0]["judge"]) == (2, pseudonym(made.study, made.person.pk))
@@ -355,3 +356,17 @@ def test_consensus_labels_import_again_as_gold_labels(agreed, form, tmp_path):
         pair = row["first"], row["second"]
         gold = (row["gold"], row["gold_source"])
         assert found.get(pair) == gold or found.get(pair[::-1]) == (turned[gold[0]], gold[1])
+
+
+@pytest.mark.parametrize(("what", "rows_of_panels"), [("arena", 1), ("evalica", 0), ("preferences", 0)])
+def test_a_panel_is_marked_or_left_out_where_its_judges_are_too(made, what, rows_of_panels):
+    before = written(made, what, raters="all")[1]
+    panel = make.make_rater(kind="judge", slug="both", derived_from=["judy", "rudy"])
+    made.rate("Alpha", "=Beta", 1, rater=panel, source="panel")
+    content, note = written(made, what, raters="all")
+    assert note["rows"] - before["rows"] == rows_of_panels
+    marked = [row["derived_from"] for row in rows(content) if what == "arena" and row["derived_from"]]
+    assert marked == [["judy", "rudy"]] * rows_of_panels
+    left_out = 0 if rows_of_panels else 1
+    assert note["left_out"].get(interchange.OF_PANELS, 0) == left_out
+    assert written(made, what, raters="judge:both")[1]["rows"] == 1

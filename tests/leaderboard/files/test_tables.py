@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from arena.data import output
+from arena.data import export, output
 from arena.data.formats import writing
 from arena.data.importing.imports import import_files
 from arena.demo.load import load_demo, open_demo
 from arena.models import Pair, Rater, Study
+from judging.panels.services import convene, create_panel
 from leaderboard.files import exports
 from leaderboard.refreshing import services
 from leaderboard.snapshots.reading import opinions
@@ -100,6 +101,32 @@ def test_what_is_known_of_judges_comes_back(form, tmp_path):
         factories.make_comparison(pair=pair, rater=rater)
     found = dict(Rater.objects.filter(study=copied(study, form, tmp_path)).values_list("slug", "facts"))
     assert found == {"elsewhere": told, "own": {"model": "m-1", "protocol": "vanilla"}}
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("form", [pytest.param("csv", marks=BOTH), "jsonl", "parquet"])
+def test_a_panel_comes_back_as_a_panel_and_not_as_one_more_judge(form, alone, tmp_path):
+    pair = factories.make_pair()
+    study = pair.prompt.study
+    judges = [factories.make_judge(slug=slug) for slug in ("ayla", "ben")]
+    panel = create_panel("both", "Both", "mean", judges)
+    for rater, rating in ((judges[0].rater, 2), (judges[1].rater, 3)):
+        factories.make_comparison(pair=pair, rater=rater, rating=rating)
+    convene(panel.pk)
+    factories.make_rater(kind="judge", slug="ayla", study=study, name="Ayla of a file")
+    before = what_is_ranked(study)
+    run(study.slug, "--what", "all", "--format", form, "--out", str(tmp_path))
+    if alone:
+        (tmp_path / f"raters.{form}").unlink()
+    assert import_files("copy", [tmp_path]).errors == []
+    copy = Study.objects.get(slug="copy")
+    assert sorted(what_is_ranked(copy).values()) == sorted(before.values())
+    imported = Rater.objects.filter(study=copy)
+    assert imported.panels().get().derived_from == ["ayla-2", "ben"]
+    assert set(imported.independent().values_list("slug", flat=True)) - {"ayla"} == {"ayla-2", "ben"}
+    assert Pair.objects.get(prompt__study=copy).judge_ratings == 2
+    again = [row.get("derived_from") for row in export.rows(copy, "comparisons")]
+    assert again == [None, None, ["ayla-2", "ben"]]
 
 
 def test_pairs_on_which_people_agree_are_a_gold_study(tmp_path):

@@ -133,11 +133,11 @@ def test_every_vote_is_counted_where_it_comes_from(made):
     made.rate(
         "Alpha", "Beta", 3, rater=factories.make_rater(), source="web", created_at=closed + timedelta(1)
     )
-    panel, later = made.judge("panel"), closed + timedelta(days=1)
+    panel = factories.make_rater(kind="judge", slug="panel", derived_from=["a", "b"])
+    later = closed + timedelta(days=1)
     made.rate("Alpha", "Beta", 3, rater=panel, source="panel", created_at=later)
-    made.rate(
-        "Alpha", "Beta", None, rater=panel, source="plan", status="identical", created_at=web["created_at"]
-    )
+    same = {"source": "plan", "status": "identical", "created_at": web["created_at"]}
+    made.rate("Alpha", "Beta", None, rater=made.judge("asked"), **same)
     Comparison.objects.filter(source="import").update(created_at=web["created_at"])
     snapshots.refresh(made.study)
     found = release(made)
