@@ -26,6 +26,7 @@ from arena.pages.permissions import Visitor, may_sign_up
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.rating import limits, training
+from arena.rating.asked import asked
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 
@@ -291,6 +292,7 @@ def _open(
         "membership": membership,
         "is_raised": bool(membership and raises(membership, role)),
         "has_training": role == Role.RATER and study.compares and training.pairs_of(study).exists(),
+        "asked": asked(study),
         "limits": limits.told(study) if role == Role.RATER else "",
         "form": form,
         "consent": consent,

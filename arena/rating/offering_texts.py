@@ -66,6 +66,11 @@ def has_questions() -> Exists:
     return Exists(Question.objects.asked().filter(prompt=OuterRef("prompt")))
 
 
+def asked_texts(study: Study, kind: str) -> CompletionQuerySet:
+    """What people are asked to score, or to check."""
+    return (texts_of(study).filter(has_questions()) if kind == CHECK else texts_of(study)).order_by()
+
+
 def opinions(kind: str) -> ScoreQuerySet | AnswerQuerySet:
     return Score.objects.current() if kind == SCORE else Answer.objects.current()
 

@@ -34,11 +34,12 @@ from arena.rating import (
     training,
     training_pages,
 )
+from arena.rating.asked import asked
 from arena.rating.assignments import Claimed
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
-from arena.rating.progress import Progress, progress, progress_in
+from arena.rating.progress import Progress, progress, progress_in, why_nothing
 from arena.rating.recorders import Stored
 from arena.rating.recording import AlreadyAnsweredError
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
@@ -189,6 +190,7 @@ def guidelines(request: MemberRequest) -> HttpResponse:
     context = guidance(request.membership) | {
         "training_needed": training.needed(request.membership),
         "agreed": rendered([agreed])[agreed] if agreed else "",
+        "asked": asked(request.membership.study),
     }
     return render(request, "annotation/guidelines.html", context)
 
@@ -437,7 +439,7 @@ def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 20
     can_undo = done.rated + done.skipped > 0 and not assignments.is_last_swayed(study, request.rater)
     known: dict[str, object] = {"study": study, "progress": done, "can_undo": can_undo}
     if claimed is None:
-        return _page(request, "_finished", known, status)
+        return _page(request, "_finished", known | {"nothing": why_nothing(study)}, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         form = None  # an answer to another pair says nothing about this one

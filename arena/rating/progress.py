@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count, F, Q, QuerySet
+from django.template.defaultfilters import pluralize
 
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
 from arena.rating.assignments import Claimed
 from arena.rating.limits import Allowance, allowance, allowances
 from arena.rating.offering import history_of, pool_of
-from arena.rating.offering_texts import text_tasks
+from arena.rating.offering_texts import asked_texts, text_tasks
 from arena.rating.subsets import TRAINING_SUBSET
 from arena.rating.texts_left import texts_left
 
@@ -42,12 +43,13 @@ class Progress:
     @property
     def did(self) -> str:
         """What the rater did, in words that follow "You"."""
-        deeds = [f"rated {self.compared} pair{'' if self.compared == 1 else 's'}"]
-        for verb, texts in (("scored", self.scored), ("checked", self.checked)):
-            if texts:
-                deeds.append(f"{verb} {texts} answer{'' if texts == 1 else 's'}")
-        said = deeds if self.compared or len(deeds) == 1 else deeds[1:]
-        return " and ".join([", ".join(said[:-1]), said[-1]] if said[:-1] else said)
+        numbers = {"rated": self.compared, "scored": self.scored, "checked": self.checked}
+        *said, last = [
+            f"{verb} {number} {'pair' if verb == 'rated' else 'answer'}{pluralize(number)}"
+            for verb, number in numbers.items()
+            if number
+        ] or ["rated nothing"]
+        return " and ".join(filter(None, [", ".join(said), last]))
 
     @property
     def left(self) -> int:
@@ -78,6 +80,18 @@ class Progress:
     @property
     def total(self) -> int:
         return max(1, self.rated + self.to_go)
+
+
+def why_nothing(study: Study) -> str:
+    """Why there is nothing that people can be asked about, as a sentence; empty if there is something."""
+    answers = Completion.objects.rateable_in(study).order_by()
+    prompts = answers.values("prompt").annotate(n=Count("pk"))
+    if (study.compares and prompts.filter(n__gt=1).exists()) or any(
+        asked_texts(study, kind).exists() for kind in text_tasks(study)
+    ):
+        return ""
+    missing = "no prompt has two answers" if study.compares else "no answer has requirements"
+    return f"Nothing to rate yet: {missing if answers.exists() else 'there are no answers'}."
 
 
 def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> Progress:

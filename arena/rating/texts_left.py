@@ -9,14 +9,12 @@ from django.db.models import Count
 
 from arena.models import Assignment, Completion, Rater, Study
 from arena.rating.offering_texts import (
-    CHECK,
     asked_later,
+    asked_texts,
     given,
-    has_questions,
     opinions,
     pairs_of,
     text_tasks,
-    texts_of,
 )
 
 BEHIND: Final = 5.0
@@ -78,7 +76,6 @@ def _wanted(study: Study) -> Wanted:
 
 
 def _lacking(study: Study, kind: str) -> frozenset[int]:
-    texts = texts_of(study).filter(has_questions()) if kind == CHECK else texts_of(study)
     counts = (
         given(study, kind)
         .filter(study=study)
@@ -86,4 +83,4 @@ def _lacking(study: Study, kind: str) -> frozenset[int]:
         .annotate(n=Count("rater", distinct=True))
     )
     full = counts.filter(n__gte=study.ratings_per_pair_people).values_list("completion", flat=True)
-    return frozenset(texts.order_by().values_list("pk", flat=True)) - frozenset(full)
+    return frozenset(asked_texts(study, kind).values_list("pk", flat=True)) - frozenset(full)

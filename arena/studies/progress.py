@@ -19,7 +19,7 @@ from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import publication
 from arena.rating.limits import by_rater as limits_by_rater
-from arena.studies import counts
+from arena.studies import counts, forecast
 from arena.studies.tasks import TASKS
 
 
@@ -155,11 +155,12 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
 
 
-def _not_counted(sums: dict[str, int], beyond: int) -> str:
-    """The ratings that count towards no pair, in words; empty if all do."""
+def _not_counted(sums: dict[str, int], total: counts.Wanted) -> str:
+    """The ratings that are in no number above, in words; empty if all are."""
     named = {"hidden repeat": "repeats", "hidden check": "checks", "adjudication": "adjudications"}
-    numbers = {name: sums[key] for name, key in named.items()} | {"extra rating": beyond}
-    return ", ".join(f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number)
+    numbers = {name: sums[key] for name, key in named.items()} | {"extra rating": total.beyond}
+    said = [f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number]
+    return ", ".join(said + [f"{total.gone:,} of what is no longer offered"] * (total.gone > 0))
 
 
 def _names_cost(study: Study) -> str:
@@ -188,10 +189,9 @@ def progress(request: OperatorRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "tasks": tasks,
         "total": total,
-        "pace": counts.of(request.study, total.left),
-        "people": counts.people_in(request.study),
+        "outlook": forecast.outlook(request.study, {kind: each for _, kind, each, _ in tasks}),
         "sums": (found := sums(request.study)),
-        "not_counted": _not_counted(found, total.beyond),
+        "not_counted": _not_counted(found, total),
         "waiting": publication.waiting(request.study),
         "names_cost": _names_cost(request.study),
         "now": timezone.now(),

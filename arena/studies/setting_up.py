@@ -27,6 +27,7 @@ from arena.pages.names import NamedForm
 from arena.pages.operating import refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.pages.written import LineField, LinesField, MarkdownField
+from arena.rating.progress import why_nothing
 from arena.rating.publication import LEAST_ANSWERS, LEAST_RATERS
 from arena.studies import changes, steps, tasks
 from arena.studies.steps import next_of
@@ -363,7 +364,8 @@ class PublishForm(NamedForm, SettingForm):
     def store(self, by: Visitor) -> bool:
         changed = list(self.changed_data)
         if self.instance.is_draft:
-            self.instance.is_draft, self.done = False, "Study published. People can rate now."
+            self.instance.is_draft = False
+            self.done = f"Study published. {why_nothing(self.instance) or 'People can rate now.'}"
             changed.append("is_draft")
         return bool(changes.store(self.instance, by, changed))
 
@@ -435,6 +437,7 @@ def publish(request: OperatorRequest) -> HttpResponse:
     address = request.build_absolute_uri(request.study.get_absolute_url())
     missing = [step for step in steps.steps(request.study)[:-1] if step.state == "open"]
     context = {"address": address, "open_steps": missing, "misfit": _is_misfit(request.study)}
+    context["nothing"] = why_nothing(request.study)
     return _setting(request, PublishForm, "publish.html", **context)
 
 

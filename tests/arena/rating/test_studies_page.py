@@ -65,7 +65,7 @@ def test_viewers_are_led_to_results_and_raters_of_closed_studies_told(client: Cl
     page = content(client)
     assert seen.get_absolute_url() in page
     assert reverse("rate-study", args=[seen.slug]) not in page
-    assert "You rated 0 pairs" in page
+    assert "You rated nothing" in page
     guidelines = client.get(reverse("guidelines", args=[seen.slug])).content.decode()
     assert "Start rating" not in guidelines
 
