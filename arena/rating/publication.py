@@ -147,17 +147,14 @@ def waiting(study: Study, judge: Rater | None = None) -> str:
     )
 
 
-def no_people_yet(study: Study) -> str:
-    """Sentences for readers of numbers that count no rating by people; empty where none would wait.
+def no_people_yet(study: Study, what: str = "rating by people") -> str:
+    """Sentences for readers of numbers that count nothing of a kind yet; empty where nothing would wait.
 
     They are the same however many wait: a public page tells nothing of ratings that it does not count.
     """
     if not holds_back(study):
         return ""
-    return (
-        f"No rating by people counts yet. {IN_GROUPS} More people who rate help; closing the study counts "
-        "the rest."
-    )
+    return f"No {what} counts yet. {IN_GROUPS} More people who rate help; closing the study counts the rest."
 
 
 _Cell = list[tuple[int, int, datetime]]

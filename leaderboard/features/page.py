@@ -56,7 +56,9 @@ class FeaturesPage(AnswersPage):
         if not self.known.features:
             raise NoOpinionsError("no answer of this study has features yet")
         if not self.known.raters:
-            raise NoOpinionsError("nobody has rated an answer that has features yet")
+            raise self.nobody(
+                "nobody has rated an answer that has features yet", "opinion of an answer with features"
+            )
         own, all_of_them = (
             self.stored.get(FEATURES, self.asked.raters, method=each) for each in (CHOSEN, "")
         )

@@ -30,7 +30,7 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.stats.requirement_pairs import cost_by_hour, cost_by_task
 from leaderboard.stats.requirements import MISSING
-from leaderboard.texts.asked import BESIDE_SCORES, CHECKS, Known, NoOpinionsError
+from leaderboard.texts.asked import BESIDE_SCORES, CHECKS, Known
 from leaderboard.texts.figure import beside as beside_figure
 from leaderboard.texts.page import Measured, TextsPage
 from leaderboard.texts.table import beside_table, order_sentence
@@ -105,7 +105,7 @@ class RequirementsPage(TextsPage):
 
     def stored_content(self) -> Content | None:
         if not self.known.raters:
-            raise NoOpinionsError("nobody has checked an answer against its requirements yet")
+            raise self.nobody("nobody has checked an answer against its requirements yet", "check", "check")
         return self.stored.get(CHECKS, self.asked.raters)
 
     def seal(self, content: Content) -> Content:

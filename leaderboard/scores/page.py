@@ -20,7 +20,7 @@ from leaderboard.rater_kinds.page import choices
 from leaderboard.scores import figure, table
 from leaderboard.scores.content import Asked, seal
 from leaderboard.snapshots.canonical import Content
-from leaderboard.texts.asked import SCORES, Known, NoOpinionsError
+from leaderboard.texts.asked import SCORES, Known
 from leaderboard.texts.figure import beside as beside_figure
 from leaderboard.texts.page import Measured, TextsPage
 from leaderboard.texts.table import beside_table, order_sentence
@@ -46,7 +46,7 @@ class ScoresPage(TextsPage):
 
     def stored_content(self) -> Content | None:
         if not self.known.raters:
-            raise NoOpinionsError("nobody has scored an answer of this study yet")
+            raise self.nobody("nobody has scored an answer of this study yet", "score", "score")
         own, everybody = (self.stored.get(SCORES, raters) for raters in (self.asked.raters, ""))
         if own is None or everybody is None:
             return None

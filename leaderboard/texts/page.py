@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
+from arena.rating.publication import no_people_yet, waiting
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
@@ -83,6 +84,16 @@ class AnswersPage(Page):
     def sealed(self) -> bool:
         """Whether what few opinions tell is hidden, as until the study closes."""
         return not (self.study.is_closed or self.operator)
+
+    def nobody(self, said: str, what: str, task: str = "") -> NoOpinionsError:
+        """That nobody said anything, or where raters do the ``task`` that what they may have said waits."""
+        asked = task in ("", *self.study.tasks)
+        return NoOpinionsError((asked and no_people_yet(self.study, what).removesuffix(".")) or said)
+
+    @property
+    def waiting(self) -> str:
+        """For operators, how much of it waits."""
+        return waiting(self.study) if self.operator and self.nothing else ""
 
     @abstractmethod
     def stored_content(self) -> Content | None:

@@ -5,6 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Prompt, Rater, Score
+from arena.rating.publication import no_people_yet
 from leaderboard.refreshing.services import refresh, refresh_if_stale
 from leaderboard.texts.asked import FEWEST
 from tests import factories
@@ -279,3 +280,25 @@ def test_requirements_stand_beside_text_scores(client, study):
     found = client.get("/api/v1/studies/scored/requirements/").json()
     assert found["text_scores"]["means"]["Cleo"] == pytest.approx(4 / 3, abs=1e-6)
     assert found["text_scores"]["people"]["raters"] == 2
+
+
+def test_scores_that_wait_to_count_are_not_said_to_be_missing(client, admin_client):
+    made = scored_study({"p": {"Ada": [1, 2], "Bob": [2]}}, slug="open", visibility="public")
+    for score in Score.objects.all():
+        task = factories.make_assignment(
+            completion=score.completion,
+            rater=score.rater,
+            kind="score",
+            state="submitted",
+            finished_at=timezone.now(),
+        )
+        Score.objects.filter(pk=score.pk).update(assignment=task)
+    refresh(made)
+    found = {name: each.get("/studies/open/scores/") for name, each in (("", client), ("op", admin_client))}
+    said = {name: each.content.decode() for name, each in found.items()}
+    assert found[""].context["page"].nothing == no_people_yet(made, "score")
+    assert "No score counts yet. While the study is open" in said[""]
+    assert "3 by 1 person" not in said[""]
+    assert "Waiting to count on the leaderboard: 3 by 1 person." in said["op"]
+    assert "2 more people help; closing the study counts the rest." in said["op"]
+    assert client.get("/api/v1/studies/open/scores/").json()["detail"] == no_people_yet(made, "score")
