@@ -1,6 +1,7 @@
 """The verdict on two contestants in a sentence. Pure, for pages load neither NumPy nor SciPy."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -94,13 +95,21 @@ class Decision:
         if apart == 0.0 or self.verdict is not Verdict.UNDECIDED:
             return None
         had, power = self.found["units"], NormalDist().inv_cdf(POWER / 100.0)
-        units, most = math.inf, had
-        for reach in self._reach:
-            units = max(had * ((reach + power) * self.found["standard_error"] / apart) ** 2, most / 2)
-            if units <= most:
-                break
-            most *= 2
-        return max(1, math.ceil(units) - had) if units < _MOST_UNITS else None
+
+        def decides(units: int) -> bool:
+            error = self.found["standard_error"] * math.sqrt(had / units)
+            return bool((self._reach_with(units) + power) * error <= apart)
+
+        tried = range(had + 1, _MOST_UNITS)
+        more = 1 + bisect_left(tried, True, key=decides)
+        return more if more <= len(tried) else None
+
+    def _reach_with(self, units: int) -> float:
+        """What an interval reaches with so many units: linear in 1 / units between those known."""
+        had, reach, last = self.found["units"], self._reach, len(self._reach) - 1
+        step = min(int(math.log2(units / had)), last)
+        part = 2.0 - 2.0 * had * 2**step / units
+        return reach[step] if step == last else reach[step] + part * (reach[step + 1] - reach[step])
 
     @property
     def more_ratings(self) -> int | None:

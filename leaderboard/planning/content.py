@@ -48,11 +48,13 @@ def planned(players: Opinions, two: Sequence[str], power: float, method: Method)
     )
     measured = abs(plan.evidence.gap) if plan.evidence else 0.0
     alike = measured < SMALLEST_GAP
-    same = f"{two[0]} and {two[1]} have the same score, so no number of prompts tells them apart."
     plans = {gap: plan.at(gap).as_dict(names) for gap in sorted({*GAPS, *([] if alike else [measured])})}
+    asked = plans[GAPS[0] if alike else measured]
+    same = f"{two[0]} and {two[1]} have the same score so far. " if alike else ""
     return {
-        **plans[GAPS[0] if alike else measured],
-        **({"sentence": same} if alike else {}),
+        **asked,
+        "sentence": same + asked["sentence"],
+        "warnings": list(dict.fromkeys(each for own in plans.values() for each in own["warnings"])),
         "gaps": [
             {"gap": own["gap"], "measured": gap == measured, "needs": own["needs"]}
             for gap, own in plans.items()

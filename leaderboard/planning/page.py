@@ -87,6 +87,17 @@ class PlanPage(ComputedPage):
         ]
 
     @property
+    def gap_words(self) -> str:
+        """By how much which of the two is above the other."""
+        if self.found is None:
+            return ""
+        there = self.found["evidence"]
+        way, apart = "above" if there["gap"] > 0 else "below", f"{abs(there['gap']):.1f}"
+        if apart == "0.0":
+            return f"{there['first']} and {there['second']} have the same score"
+        return f"{there['first']} is {way} {there['second']} by {apart} points"
+
+    @property
     def between(self) -> float:
         """The standard deviation between prompts, in points."""
         return sqrt(self.found["variance"]["between"]) if self.found else 0.0
@@ -103,9 +114,9 @@ class PlanPage(ComputedPage):
         plan = self.found
         yield self.make_panel(
             "needs",
-            "Other gaps, more raters",
-            f"With so many more prompts, a {plan['level']:g}% interval shows the gap with a chance of "
-            f"{plan['power']:g}%.",
+            "Other gaps, more raters" if len(plan["needs"]) > 1 else "Other gaps",
+            f"With so many more prompts, a {plan['level']:g}% interval shows a gap of this width with a "
+            f"chance of {plan['power']:g}%.",
             needs_table(plan),
         )
 

@@ -91,7 +91,7 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
 
 
-def student_reach(prompts: int, level: float) -> float:
+def student_reach(prompts: float, level: float) -> float:
     """How many standard errors an interval of the level in percent reaches to either side."""
     return float(stdtrit(prompts - 1.0, 0.5 + level / 200.0))
 

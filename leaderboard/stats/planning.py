@@ -1,13 +1,15 @@
 """How many more prompts, with how many raters, it takes to tell two contestants apart.
 
-A gap is told from 0 when it is wider than the half-width of its interval. With a normal error of variance V
-this has a chance of ``power`` if the true gap is (z + z') √V wide, z and z' being the normal quantiles of
-level and power.
+A gap is told from 0 when it is wider than the half-width of its interval, as ``head_to_head.difference`` has
+it. With an error of variance V from n prompts this has a chance of ``power`` if the true gap is (t + z') √V
+wide: t is the quantile of Student's t with n - 1 degrees of freedom for level, z' the normal one for power.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,10 +18,19 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, bradley_terry
-from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError, whole_number
+from leaderboard.stats.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    NoGamesError,
+    ParameterError,
+    whole_number,
+)
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import check_level
+from leaderboard.stats.head_to_head import difference
+from leaderboard.stats.intervals import check_level, student_reach
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import FittedTable
 from leaderboard.stats.sandwich import sandwich
@@ -45,45 +56,79 @@ class PromptVariance:
         return self.between + (self.within or 0.0) / raters
 
 
-def assumed_variance(gap: float, ties: float, prompt_sd: float, contestants: int) -> PromptVariance:
-    """The variance of the gap of two contestants among near equals, all compared in pairs on every prompt.
+@dataclass(frozen=True)
+class Assumptions:
+    """What a plan without data takes for true; raises ParameterError for values out of range."""
 
-    ``prompt_sd`` is the standard deviation, in points, of a contestant's quality between prompts. Games
-    against others leave 2 / contestants of the raters' part. Raises ParameterError.
-    """
-    _check(gap, ties, prompt_sd, contestants)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    weights, shift = weights / weights.sum(), math.sqrt(2.0) * prompt_sd * nodes
-    mean = float(_chance(np.array(gap)))
+    ties: float = 0.2  # share of ratings
+    correlation: float = 0.25  # of two raters' scores of the same two answers
+    contestants: int = 2  # near equals, all compared in pairs on every prompt
 
-    def score(centre: float) -> FloatArray:
-        return (1.0 - ties) * _chance(centre + shift) + ties / 2.0
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.ties < 1.0:
+            raise ParameterError(f"ties is {self.ties}; it must be a share from 0 to less than 1")
+        if not 0.0 <= self.correlation <= 1.0:
+            raise ParameterError(f"correlation is {self.correlation:g}; it must be from 0 to 1")
+        if whole_number("contestants", self.contestants) < 2:
+            raise ParameterError(f"contestants is {self.contestants}; it must be at least 2")
 
-    centre = brentq(lambda centre: float(weights @ score(centre)) - mean, -_FARTHEST, _FARTHEST, xtol=1e-6)
-    expected = score(float(centre))
-    between = float(weights @ (expected - mean) ** 2)
-    squared = expected - ties / 4.0
-    within = float(weights @ (squared - expected**2))
-    slope = mean * (1.0 - mean) / POINTS_PER_UNIT
-    return PromptVariance(between / slope**2, 2.0 / contestants * within / slope**2)
+    def variance(self, gap: float) -> PromptVariance:
+        """The variance of a gap between two of the contestants.
+
+        It needs no model of ties: they and the mean score, which the gap fixes, give the variance of a score;
+        the part that raters share stays however many they are. Games against others leave 2 / contestants of
+        the rest. Raises ParameterError for a gap that cannot be.
+        """
+        mean = _mean_score(gap, self.ties)
+        slope = mean * (1.0 - mean) / POINTS_PER_UNIT
+        score = (mean * (1.0 - mean) - self.ties / 4.0) / slope**2
+        rest = 2.0 / self.contestants * (1.0 - self.correlation)
+        return PromptVariance(self.correlation * score, rest * score)
 
 
 def _chance(lead: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(lead / (2.0 * POINTS_PER_UNIT)))
 
 
-def _check(gap: float, ties: float, prompt_sd: float, contestants: int) -> None:
-    if not 0.0 <= ties < 1.0:
-        raise ParameterError(f"ties is {ties}; it must be a share from 0 to less than 1")
+def _mean_score(gap: float, ties: float) -> float:
+    mean = float(_chance(np.array(gap)))
+    if not gap < _FARTHEST or mean >= 1.0 - ties / 2.0:
+        limit = f"with a share of {ties:g} ties even a model that wins all the rest shows less"
+        raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
+    return mean
+
+
+def correlation_of_prompts(gap: float, ties: float, prompt_sd: float) -> float:
+    """The correlation of two raters of the same two answers if prompts alone make them alike.
+
+    ``prompt_sd`` is the standard deviation, in points, of a contestant's quality between prompts. A rating is
+    a tie where the lead seen is small, so a prompt on which one is far ahead has few. Raises ParameterError.
+    """
+    mean = _mean_score(gap, Assumptions(ties=ties).ties)
     if not 0.0 <= prompt_sd <= _WIDEST:
         raise ParameterError(
             f"prompt_sd is {prompt_sd:g}; it must be a number of points from 0 to {_WIDEST:g}"
         )
-    if whole_number("contestants", contestants) < 2:
-        raise ParameterError(f"contestants is {contestants}; it must be at least 2")
-    if not gap < _FARTHEST or _chance(np.array(gap)) >= 1.0 - ties / 2.0:
-        limit = f"with a share of {ties:g} ties even a model that wins all the rest shows less"
-        raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    weights, shift = weights / weights.sum(), math.sqrt(2.0) * prompt_sd * nodes
+
+    def chances(centre: float, edge: float) -> tuple[FloatArray, FloatArray]:
+        """Of winning, and of winning or a tie, on each prompt."""
+        return _chance(centre + shift - edge), _chance(centre + shift + edge)
+
+    def centre_of(edge: float) -> float:
+        def excess(centre: float) -> float:
+            return float(weights @ sum(chances(centre, edge))) / 2.0 - mean
+
+        return float(brentq(excess, -_FARTHEST, _FARTHEST, xtol=1e-6))
+
+    def too_many(edge: float) -> float:
+        won, kept = chances(centre_of(edge), edge)
+        return float(weights @ (kept - won)) - ties
+
+    edge = float(brentq(too_many, 0.0, _FARTHEST / 2.0, xtol=1e-6)) if ties else 0.0
+    score = sum(chances(centre_of(edge), edge)) / 2.0
+    return float(weights @ (score - mean) ** 2) / (mean * (1.0 - mean) - ties / 4.0)
 
 
 @dataclass(frozen=True)
@@ -96,35 +141,29 @@ class Evidence:
     variance: PromptVariance
     prompts: int
     raters: float  # of a pair of answers, on average
+    correlation: float | None = None  # of two raters' scores of the same two answers; None where not known
 
 
 def measured(games: Games, rater: IntArray | None, first: int, second: int) -> Evidence:
     """What games clustered by prompt say about two contestants; ``rater`` numbers the rater of each game.
 
-    A prompt's total is the sum of its games' influences on the gap (Liang and Zeger 1986). The raters' part
-    is what remains of the differences between raters of the same two answers (method of moments). Raises a
-    StatsError where the two cannot be compared or there is one prompt.
+    The whole variance is that of their difference head to head. The raters' part is what remains of the
+    differences between raters of the same two answers (method of moments). Raises a StatsError where the two
+    cannot be compared or there is one prompt.
     """
     prompt = _prompts(games)
-    found, table = games.outcomes, games.table
-    if first == second or table.component[first] != table.component[second]:
-        raise ParameterError(
-            "no chain of ratings connects the two models"
-            if first != second
-            else "choose two different models"
-        )
-    fit = FittedTable.of(table)
-    moved = (POINTS_PER_UNIT * fit.influence(first, second))[found.of_game]
+    apart = difference(games, first, second, Method("bradley-terry"))
+    found, table, prompts = games.outcomes, games.table, games.units
+    moved = (POINTS_PER_UNIT * FittedTable.of(table).influence(first, second))[found.of_game]
     opinions = _Opinions.of(prompt, table.pair_of_outcome[found.of_game], rater, moved)
-    prompts = games.units
-    total = float((np.bincount(prompt, moved) ** 2).sum()) * prompts / (prompts - 1)
+    total = float(apart.standard_error or 0.0) ** 2
     within = opinions.within()
-    gap = POINTS_PER_UNIT * float(fit.theta[first] - fit.theta[second])
     if within is None:
-        return Evidence(first, second, gap, PromptVariance(prompts * total, None), prompts, opinions.raters)
-    within = min(within, total)
-    parts = PromptVariance(prompts * (total - within), prompts * within * opinions.raters)
-    return Evidence(first, second, gap, parts, prompts, opinions.raters)
+        parts = PromptVariance(prompts * total, None)
+    else:
+        within = min(within, total)
+        parts = PromptVariance(prompts * (total - within), prompts * within * opinions.raters)
+    return Evidence(first, second, apart.points, parts, prompts, opinions.raters, opinions.correlation())
 
 
 def typical_pair(games: Games) -> tuple[int, int]:
@@ -165,15 +204,28 @@ class _Opinions:
     def within(self) -> float | None:
         """The raters' part of the variance of the gap; None where no pair of answers has two raters."""
         # Pairs with a single rater are taken to have as much of it, in proportion, as the others.
-        raters = np.bincount(self.cell)[self.cell]
-        several = raters > 1
-        known = float((self.moved[several] ** 2).sum())
-        if not known:
+        if not self._several.any():
             return None
+        known = float((self.moved[self._several] ** 2).sum())
+        found = float((np.bincount(self.group, self._unbiased) ** 2).sum())
+        return found * float((self.moved**2).sum()) / known if known else 0.0
+
+    def correlation(self) -> float | None:
+        """How alike raters of the same two answers score them, beyond what the strengths explain."""
+        known = float((self.moved[self._several] ** 2).sum())
+        return 1.0 - float((self._unbiased**2).sum()) / known if known else None
+
+    @cached_property
+    def _several(self) -> BoolArray:
+        """Where more than one rated the pair of answers."""
+        return np.asarray(np.bincount(self.cell)[self.cell] > 1)
+
+    @cached_property
+    def _unbiased(self) -> FloatArray:
+        """By how much each differs from the mean on the same answers, as if the mean were known."""
+        raters = np.bincount(self.cell)[self.cell]
         centred = self.moved - (np.bincount(self.cell, self.moved) / np.bincount(self.cell))[self.cell]
-        unbiased = np.where(several, centred * np.sqrt(raters / np.maximum(raters - 1, 1)), 0.0)
-        found = float((np.bincount(self.group, unbiased) ** 2).sum())
-        return found * float((self.moved**2).sum()) / known
+        return np.where(self._several, centred * np.sqrt(raters / np.maximum(raters - 1, 1)), 0.0)
 
 
 def _prompts(games: Games) -> IntArray:
@@ -195,8 +247,10 @@ SMALLEST_GAP: Final = 0.001
 LARGEST_GAP: Final = 100_000.0
 # With fewer at hand their variance is itself known only roughly.
 FEW_PROMPTS: Final = 30
-# Points; strengths that differ by less are equal.
-_ALIKE: Final = 1e-6
+MORE_FOR_MORE: Final = (
+    "Some numbers rise with the raters. Every rating counts the same, so a few new prompts with many ratings "
+    "outweigh all earlier prompts; it takes more new ones to balance that."
+)
 
 
 @dataclass(frozen=True)
@@ -218,15 +272,13 @@ class Aim:
                 f"gap is {self.gap:g}; it must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g} points"
             )
 
-    @property
-    def width(self) -> float:
-        """The half-width of an interval in standard errors."""
-        return float(ndtri(0.5 + self.level / 200.0))
+    def reach(self, prompts: float) -> float:
+        """The half-width of an interval from so many prompts, in standard errors."""
+        return student_reach(prompts, self.level)
 
-    @property
-    def variance(self) -> float:
-        """The largest variance of the gap, in squared points, that serves."""
-        return (self.gap / (self.width + float(ndtri(self.power / 100.0)))) ** 2
+    def variance(self, prompts: float = math.inf) -> float:
+        """The largest variance of the gap from so many prompts, in squared points, that serves."""
+        return (self.gap / (self.reach(prompts) + float(ndtri(self.power / 100.0)))) ** 2
 
 
 @dataclass(frozen=True)
@@ -237,6 +289,17 @@ class Need:
     more: int  # prompts
     prompts: int  # in all
     half_width: float
+
+
+def points(gap: float) -> str:
+    """Points to three digits: "59.7", "1,230"."""
+    return f"{float(f'{gap:.3g}'):,g}"
+
+
+def raters_words(raters: float) -> str:
+    """Raters of a pair, on average: "1 rater", "4.2 raters"."""
+    number = f"{raters:.3g}"
+    return "1 rater" if number == "1" else f"{number} raters"
 
 
 @dataclass(frozen=True)
@@ -250,6 +313,7 @@ class Plan:
     evidence: Evidence | None = None  # None for a plan from assumptions
     half_width_now: float | None = None
     between: bool = False  # whether the gap is that of the two contestants of the evidence
+    assumptions: Assumptions | None = None
 
     def at(self, gap: float) -> "Plan":
         """The plan for another gap between the same two."""
@@ -258,21 +322,36 @@ class Plan:
 
     def sentence(self, names: Sequence[str] = ()) -> str:
         """The answer in words; ``names`` are the contestants' in the order of their numbers."""
-        aim, need = self.aim, self.need
-        goal = f"see a gap of {aim.gap:.3g} points"
-        if self.between and self.evidence is not None:
-            first, second = names[self.evidence.first], names[self.evidence.second]
-            goal = f"tell {first} from {second} ({aim.gap:.3g} points apart)"
-        if self.evidence is not None and not need.more:
-            return f"The {need.prompts:,} prompts so far are enough to {goal}."
-        sure = f"A {aim.level:g}% interval then shows the gap with a chance of {aim.power:g}%."
-        raters = "1 rater" if need.raters == 1 else f"{need.raters} raters"
-        more = "more " if self.evidence is not None else ""
-        total = f", {need.prompts:,} in all," if self.evidence is not None else ""
-        bound = "at most about" if self.variance.within is None else "about"
+        aim, wide = self.aim, f"{points(self.aim.gap)} points"
+        goal, chance = f"see a gap of {wide}", f"with a chance of {aim.power:g}%"
+        sure = f"A {aim.level:g}% interval then shows such a gap {chance}."
+        if self.evidence is None:
+            return f"You need {self._needed('', '')} to {goal}. {sure}"
+        first, second = names[self.evidence.first], names[self.evidence.second]
+        so_far = f"The {self.evidence.prompts:,} prompts so far"
+        if _seen(aim, self.evidence, self.between):
+            reach = f"give or take {points(self.half_width_now or 0.0)} at {aim.level:g}%"
+            return f"{so_far} tell {first} from {second}: they are {wide} apart, {reach}."
+        if self.between and aim.gap == abs(self.evidence.gap):
+            goal = f"tell {first} from {second} ({wide} apart)"
+            sure = f"If the gap is as wide as measured, a {aim.level:g}% interval then shows it {chance}."
+        elif self.between:
+            goal += f" between {first} and {second}"
+        if not self.need.more:
+            return f"{so_far} are enough to {goal} {chance}."
+        return f"You need {self._needed('more ', f', {self.need.prompts:,} in all,')} to {goal}. {sure}"
+
+    def _needed(self, more: str, total: str) -> str:
+        need = self.need
+        bound = "at most about" if self._bounded else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
-        needed = f"{bound} {need.more:,} {more}{prompts}{total} with {raters} for every pair"
-        return f"You need {needed} to {goal}. {sure}"
+        return f"{bound} {need.more:,} {more}{prompts}{total} with {raters_words(need.raters)} for every pair"
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether more raters than now may save prompts, but nothing tells how many."""
+        had = self.evidence.raters if self.evidence else math.inf
+        return self.variance.within is None and self.need.raters > had
 
     def warnings(self) -> tuple[str, ...]:
         found = []
@@ -284,12 +363,7 @@ class Plan:
         if self.variance.within is None:
             found.append("No two raters rated the same pair, so nothing shows what more raters would save.")
         if any(later.more > fewer.more for fewer, later in pairwise(self.needs)):
-            found.append(
-                "More raters can need more prompts here: every rating counts the same, so new prompts with "
-                "many raters outweigh the prompts so far."
-            )
-        if self.need.prompts < FEW_PROMPTS:
-            found.append(f"With fewer than {FEW_PROMPTS} prompts, intervals tend to be too narrow.")
+            found.append(MORE_FOR_MORE)
         return tuple(found)
 
     def as_dict(self, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -307,6 +381,7 @@ class Plan:
             "evidence": evidence,
             "warnings": list(self.warnings()),
             "sentence": self.sentence(names),
+            **({"assumptions": asdict(self.assumptions)} if self.assumptions else {}),
         }
         return {name: rounded(value) for name, value in values.items()}
 
@@ -336,7 +411,7 @@ def plan_from_data(
     if ratings.rater is not None:
         rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
     evidence = measured(games, rater, *(between or typical_pair(games)))
-    if gap is None and abs(evidence.gap) < _ALIKE:
+    if gap is None and abs(evidence.gap) < SMALLEST_GAP:
         raise ParameterError("the two are rated alike, so say how wide a gap is to be seen")
     aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
     wanted = max(1, round(evidence.raters)) if raters is None else raters
@@ -350,41 +425,90 @@ def plan_from_assumptions(
     level: float = 95.0,
     power: float = 80.0,
     ties: float = 0.2,
-    prompt_sd: float = 150.0,
+    correlation: float | None = None,
+    prompt_sd: float | None = None,
     contestants: int = 2,
 ) -> Plan:
-    """How many prompts a study needs to see a gap of ``gap`` points; the rest as in ``assumed_variance``."""
+    """How many prompts a study needs to see a gap of ``gap`` points; the rest as in ``Assumptions``.
+
+    ``prompt_sd`` says by ``correlation_of_prompts`` what the correlation is, by default 0.25. Raises
+    ParameterError.
+    """
     aim = Aim(gap, level, power)
-    return _plan(aim, raters, assumed_variance(gap, ties, prompt_sd, contestants))
+    if prompt_sd is not None:
+        if correlation is not None:
+            raise ParameterError("correlation and prompt_sd say the same, so give one of them")
+        correlation = correlation_of_prompts(gap, ties, prompt_sd)
+    known = {} if correlation is None else {"correlation": correlation}
+    assumed = Assumptions(ties=ties, contestants=contestants, **known)
+    return _plan(aim, raters, assumed.variance(gap), assumptions=assumed)
 
 
 def _plan(
-    aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None = None, between: bool = False
+    aim: Aim,
+    raters: int,
+    variance: PromptVariance,
+    evidence: Evidence | None = None,
+    between: bool = False,
+    assumptions: Assumptions | None = None,
 ) -> Plan:
     if whole_number("raters", raters) < 1:
         raise ParameterError(f"raters is {raters}; it must be at least 1")
     shown = {raters} if variance.within is None else {*RATERS_SHOWN, raters}
-    needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}
-    now = None
-    if evidence is not None:
-        now = aim.width * math.sqrt(variance.of_prompt(evidence.raters) / evidence.prompts)
-    return Plan(aim, needs[raters], tuple(needs.values()), variance, evidence, now, between)
+    now = None if evidence is None else _half_width(aim, evidence)
+    if evidence is not None and now is not None and _seen(aim, evidence, between):
+        needs = {number: Need(number, 0, evidence.prompts, now) for number in sorted(shown)}
+    else:
+        needs = {number: _need(aim, number, variance, evidence) for number in sorted(shown)}
+    return Plan(aim, needs[raters], tuple(needs.values()), variance, evidence, now, between, assumptions)
+
+
+def _half_width(aim: Aim, evidence: Evidence) -> float:
+    return aim.reach(evidence.prompts) * math.sqrt(
+        evidence.variance.of_prompt(evidence.raters) / evidence.prompts
+    )
+
+
+def _seen(aim: Aim, evidence: Evidence, between: bool) -> bool:
+    """Whether the gap is that measured between two contestants, whom it already tells apart."""
+    return between and abs(evidence.gap) == aim.gap > _half_width(aim, evidence)
+
+
+@dataclass(frozen=True)
+class _Later:
+    """The variance of the gap with new prompts beside those at hand.
+
+    A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
+    beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)².
+    """
+
+    weight: float  # N R
+    noise: float  # N R² V
+    raters: float  # r
+    fresh: float  # v
+
+    def left(self, more: int) -> float:
+        noise = self.noise + more * self.raters**2 * self.fresh
+        return noise / (self.weight + more * self.raters) ** 2
+
+    def reaches(self, wanted: float) -> int:
+        """The fewest prompts that leave no more than that: the positive root of a quadratic equation."""
+        missing = self.noise / wanted - self.weight**2
+        half = self.raters * self.fresh / wanted / 2.0 - self.weight
+        return math.ceil((half + math.sqrt(half**2 + missing)) / self.raters - 1e-9) if missing >= 0 else 0
 
 
 def _need(aim: Aim, raters: int, variance: PromptVariance, evidence: Evidence | None) -> Need:
-    if evidence is None:
-        fresh = variance.of_prompt(raters)
-        more = max(math.ceil(fresh / aim.variance - 1e-9), FEWEST_PROMPTS)
-        return Need(raters, more, more, aim.width * math.sqrt(fresh / more))
-    # A prompt weighs as its games do, that is as its raters. With n new prompts of r raters and variance v
-    # beside N of R raters and variance V the gap has the variance (N R² V + n r² v) / (N R + n r)², so n is
-    # the positive root of a quadratic equation.
-    had, now, new = evidence.prompts, evidence.raters, float(raters)
-    if variance.within is None:
-        new = now  # what another number of raters would change is not known
-    weight, noise = had * now, had * now**2 * variance.of_prompt(now)
-    missing = noise / aim.variance - weight**2
-    half = new * variance.of_prompt(new) / aim.variance / 2.0 - weight
-    more = math.ceil((half + math.sqrt(half**2 + missing)) / new - 1e-9) if missing > 0 else 0
-    left = (noise + more * new**2 * variance.of_prompt(new)) / (weight + more * new) ** 2
-    return Need(raters, more, had + more, aim.width * math.sqrt(left))
+    had, now, fewest = (evidence.prompts, evidence.raters, 0) if evidence else (0, 0.0, FEWEST_PROMPTS)
+    noise = had * now**2 * variance.of_prompt(now) if evidence else 0.0
+    later = _Later(had * now, noise, float(raters), variance.of_prompt(raters))
+
+    def serves(more: int) -> bool:
+        return later.left(more) <= aim.variance(had + more) * (1.0 + 1e-9)
+
+    # Student's t asks for more than the normal distribution, the less so the more prompts there are.
+    least = max(later.reaches(aim.variance()), fewest)
+    tried = range(least, later.reaches(aim.variance(had + least)) + 1)
+    more = least + bisect_left(tried, True, key=serves)
+    total = had + more
+    return Need(raters, more, total, aim.reach(total) * math.sqrt(later.left(more)))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats import Plan
+from leaderboard.stats.planning import raters_words
 
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:
@@ -30,12 +31,22 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
     width = f"Half-width of the gap's {plan.aim.level:g}% interval by Bradley-Terry."
     if plan.evidence is None:
-        return f"Standard deviations assumed for one prompt: {parts}. {width}"
+        return f"{_assumed(plan)} Standard deviations for one prompt: {parts}. {width}"
     there = plan.evidence
     pair = f"{names[there.first]} and {names[there.second]}"
-    raters = "1 rater" if there.raters == 1 else f"{there.raters:.3g} raters"
-    hand = f"{counted(there.prompts, 'prompts')} with {raters} per pair"
+    hand = f"{counted(there.prompts, 'prompts')} with {raters_words(there.raters)} per pair"
+    alike = ""
+    if there.correlation is not None:
+        alike = f"Two raters' ratings of the same answers correlate by {there.correlation:.2f}. "
     return (
-        f"Standard deviations for one prompt, measured on {pair}: {parts}. "
+        f"Standard deviations for one prompt, measured on {pair}: {parts}. {alike}"
         f"Now: {hand}, half-width {plan.half_width_now:.1f}. {width}"
     )
+
+
+def _assumed(plan: "Plan") -> str:
+    own = plan.assumptions
+    if own is None:
+        return ""
+    alike = f"two raters' ratings of the same answers correlate by {own.correlation:.2f}"
+    return f"Assumed: {own.contestants} models, {100 * own.ties:g}% ties, and {alike}."

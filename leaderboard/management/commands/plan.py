@@ -20,7 +20,8 @@ from leaderboard.terminal.plan_text import plan_json, plan_table
 
 _ASSUMPTIONS: Final = {
     "tie_share": "share of ties (default: 0.2)",
-    "prompt_sd": "standard deviation of a model's score over prompts, in points (default: 150)",
+    "rater_correlation": "correlation of two raters' ratings of the same two answers (default: 0.25)",
+    "prompt_sd": "instead of the correlation: standard deviation of a model's score over prompts, in points",
     "contestants": "number of models, compared in all pairs on every prompt (default: 2)",
 }
 _NAMES_SHOWN: Final = 20
@@ -107,12 +108,15 @@ def _from_assumptions(options: dict[str, Any]) -> Plan:
     for name in ("between", "raters"):
         if options[name]:
             raise CommandError(f"{flag(name)} needs data. Give a file of ratings or --study.")
+    if options["ties"] == "off":
+        raise CommandError("--ties needs data. Without data use --tie-share 0.")
     gap = number(options, "gap", float)
     if gap is None:
         raise CommandError("A plan without data needs --gap POINTS.")
     given = {
         "raters": number(options, "raters_per_prompt", int),
         "ties": number(options, "tie_share", float),
+        "correlation": number(options, "rater_correlation", float),
         "prompt_sd": number(options, "prompt_sd", float),
         "contestants": number(options, "contestants", int),
     }

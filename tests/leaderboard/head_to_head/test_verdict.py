@@ -2,6 +2,7 @@ from math import sqrt
 
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from leaderboard.head_to_head.table import Driver
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
@@ -59,10 +60,27 @@ def test_the_prompts_that_would_decide_by_hand():
 
 
 def test_with_more_prompts_an_interval_reaches_less_far():
-    # 50 * 5.8416² is 1,706 prompts, and with those the interval reaches 3: 50 * 3.8416² is 738.
-    assert decision(10, reach=[5.0, 4.0, 4.0, 4.0, 3.0]).more_units == 738 - 50
-    # With 100 prompts it would still reach too far; with 200, 115 would be enough.
-    assert decision(10, reach=[5.0, 4.0, 0.67]).more_units == 115 - 50
+    # With 800 prompts and more it reaches 3, and 50 * 3.8416² is 738, but before 800 it reaches further: at
+    # n from 400 on 4 - (2 - 800 / n). With 770 that is 3.039, and 50 * 3.8805² is 753.
+    found = decision(10, reach=[5.0, 4.0, 4.0, 4.0, 3.0])
+    assert found.more_units == min(
+        n - 50 for n in range(400, 800) if 50 * (2 + 800 / n + norm.ppf(0.8)) ** 2 <= n
+    )
+    # With 100 prompts it would still reach too far.
+    assert 100 - 50 < decision(10, reach=[5.0, 4.0, 0.67]).more_units < 200 - 50
+
+
+@pytest.mark.parametrize("units", [2, 3, 7, 20, 300])
+@pytest.mark.parametrize("wide", [0.8, 1.0, 1.7])
+def test_the_prompts_that_would_decide_are_the_fewest_by_students_t(units, wide):
+    apart = wide * 10.0 * student.ppf(0.975, units - 1) / 2
+    found = decision(apart, units=units, reach=[student.ppf(0.975, units * 2**k - 1) for k in range(12)])
+
+    def decides(n):
+        return (student.ppf(0.975, n - 1) + norm.ppf(0.8)) * 10.0 * sqrt(units / n) <= apart
+
+    exact = next(n for n in range(units + 1, 10**6) if decides(n))
+    assert found.more_units == pytest.approx(exact - units, abs=1, rel=0.02)
 
 
 def test_sentences():

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from leaderboard.refreshing import computing, services
 from tests import factories
@@ -68,7 +69,7 @@ def test_any_two_with_other_switches(client, made):
 
 
 def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, made):
-    """The variance of the gap is (gap / (z + z'))² once N prompts of R raters and n of r weigh as games."""
+    """The variance of the gap is (gap / (t + z'))² once N prompts of R raters and n of r weigh as games."""
     page = shown(client, made, PAGE + "?raters=people")
     plan = page.context["page"].found
     hand, within = plan["evidence"], plan["variance"]["within"]
@@ -81,13 +82,15 @@ def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, 
         "100",
     ]
     for row, gap in zip(rows, plan["gaps"], strict=True):
-        target = (gap["gap"] / (norm.ppf(0.975) + norm.ppf(0.8))) ** 2
         for raters in (1, 2, 3, 5):
             had, now = hand["prompts"], hand["raters"]
             n = np.arange(200_000)
             own, old = (plan["variance"]["between"] + within / each for each in (raters, now))
             variance = (had * now**2 * old + n * raters**2 * own) / (had * now + n * raters) ** 2
+            target = (gap["gap"] / (student.ppf(0.975, had + n - 1) + norm.ppf(0.8))) ** 2
             needed = int(np.argmax(variance <= target * (1 + 1e-9)))
+            seen = gap["measured"] and gap["gap"] > hand["half_width"]
+            needed *= not seen
             assert int(row[f"{raters} rater{'s' * (raters > 1)}"]) == needed
 
 
@@ -135,5 +138,7 @@ def test_two_rated_alike_and_one_without_a_comparison(client, made):
     client.get("/studies/even/plan/")
     assert computing.compute_next(even.study.pk)
     page = client.get("/studies/even/plan/")
-    assert "A and B have the same score, so no number of prompts tells them apart." in words(page)
+    assert "A and B have the same score so far. You need " in words(page)
+    assert "to see a gap of 10 points between A and B." in words(page)
+    assert "A and B have the same score, give or take" in words(page)
     assert len(page.context["page"].found["gaps"]) == 5

@@ -41,7 +41,7 @@ class TestFile:
             votes, "--between", "alpha", "beta", "--gap", "50", "--raters-per-prompt", "3"
         ).splitlines()
         assert lines[0].startswith("You need about ")
-        assert "tell alpha from beta (50 points apart)" in lines[0]
+        assert "see a gap of 50 points between alpha and beta." in lines[0]
         assert lines[2].split("  ") == ["raters per pair", "more prompts", "in all", "half-width, points"]
         assert [line.split()[0] for line in lines[3:7]] == ["1", "2", "3", "5"]
         assert f" {lines[5].split()[1]} more prompts, " in lines[0]
@@ -58,7 +58,7 @@ class TestFile:
         assert found["evidence"]["prompts"] == 40
         assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5]
         assert found["needed"] == found["needs"][1]
-        assert "to tell gamma from beta (30 points apart)" in found["sentence"]
+        assert "to see a gap of 30 points between gamma and beta." in found["sentence"]
         needs = [
             plan_json(votes, "--gap", "20", *more)["needed"]["more"]
             for more in (("--power", "50"), (), ("--level", "99"))
@@ -114,13 +114,22 @@ class TestFile:
 
 class TestAssumptions:
     def test_the_answer_by_hand(self):
-        # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061.
-        assert plan("--gap", "30", "--tie-share", "0", "--prompt-sd", "0").startswith(
-            "You need about 1,061 prompts with 1 rater for every pair to see a gap of 30 points"
-        )
-        options = ("--gap", "30", "--prompt-sd", "0")
+        # 121,615 points^2 for one rating at a gap of 30 (p = 0.543), 114.67 wanted: 1061, and two for
+        # Student's t, as where no prompt suits one of them better.
+        options = ("--gap", "30", "--tie-share", "0")
+        for alike in (("--rater-correlation", "0"), ("--prompt-sd", "0")):
+            text = plan(*options, *alike)
+            assert text.startswith(
+                "You need about 1,063 prompts with 1 rater for every pair to see a gap of 30 points"
+            )
+            assert (
+                "Assumed: 2 models, 0% ties, and two raters' ratings of the same answers correlate by 0.00."
+                in text
+            )
+        assert "correlate by 0.25. Standard deviations" in plan(*options)
+        options = ("--gap", "30", "--rater-correlation", "0")
         assert plan_json(*options)["needed"]["prompts"] == pytest.approx(
-            2 * plan_json(*options, "--contestants", "4")["needed"]["prompts"], abs=2
+            2 * plan_json(*options, "--contestants", "4")["needed"]["prompts"], abs=4
         )
         found = plan_json(*options, "--raters-per-prompt", "7")
         assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5, 7]
@@ -140,6 +149,12 @@ class TestAssumptions:
             ),
             (("--gap", "30", "--raters-per-prompt", "0"), "No plan: raters is 0; it must be at least 1."),
             (("--gap", "400"), "No plan: gap is 400, which cannot be"),
+            (("--gap", "0"), "No plan: gap is 0; it must be a positive number of points"),
+            (("--gap", "30", "--ties", "off"), "--ties needs data. Without data use --tie-share 0."),
+            (
+                ("--gap", "30", "--prompt-sd", "9", "--rater-correlation", "0"),
+                "No plan: correlation and prompt_sd say the same, so give one of them.",
+            ),
             (("--gap", "30", "--contestants", "x"), "--contestants is 'x'; it must be a whole number."),
         ],
     )
