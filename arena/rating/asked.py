@@ -4,7 +4,7 @@ from typing import Final
 
 from arena.models import Study
 
-_FIRST: Final = {
+_ALONE: Final = {
     "compare": "You read two answers to the same prompt and say which one is better.",
     "score": "You read answers to prompts and give each a score from {lowest} to {highest}.",
     "check": "You read answers and say which requirements of their prompts they meet.",
@@ -18,6 +18,7 @@ _MORE: Final = {
 
 def asked(study: Study) -> str:
     """Sentences to raters that name every task of the study, in its order."""
-    first, *more = study.tasks
-    also = f" You also {' and '.join(_MORE[kind] for kind in more)}." if more else ""
-    return f"{_FIRST[first]}{also}".format(lowest=study.score_lowest, highest=study.score_highest)
+    *most, last = study.tasks
+    several = f"You read answers to prompts. You {', '.join(_MORE[kind] for kind in most)} and {_MORE[last]}."
+    said = several if most else _ALONE[last]
+    return said.format(lowest=study.score_lowest, highest=study.score_highest)

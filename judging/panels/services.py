@@ -107,7 +107,8 @@ def _checked(members: Iterable[Judge]) -> list[Judge]:
         raise JudgeError("A panel needs at least two judges.")
     single = [judge.name for judge in chosen if not judge.compares]
     if single:
-        raise JudgeError(f"A panel compares pairs. {' and '.join(single)} rates single answers.")
+        rate = "rates" if len(single) == 1 else "rate"
+        raise JudgeError(f"A panel compares pairs. {' and '.join(single)} {rate} single answers.")
     return chosen
 
 

@@ -76,9 +76,10 @@ class DataPage(Page):
             return ""
         names = ("Answers", "prompts") if answer >= prompt else ("Prompts", "answers")
         more, less = max(answer, prompt), min(answer, prompt)
-        times = f"{more / less:.2g}"
-        about = {"1": "", "2": "twice "}.get(times, f"{times} times ")
-        medians_said = f"(median {more:,.6g} {LENGTHS[self.measure]} against {less:,.6g})"
+        times = float(f"{more / less:.2g}")
+        about = {1: "", 2: "twice "}.get(times, f"{times:,.{0 if times >= 10 else 1}f} times ")
+        noun = LENGTHS[self.measure] if more != 1 else LENGTHS[self.measure].removesuffix("s")
+        medians_said = f"(median {more:,.6g} {noun} against {less:,.6g})"
         return f"{names[0]} are about {about}as long as {names[1]} {medians_said}."
 
     @property

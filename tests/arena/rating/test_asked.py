@@ -21,6 +21,6 @@ def test_every_task_is_named_and_no_other(tasks: tuple[str, ...]) -> None:
 
 def test_the_words_of_three_tasks() -> None:
     assert asked(Study(tasks=["check", "score", "compare"])) == (
-        "You read answers and say which requirements of their prompts they meet. You also score single "
-        "answers from 1 to 5 and say which of two answers to the same prompt is better."
+        "You read answers to prompts. You say which requirements single answers meet, score single answers "
+        "from 1 to 5 and say which of two answers to the same prompt is better."
     )

@@ -161,6 +161,9 @@ def test_a_panel_of_one_or_of_a_taken_name_and_one_that_is_simulated(judges: lis
         services.create_panel(
             "panel", "Panel", "mean", [judges[0], make_judge(name="Alone", protocol="score")]
         )
+    both = [make_judge(name=name, protocol="score") for name in ("Alpha score", "Beta score")]
+    with pytest.raises(JudgeError, match="Alpha score and Beta score rate single answers"):
+        services.create_panel("panel", "Panel", "mean", both)
     assert not Panel.objects.exists()
     made_up = make_judge(slug="made-up", provider="simulated", base_url="", simulation={"strengths": {}})
     panel = services.create_panel("panel", "Panel", "mean", [judges[0], made_up])

@@ -7,7 +7,10 @@ from django.utils import timezone
 from arena.data.importing.texts import digest_of
 from arena.models import Reference, Study
 from leaderboard.data.figure import coverage_bars, length_boxes
+from leaderboard.data.page import DataPage
 from leaderboard.data.table import (
+    EVERYTHING,
+    TextLengths,
     all_lengths_table,
     coverage_table,
     lengths_table,
@@ -17,9 +20,10 @@ from leaderboard.data.table import (
 )
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
+from leaderboard.snapshots.stored import Stored
 from leaderboard.stats.style import tokenizer_name
 from tests import factories
-from tests.leaderboard.reading import records
+from tests.leaderboard.reading import records, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +62,8 @@ def rows_of(client, panel, query="", address=ADDRESS):
 
 def test_the_page_tables_and_figures_name_everything_and_show_no_text(made, client):
     page = client.get(ADDRESS).content.decode()
-    for words in ("Length in words", "Answers of each model", "How often pairs were rated"):
-        assert words in page
+    for wording in ("Length in words", "Answers of each model", "How often pairs were rated"):
+        assert wording in page
     assert tokenizer_name() in page
     assert SECRET not in page
     assert "<img src=x" not in page
@@ -197,6 +201,43 @@ def test_unknown_texts_are_counted_and_an_older_snapshot_fills_at_the_next_refre
     response = client.get(ADDRESS)
     assert response.status_code == 200
     assert client.get(f"{ADDRESS}tables/lengths.csv").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["data/", ""])
+def test_what_is_not_counted_yet_is_not_said_to_be_none(client, path):
+    study = factories.make_study(slug="new", visibility="public")
+    services.refresh(study)
+    address = f"/studies/new/{path}"
+    before = words(client.get(address))
+    assert "not counted yet" not in before
+    assert "without texts" not in before
+    factories.make_completion(prompt=factories.make_prompt(study=study))
+    study.touch()
+    after = words(client.get(address))
+    assert "not counted yet" in after
+    assert "has 0 prompts" not in after
+    services.refresh(study)
+    assert "not counted yet" not in words(client.get(address))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "said"),
+    [
+        (10, 10, "Answers are about as long as prompts (median 10 words against 10)."),
+        (10, 21, "Answers are about 2.1 times as long as prompts (median 21 words against 10)."),
+        (40, 20, "Prompts are about twice as long as answers (median 40 words against 20)."),
+        (10, 1234, "Answers are about 120 times as long as prompts (median 1,234 words against 10)."),
+        (1, 1, "Answers are about as long as prompts (median 1 word against 1)."),
+    ],
+)
+def test_the_finding_is_in_words_that_readers_know(prompt, answer, said):
+    page = DataPage(study=Study(), snapshot=Snapshot(), address="", measure="words", stored=Stored({}))
+    lengths = [
+        TextLengths(EVERYTHING, 1, what, "words", 1, 0, *(float(size),) * 2, *(float(size),) * 5)
+        for what, size in (("prompt", prompt), ("completion", answer))
+    ]
+    vars(page)["lengths"] = lengths
+    assert page.finding == said
 
 
 def content(**changes):

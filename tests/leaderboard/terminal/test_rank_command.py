@@ -222,8 +222,7 @@ class TestTable:
         assert first_line.startswith("Elo with K=32")
         assert (
             "95% interval for other prompts of this kind (50 resamples; 3 prompts); seed 0. 4 ratings "
-            "counted."
-            in first_line
+            "counted." in first_line
         )
         assert " to " in next(line for line in text.splitlines() if "gamma" in line)
         assert "Warning: The intervals come from only 3 prompts" in text
