@@ -77,7 +77,7 @@ class DataPage(Page):
         names = ("Answers", "prompts") if answer >= prompt else ("Prompts", "answers")
         more, less = max(answer, prompt), min(answer, prompt)
         times = float(f"{more / less:.2g}")
-        about = {1: "", 2: "twice "}.get(times, f"{times:,.{0 if times >= 10 else 1}f} times ")
+        about = {1.0: "", 2.0: "twice "}.get(times, f"{times:,.{0 if times >= 10 else 1}f} times ")
         noun = LENGTHS[self.measure] if more != 1 else LENGTHS[self.measure].removesuffix("s")
         medians_said = f"(median {more:,.6g} {noun} against {less:,.6g})"
         return f"{names[0]} are about {about}as long as {names[1]} {medians_said}."
