@@ -51,11 +51,12 @@ def pairs_of(row: Mapping[str, Any] | None) -> int:
 
 
 def ends(row: Mapping[str, Any], name: str) -> Ends | None:
-    """The interval; at the ends of the scale every resample is alike, and the interval is that value."""
-    value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+    """The interval; that value alone where every resample has it, and prompts are enough."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is not None and high is not None:
         return low, high
-    return (value, value) if abs(value) == 1 and row.get("prompts", 0) >= FEWEST_ALIKE else None
+    alike = row.get(f"{name}_alike") and row["prompts"] >= FEWEST_ALIKE
+    return (row[name], row[name]) if alike else None
 
 
 def said(found: Claim, who: str, whom: str, number: int) -> str:
@@ -68,10 +69,11 @@ def said(found: Claim, who: str, whom: str, number: int) -> str:
     }.get(found, "")
 
 
-def unsaid(found: Claim, who: str, whom: str, pairs: int) -> str:
+def unsaid(found: Claim, who: str, whom: str, row: Mapping[str, Any]) -> str:
     """Why nothing is claimed of these raters."""
+    pairs = counted(pairs_of(row), "pair")
     return {
-        Claim.TOO_FEW: f"{who} and {whom} both rated only {counted(pairs, 'pair')}, {_FEW} to compare them "
+        Claim.TOO_FEW: f"{who} and {whom} both rated only {pairs}, {_FEW} to compare them "
         f"({FEWEST_PAIRS} are needed)",
         Claim.NO_INTERVAL: f"the agreement of {who} with {whom} has {_NO_INTERVAL}",
         Claim.UNDEFINED: f"{who} or {whom} gave {_MIDDLE}",

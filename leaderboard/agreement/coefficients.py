@@ -382,9 +382,14 @@ def _rows(arranged: Arranged, found: Estimates, names: tuple[str, ...], chosen: 
                 for end, values in (("", found.value), ("_low", found.low), ("_high", found.high))
                 for j, name in enumerate(names)
             },
+            **{f"{name}_alike": True for j, name in enumerate(names) if _is_alike(found, i, j)},
         }
         for i in chosen
     ]
+
+
+def _is_alike(found: Estimates, row: int, value: int) -> bool:
+    return bool(found.alike[row, value] and math.isnan(found.low[row, value]))
 
 
 def _reason(row: dict[str, Any], name: str, undefined: str) -> str | None:

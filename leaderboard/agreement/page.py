@@ -146,11 +146,11 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def axis(self) -> Axis:
-        """To tenths around the intervals."""
+        """To tenths around the intervals, on the scale of a correlation."""
         spans = [self._span(row) for _, row in self.rows]
         low = floor(10 * min(low for low, _ in spans) - 0.5) / 10
         high = ceil(10 * max(high for _, high in spans) + 0.5) / 10
-        return Axis(low, high)
+        return Axis(max(low, -1.0), min(high, 1.0))
 
     def _span(self, row: Content) -> tuple[float, float]:
         name = self.view.coefficient
@@ -183,6 +183,11 @@ class AgreementPage(AboutRaters):
     def beside_people(self) -> list[tuple[str, Content]]:
         """Label and correlations of each judge that is compared with people in their place."""
         return [(label, content) for label, content in self.judges if "ceiling" in content]
+
+    @property
+    def has_places(self) -> bool:
+        """Whether a judge's number is of people's places."""
+        return any(line.apart for line in self.lines)
 
     @property
     def beside_people_sentences(self) -> list[str]:
@@ -260,12 +265,13 @@ class AgreementPage(AboutRaters):
         ]
         if any(row.value is not None for series in (*own, people) for row in series):
             rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
-            line = " The vertical line shows how people agree with each other." if ceiling else ""
+            known = any(row.value is not None for row in people)
+            line = " The vertical line shows how people agree with each other." if known else ""
             yield self.make_panel(
                 "correlation",
                 "Agreement with people by category",
-                f"{self.coefficient_name}: 1 is full agreement, 0 is none. Intervals ({self.level:g}%) "
-                f"are for other prompts of this kind.{line}",
+                f"{self.coefficient_name}: 1 is full agreement, 0 is none, −1 the opposite. "
+                f"Intervals ({self.level:g}%) are for other prompts of this kind.{line}",
                 correlation_table([*drawn, *listed_too]),
                 draw=lambda: correlations(coefficient, own, people),
                 height=step(rows + 5),
@@ -343,7 +349,7 @@ class AgreementPage(AboutRaters):
                     slug,
                     title,
                     "Over the pairs that both rated.",
-                    matrix_table(name, values, pairs),
+                    matrix_table(name, self.agreements, listed_kinds, what, category),
                     draw=lambda values=values, pairs=pairs, name=name: kinds_map(values, pairs, name),
                     height=step(len(listed_kinds) * 2 + 6),
                     width="matrix" if len(listed_kinds) > FEW_KINDS else "",

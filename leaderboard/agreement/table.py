@@ -1,7 +1,8 @@
 """Tables of how raters agree."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 from leaderboard.agreement.claim import Claim, claim, strength
@@ -134,8 +135,8 @@ def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coeffic
                 "Category": category,
                 "Pairs (n)": row["n"],
                 "People": row["raters"],
-                f"{name}: judge": row[coefficient],
-                f"{name}: people": row[f"{coefficient}_people"],
+                **_with_ends(row, coefficient, f"{name}: judge"),
+                **_with_ends(row, f"{coefficient}_people", f"{name}: people"),
                 "Difference": row[f"{coefficient}_difference"],
                 "Low": row[f"{coefficient}_difference_low"],
                 "High": row[f"{coefficient}_difference_high"],
@@ -238,8 +239,8 @@ def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
                 "Low": row.get("kappa_low"),
                 "High": row.get("kappa_high"),
                 "Strength": strength(row, "kappa"),
-                "Kappa of verdicts": row.get("kappa_verdict"),
-                "Same verdict %": percent_cell(row.get("exact")),
+                **_with_ends(row, "kappa_verdict", "Kappa of verdicts"),
+                **_with_ends(row, "exact", "Same verdict %", percent_cell),
                 "Unmirrored: weighted kappa": row.get("kappa_unmirrored"),
                 "Unmirrored: kappa of verdicts": row.get("kappa_verdict_unmirrored"),
                 "With": other,
@@ -269,7 +270,7 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
                 "Alpha low": row.get("alpha_low"),
                 "Alpha high": row.get("alpha_high"),
                 "Strength": strength(row, "alpha"),
-                "Alpha of verdicts": row.get("alpha_verdict"),
+                **_with_ends(row, "alpha_verdict", "Alpha of verdicts"),
                 "Fleiss' kappa": row.get("fleiss"),
                 "Fleiss low": row.get("fleiss_low"),
                 "Fleiss high": row.get("fleiss_high"),
@@ -283,6 +284,15 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
             for row, category in _named(content["within"])
         ),
     )
+
+
+def _with_ends(
+    row: Content, name: str, column: str, cell: Callable[[float | None], Cell] = lambda value: value
+) -> dict[str, Cell]:
+    """A number and the ends of its interval as columns."""
+    return {
+        f"{column}{end.replace('_', ' ')}": cell(row.get(f"{name}{end}")) for end in ("", "_low", "_high")
+    }
 
 
 def _note(row: Content, pairs: int) -> str:
@@ -308,16 +318,18 @@ def kind_matrix(
     return Matrix(names, values), Matrix(names, pairs)
 
 
-def matrix_table(caption: str, values: Matrix, pairs: Matrix) -> DataTable:
-    """One row for every two kinds of raters."""
-    return DataTable(caption, ("Raters", "With", caption, "Pairs (n)"), tuple(_upper(values, pairs)))
-
-
-def _upper(values: Matrix, pairs: Matrix) -> Iterator[tuple[Cell, ...]]:
-    for i, one in enumerate(values.names):
-        for j in range(i + 1, len(values.names)):
-            if pairs.values[i][j] is not None:
-                yield one, values.names[j], values.values[i][j], pairs.values[i][j]
+def matrix_table(
+    caption: str, agreements: Agreements, kinds: Sequence[tuple[str, str]], what: str, category: str = ""
+) -> DataTable:
+    """One row for every two kinds of raters, as of ``kind_matrix`` and with intervals."""
+    columns = [kind_matrix(agreements, kinds, f"{what}{end}", category) for end in ("", "_low", "_high")]
+    pairs = columns[0][1].values
+    rows = tuple(
+        (kinds[i][1], kinds[j][1], *(values.values[i][j] for values, _ in columns), pairs[i][j])
+        for i, j in combinations(range(len(kinds)), 2)
+        if pairs[i][j] is not None
+    )
+    return DataTable(caption, ("Raters", "With", caption, "Low", "High", "Pairs (n)"), rows)
 
 
 def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
@@ -350,7 +362,7 @@ def _shown(row: Content, name: str, who: str, words: tuple[str, str, str]) -> st
         Claim.NOT_SHOWN: f"Nothing shows that {who} {agree}",
         Claim.CONTRADICTS: f"{who} {contradict}",
         Claim.NO_INTERVAL: f"Without an interval nothing shows whether {who} {agree}",
-    }.get(claim(row, name), f"Too few pairs show whether {who} {agree}")
+    }.get(claim(row, name), f"Too few pairs to tell whether {who} {agree}")
 
 
 def _interval(row: Content, name: str, level: float) -> str:
@@ -509,8 +521,8 @@ def twos_table(content: Content) -> DataTable:
                 "Low": row["kappa_low"],
                 "High": row["kappa_high"],
                 "Strength": strength(row, "kappa"),
-                "Kappa of verdicts": row["kappa_verdict"],
-                "Same verdict %": percent_cell(row["exact"]),
+                **_with_ends(row, "kappa_verdict", "Kappa of verdicts"),
+                **_with_ends(row, "exact", "Same verdict %", percent_cell),
                 "Note": _note(row, row["pairs"]),
             }
             for row in content["twos"]

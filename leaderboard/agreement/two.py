@@ -23,7 +23,7 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import Setting
 from leaderboard.stats import Method
-from leaderboard.stats.agreement_estimates import estimates, z_intervals
+from leaderboard.stats.agreement_estimates import estimates, is_alike, z_intervals
 from leaderboard.stats.agreement_opinions import NO_VERDICT, mean_verdicts, resample
 from leaderboard.stats.correlation import shared_entries
 from leaderboard.stats.crosstabs import confusion, scatters
@@ -212,17 +212,24 @@ def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method
     twos = np.array(members)[np.stack((one, other), axis=1)[chosen]]
     measure, prompts = every_two(arranged.topics, kind.rows, twos)
     (samples,) = resample([measure], method.rounds or 1, method.seed)
-    kappa, verdict, exact = measure.estimate[0].reshape(3, -1)
-    low, high = z_intervals(kappa, samples[0, : len(twos)], prompts, method.interval)
+    value, rounds = measure.estimate[0].reshape(3, -1), samples[0].reshape(3, len(twos), -1)
+    names, shares = ("kappa", "kappa_verdict", "exact"), np.array([[1.0], [1.0], [2.0]])
+    low, high = z_intervals(
+        value * shares - shares + 1.0,
+        rounds * shares[..., None] - shares[..., None] + 1.0,
+        prompts,
+        method.interval,
+    )
+    low, high = ((ends - 1.0) / shares + 1.0 for ends in (low, high))
     columns = {
         "pairs": common[one, other][chosen].astype(int).tolist(),
         "prompts": prompts.astype(int).tolist(),
         **{
-            name: values.tolist()
-            for name, values in (("kappa", kappa), ("kappa_low", low), ("kappa_high", high))
+            f"{name}{end}": values.tolist()
+            for end, found in (("", value), ("_low", low), ("_high", high))
+            for name, values in zip(names, found, strict=True)
         },
-        "kappa_verdict": verdict.tolist(),
-        "exact": exact.tolist(),
+        "kappa_alike": is_alike(value[0], rounds[0]).tolist(),
     }
     rows = [
         _named(named[first], named[second]) | dict(zip(columns, row, strict=True))

@@ -23,7 +23,6 @@ from leaderboard.agreement.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import PEOPLE, AboutRaters, Reading, choices, labels, listed, one_of
 from leaderboard.snapshots.canonical import Content
@@ -107,12 +106,6 @@ class TwoPage(AboutRaters):
     @property
     def notes(self) -> list[str]:
         return two_notes(self.content) if self.content else []
-
-    @property
-    def few(self) -> bool:
-        content = self.content or {}
-        row = content.get("between") or content.get("within") or {"pairs": 0}
-        return 0 < int(row["pairs"]) < FEWEST_PAIRS
 
     @property
     def notices(self) -> list[str]:

@@ -105,6 +105,7 @@ class Judge:
     row: Content
     order: Order | None = None
     doubts: Sequence[Doubt] = ()
+    panel: bool = False
 
     @property
     def is_praised(self) -> bool:
@@ -157,7 +158,8 @@ class _About:
         selector = entry["selector"]
         row: Content = self.row(selector) or {}
         order, doubts = self._order(selector), tuple(self._doubts(selector))
-        return Judge(judge_called(entry["label"]), _standing(row, self.row(_PEOPLE)), row, order, doubts)
+        standing, panel = _standing(row, self.row(_PEOPLE)), entry.get("panel", False)
+        return Judge(judge_called(entry["label"]), standing, row, order, doubts, panel)
 
     def _order(self, selector: str) -> Order | None:
         place = (self.category, self.ties, self.method)
@@ -261,8 +263,8 @@ def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
         )
     if unknown := [judge for judge, order in known if not order.apart]:
         yield (
-            f"nothing can be told of the order of models by {_who(unknown, everybody)}: no two models are "
-            "told apart both there and by people"
+            f"no two models are told apart both by people and by {_who(unknown, everybody)}, so their orders "
+            "cannot be compared"
         )
     sure = [(judge, order) for judge, order in known if order.apart]
     if same := [judge for judge, order in sure if order.same]:
@@ -337,7 +339,7 @@ def _claims(by: _By, named: _Named, whom: str) -> Iterator[str]:
 def _unknown(by: _By, named: _Named, whom: str) -> Iterator[str]:
     for each in (Standing.TOO_FEW, Standing.NO_INTERVAL, Standing.UNDEFINED):
         if some := by[each]:
-            yield unsaid(each.value, named(some), whom, max(pairs_of(one.row) for one in some))
+            yield unsaid(each.value, named(some), whom, max((one.row for one in some), key=pairs_of))
 
 
 def _numbers(some: Sequence[Judge]) -> str:
@@ -347,7 +349,8 @@ def _numbers(some: Sequence[Judge]) -> str:
 
 
 def _who(some: Sequence[Judge], everybody: Sequence[Judge]) -> str:
-    return some_judges([one.label for one in some], len(everybody))
+    judges, panels = ([one.label for one in some if one.panel == panel] for panel in (False, True))
+    return some_judges(judges, sum(not one.panel for one in everybody), panels)
 
 
 def _doubt(judges: Sequence[Judge], *, but: bool = False) -> Sequence[str]:

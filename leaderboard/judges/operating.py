@@ -12,17 +12,18 @@ from arena.models import Answer, Comparison, Rater, Score, Study
 from arena.pages.operating import show
 from arena.pages.permissions import OperatorRequest, operator
 from judging.models import Judge, JudgeRun
-from leaderboard.agreement.table import same_category
+from leaderboard.agreement.table import with_people
 from leaderboard.models import Snapshot
-from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.pages.wording import FEWEST_PAIRS, number_range, signed
 from leaderboard.snapshots.stored import Stored
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Pearson's r with people over ``pairs`` that both rated."""
+    """Pearson's r with people over ``pairs`` that both rated, and its interval, as all pages show it."""
 
-    value: float
+    value: str
+    ends: str
     pairs: int
 
     @property
@@ -85,9 +86,10 @@ def _agreements(study: Study) -> dict[str, Agreement]:
         return {}
     found = {}
     for selector, content in Stored.read(snapshot, Q(kind="correlation")).all("correlation"):
-        overall = next((row for row in content["rows"] if same_category(row, "")), None)
+        overall = with_people(content)
         if overall and overall["pearson"] is not None:
-            found[selector] = Agreement(overall["pearson"], overall["n"])
+            ends = number_range(overall.get("pearson_low"), overall.get("pearson_high"))
+            found[selector] = Agreement(signed(overall["pearson"]), ends, overall["n"])
     return found
 
 

@@ -50,6 +50,7 @@ class Described:
     label: str
     address: str
     facts: JudgeFacts | None
+    panel: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +91,13 @@ class JudgesPage(Computed, Page):
 
     @cached_property
     def judges(self) -> list[Described]:
+        panels = [each["selector"] for each in self.snapshot.counts["raters"] if each.get("panel")]
         return [
             Described(
                 own["label"],
                 reverse("study-rater", args=[self.study.slug, own["selector"]]),
                 self.facts.get(own["selector"]),
+                own["selector"] in panels,
             )
             for own in self.raters
             if own["selector"].startswith("judge:")

@@ -100,8 +100,8 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def judge_called(label: str, judge: str = "judge") -> str:
-    """Judges are often named like the models they rate: "judge GPT-4"."""
-    return label if "judge" in label.casefold() else f"{judge} {label}"
+    """Judges are often named like the models they rate: "judge GPT-4"; panels are no judges."""
+    return label if any(word in label.casefold() for word in ("judge", "panel")) else f"{judge} {label}"
 
 
 def verb(word: str, number: int) -> str:
@@ -109,8 +109,10 @@ def verb(word: str, number: int) -> str:
     return f"{word}s" if number == 1 else word
 
 
-def some_judges(some: Sequence[str], everybody: int) -> str:
-    """ "Judge A", "both judges", "all three judges", "two of three judges"."""
+def some_judges(some: Sequence[str], everybody: int, panels: Sequence[str] = ()) -> str:
+    """ "Judge A", "both judges", "all three judges", "two of three judges"; panels are named, not counted."""
+    if panels:
+        return enumerated([*([some_judges(some, everybody)] if some else []), *panels])
     if len(some) == everybody > 1:
         return "both judges" if len(some) == 2 else f"all {number_word(len(some))} judges"
     return some[0] if len(some) == 1 else f"{number_word(len(some))} of {number_word(everybody)} judges"

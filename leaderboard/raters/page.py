@@ -249,7 +249,7 @@ class RatersPage(AboutRaters):
                 "kappa",
                 "Kappa (weighted) of every two",
                 "The same pairs rated by both: 1 is the same rating every time, 0 what chance gives.",
-                matrix_table("Weighted kappa", values, pairs),
+                matrix_table("Weighted kappa", self.agreements, chosen, "kappa", self.view.category),
                 draw=lambda: kinds_map(values, pairs, "kappa"),
                 height=step(len(chosen) * 2 + 6),
                 width="matrix" if len(chosen) > FEW_KINDS else "",
@@ -286,4 +286,5 @@ def kind(entry: Mapping[str, Any], stored: Stored, agreements: Mapping[str, Cont
         row_of(between(agreements, selector, PEOPLE), category),
         with_people(stored.get("correlation", selector), category),
         row_of((own or {}).get("within"), category),
+        entry.get("panel", False),
     )

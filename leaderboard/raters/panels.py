@@ -79,10 +79,11 @@ def correlation_panel(
         return
     own = [correlated(label, without_pools(content), "pearson") for label, content in judges]
     people = correlated(OTHER_PEOPLE, without_pools(ceiling), "pearson") if ceiling else []
+    known = any(row.value is not None for row in people)
     yield page.make_panel(
         "correlation",
         title,
-        f"{note} The vertical line shows how people agree with each other.",
+        f"{note}{' The vertical line shows how people agree with each other.' if known else ''}",
         correlation_table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
         draw=lambda: correlations("pearson", own, people),
         height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django.http import HttpRequest
 from django.urls import reverse
 
-from arena.models import Study
+from arena.models import Rater, Study
 from leaderboard.agreement.table import UNMIRRORED, between, kappa_table, within_table
 from leaderboard.bias.figure import length_effect, mirrored_histogram
 from leaderboard.bias.table import (
@@ -58,7 +58,18 @@ class RaterPage(AboutRaters):
 
     @property
     def what(self) -> str:
+        if self.kind.panel:
+            return "Panel"
         return {"people": "People", "judge": "Judge", "group": "Group"}[self.selector.partition(":")[0]]
+
+    @property
+    def members(self) -> list[str]:
+        """The judges from whose ratings a panel's follow; empty for others."""
+        if not self.kind.panel:
+            return []
+        panels = Rater.objects.selected(self.study, self.selector).values_list("derived_from", flat=True)
+        names = labels(self.snapshot)
+        return [names.get(f"judge:{slug}", slug) for slug in panels[0]]
 
     @property
     def verdict(self) -> str:

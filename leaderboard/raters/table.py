@@ -37,6 +37,7 @@ class Kind:
     kappa: Values | None = None
     correlation: Values | None = None
     within: Values | None = None
+    panel: bool = False
 
     @property
     def shown(self) -> list[Shown]:
@@ -125,8 +126,7 @@ def _position(main: Shown | None, several: bool) -> RaterFigure:
 def _flips(kind: Kind) -> RaterFigure:
     flips = kind.flips
     if flips is None:
-        nobody = "no person saw both orders" if kind.selector == "people" else "no pair in both orders"
-        return RaterFigure("–", nobody)
+        return RaterFigure("–", "no counted pair in both orders")
     interval = percent_range(flips.get("low"), flips.get("high"))
     n = counted(flips["pairs"], "pair")
     return RaterFigure(percent(flips["rate"]), f"{interval}; {n}" if interval else n)
@@ -158,7 +158,7 @@ def kinds_table(kinds: Sequence[Kind]) -> DataTable:
 def _plain(kind: Kind) -> dict[str, Cell]:
     main = kind.shown[0] if kind.shown else None
     at: Values = main.position if main else {}
-    flips, people, r = kind.flips, kind.kappa or {}, kind.correlation or {}
+    flips, people, r, within = kind.flips, kind.kappa or {}, kind.correlation or {}, kind.within or {}
     return {
         "Raters": kind.label,
         "Members": kind.raters,
@@ -171,17 +171,27 @@ def _plain(kind: Kind) -> dict[str, Cell]:
         "Prefers first % low": percent_cell(at.get("share_first_low")),
         "Prefers first % high": percent_cell(at.get("share_first_high")),
         "Mean rating": main.mean if main else None,
+        "Mean rating low": at.get("mean_low"),
+        "Mean rating high": at.get("mean_high"),
         "Neutral mean": main.neutral if main else None,
         "p (mirrored)": at.get("p"),
         "Flip %": percent_cell(flips and flips["rate"]),
+        "Flip % low": percent_cell(flips and flips["low"]),
+        "Flip % high": percent_cell(flips and flips["high"]),
         "Pairs in both orders": flips and flips["pairs"],
         "Tie %": percent_cell(kind.tie_share),
         "Longer wins %": percent_cell(kind.longer.get("longer_wins")),
+        "Longer wins % low": percent_cell(kind.longer.get("longer_low")),
+        "Longer wins % high": percent_cell(kind.longer.get("longer_high")),
         "Kappa with people": people.get("kappa"),
+        "Kappa low": people.get("kappa_low"),
+        "Kappa high": people.get("kappa_high"),
         "Pairs for kappa": people.get("pairs", people.get("n")),
         "Pearson r with people": r.get("pearson"),
         "Pearson r low": r.get("pearson_low"),
         "Pearson r high": r.get("pearson_high"),
         "Pairs for r": r.get("n"),
-        "Alpha among themselves": (kind.within or {}).get("alpha"),
+        "Alpha among themselves": within.get("alpha"),
+        "Alpha low": within.get("alpha_low"),
+        "Alpha high": within.get("alpha_high"),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
+from leaderboard.agreement.claim import Claim, claim, measured, people_said, said, unsaid
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     clear_side,
@@ -35,7 +35,7 @@ def of_one(kind: Kind) -> str:
     """The same of one kind of raters, after how it agrees with people."""
     one = kind.selector.startswith("judge:")
     agreement = list(_agreement(kind))
-    who = ("it" if one else "they") if agreement else kind.label
+    who = ("it" if one else "they") if agreement else "people" if kind.selector == "people" else kind.label
     sentences = [*agreement, *_own_preferences(kind, who, 1 if one else 2), *_swapped([kind])]
     return paragraph(sentences) if sentences else ""
 
@@ -65,7 +65,7 @@ def _agreement(kind: Kind) -> Iterator[str]:
     people = row.get("pearson_people")
     beside = "" if people is None else f"; people among themselves {signed(people)}"
     told = said(found, kind.label, "people", 1)
-    yield f"{told} ({measured(row)}{beside})" if told else unsaid(found, kind.label, "people", pairs_of(row))
+    yield f"{told} ({measured(row)}{beside})" if told else unsaid(found, kind.label, "people", row)
 
 
 def _place(kind: Kind) -> Leaning:
@@ -111,7 +111,7 @@ def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
     if found:
         asked = [kind for kind, _ in flips]
         some, whose = _named(found, asked), "its" if _number(found) == 1 else "their"
-        others = [kind.label for kind in kinds if kind not in asked and kind.selector != "people"]
+        others = [kind.label for kind in kinds if kind not in asked and _is_asked(kind)]
         both, rest = "", ""
         if others and len(found) > 1:
             who = others[0] if len(others) == 1 else f"the other {number_word(len(others))}"
@@ -122,11 +122,16 @@ def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:
         )
 
 
+def _is_asked(kind: Kind) -> bool:
+    return kind.selector != "people" and not kind.panel
+
+
 def _named(some: Shares, everybody: Sequence[Kind]) -> str:
-    labels = [kind.label for kind, _ in some if kind.selector != "people"]
-    people = ["people"] if len(labels) < len(some) else []
-    judges = sum(kind.selector != "people" for kind in everybody)
-    return enumerated([*people, *([some_judges(labels, judges)] if labels else [])])
+    raters = [kind for kind, _ in some if kind.selector != "people"]
+    people = ["people"] if len(raters) < len(some) else []
+    judges, panels = ([kind.label for kind in raters if kind.panel == panel] for panel in (False, True))
+    everyone = sum(map(_is_asked, everybody))
+    return enumerated([*people, *([some_judges(judges, everyone, panels)] if raters else [])])
 
 
 def _number(some: Shares) -> int:

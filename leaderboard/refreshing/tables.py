@@ -53,6 +53,7 @@ def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, An
                 **_used(opinions.by(choice.ids)),
                 "by_criterion": {name: _used(rated.by(choice.ids)) for name, rated in criteria.items()},
                 "simulated": choice.simulated,
+                "panel": choice.panel,
                 "same_as": next(
                     (one.selector for one in opinions.raters[:number] if one.ids == choice.ids), None
                 ),

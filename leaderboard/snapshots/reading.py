@@ -44,6 +44,7 @@ class Choice:
     label: str
     ids: frozenset[int]
     simulated: bool
+    panel: bool = False
 
 
 @dataclass(frozen=True)
@@ -408,17 +409,26 @@ def rater_choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             selector,
-            _marked_simulated(label, members),
+            _marked(selector, label, members),
             frozenset(r.pk for r in members),
             any(r.simulated for r in members),
+            _is_panel(selector, members),
         )
         for (_, selector), (label, members) in ordered
     )
 
 
-def _marked_simulated(label: str, members: list[Rater]) -> str:
-    """The name, marked where members are simulated and it does not say so."""
+def _is_panel(selector: str, members: list[Rater]) -> bool:
+    return selector.startswith("judge:") and members[0].is_panel
+
+
+def _marked(selector: str, label: str, members: list[Rater]) -> str:
+    """The name, marked where it is of a panel or members are simulated, and it does not say so."""
     simulated = sum(rater.simulated for rater in members)
-    if not simulated or "simulated" in label.lower():
-        return label
-    return f"{label} ({'simulated' if simulated == len(members) else 'some simulated'})"
+    kinds = {
+        "panel": _is_panel(selector, members),
+        "simulated": simulated == len(members),
+        "some simulated": 0 < simulated < len(members),
+    }
+    marks = [kind for kind, there in kinds.items() if there and kind.split()[-1] not in label.lower()]
+    return f"{label} ({', '.join(marks)})" if marks else label

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from leaderboard.stats.agreement_opinions import Beside, Measure, distinct, resample
-from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
 
 # Values of rounds are kept this far from 1 and -1, where z is infinite.
@@ -56,6 +56,12 @@ def t_intervals(
     return low, high
 
 
+def is_alike(estimate: FloatArray, samples: FloatArray) -> BoolArray:
+    """Which values all rounds give; none that is undefined in a round."""
+    found: BoolArray = (np.abs(samples - estimate[..., None]) < CLOSEST).all(axis=-1)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Wanted:
     """A measure with its exact values (rows, values)."""
@@ -74,12 +80,16 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Values and the ends of their intervals, each (rows, values); NaN where there is none."""
+    """Values and the ends of their intervals, each (rows, values); NaN where there is none.
+
+    ``alike`` marks values that every round gives, so that there is no interval.
+    """
 
     value: FloatArray
     low: FloatArray
     high: FloatArray
     prompts: FloatArray
+    alike: BoolArray
 
 
 def estimates(wanted: Sequence[Wanted], *, level: float, rounds: int, seed: int) -> list[Estimates]:
@@ -97,4 +107,4 @@ def _estimates(wanted: Wanted, samples: FloatArray, level: float) -> Estimates:
         ends[:, shares] = (ends[:, shares] + 1.0) / 2.0
     plain = t_intervals(value[:, differences], rounds[:, differences], prompts[:, None], level)
     low[:, differences], high[:, differences] = np.clip(plain, -2.0, 2.0)
-    return Estimates(wanted.values, low, high, prompts)
+    return Estimates(wanted.values, low, high, prompts, is_alike(value, rounds))

@@ -43,8 +43,8 @@ def test_each_judge_has_a_line(judged: Study, client: Client) -> None:
     assert (asked.rater.name, asked.rated, asked.not_rated, asked.run.state) == ("Asked", 4, 1, "running")
     assert (imported.rated, imported.not_rated, imported.run) == (5, 0, None)
     # By hand: the same ratings, and the mirror image of all.
-    assert (asked.agreement.value, asked.agreement.pairs) == (pytest.approx(1.0), 4)
-    assert (imported.agreement.value, imported.agreement.pairs) == (pytest.approx(-1.0), 5)
+    assert (asked.agreement.value, asked.agreement.pairs) == ("1.00", 4)
+    assert (imported.agreement.value, imported.agreement.pairs) == ("−1.00", 5)
     page = client.get(reverse("operate-judges", args=[judged.slug])).content.decode()
     assert "too few pairs (4)" in page
 

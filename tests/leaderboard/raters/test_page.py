@@ -287,7 +287,10 @@ def test_everybody_stands_against_everybody(client, tables):
     figure = client.get("/studies/small/agreement/figures/kappa-matrix.json").json()
     assert figure["data"][0]["z"] == [[None, None, 0.45], [None, None, -0.2], [0.45, -0.2, None]]
     rows = table(client, "/studies/small/agreement/tables/correlation-matrix.csv")
-    assert rows[1:] == [["People", "STRICT", "0.6", "45"], ["KIND", "STRICT", "0.6", "45"]]
+    assert rows[1:] == [
+        ["People", "STRICT", "0.6", "", "", "45"],
+        ["KIND", "STRICT", "0.6", "", "", "45"],
+    ]
     page = text(client.get("/studies/small/agreement/?category=poems"))
     assert "People and a judge both rated fewer than 30 pairs in poems" in page
     assert 'href="/studies/small/agreement/two/?category=poems"' in page

@@ -236,8 +236,10 @@ def test_the_matrix_of_kinds_is_symmetric():
     values, pairs = kind_matrix(agreements, kinds, "kappa")
     assert values.values == ((None, 0.45, None), (0.45, None, -0.2), (None, -0.2, None))
     assert pairs.values[0][1] == 45
-    table = matrix_table("Weighted kappa", values, pairs)
-    assert table.rows == (("People", "A", 0.45, 45), ("A", "B", -0.2, 45))
+    table = matrix_table("Weighted kappa", agreements, kinds, "kappa")
+    low, high = (pytest.approx(0.45 + arm) for arm in (-0.1, 0.1))
+    assert table.rows[0] == ("People", "A", 0.45, low, high, 45)
+    assert [row[:3] for row in table.rows] == [("People", "A", 0.45), ("A", "B", -0.2)]
 
 
 def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
