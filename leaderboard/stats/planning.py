@@ -142,6 +142,7 @@ class Evidence:
     prompts: int
     raters: float  # of a pair of answers, on average
     correlation: float | None = None  # of two raters' scores of the same two answers; None where not known
+    spread_known: bool = True  # whether ratings differ by more than the least error head to head
 
 
 def measured(games: Games, rater: IntArray | None, first: int, second: int) -> Evidence:
@@ -157,13 +158,16 @@ def measured(games: Games, rater: IntArray | None, first: int, second: int) -> E
     moved = (POINTS_PER_UNIT * FittedTable.of(table).influence(first, second))[found.of_game]
     opinions = _Opinions.of(prompt, table.pair_of_outcome[found.of_game], rater, moved)
     total = float(apart.standard_error or 0.0) ** 2
-    within = opinions.within()
+    found_total = float((np.bincount(prompt, moved) ** 2).sum()) * prompts / (prompts - 1)
+    known = total <= found_total * (1.0 + 1e-6)
+    within = opinions.within() if known else None
     if within is None:
         parts = PromptVariance(prompts * total, None)
     else:
         within = min(within, total)
         parts = PromptVariance(prompts * (total - within), prompts * within * opinions.raters)
-    return Evidence(first, second, apart.points, parts, prompts, opinions.raters, opinions.correlation())
+    alike = opinions.correlation() if known else None
+    return Evidence(first, second, apart.points, parts, prompts, opinions.raters, alike, known)
 
 
 def typical_pair(games: Games) -> tuple[int, int]:
@@ -360,7 +364,12 @@ class Plan:
                 f"Only {self.evidence.prompts} prompts show how much prompts differ. Take the number as "
                 "rough."
             )
-        if self.variance.within is None:
+        if self.evidence is not None and not self.evidence.spread_known:
+            found.append(
+                "The ratings so far hardly differ, so they do not show how much prompts and raters do. The "
+                "number may be far off."
+            )
+        elif self.variance.within is None:
             found.append("No two raters rated the same pair, so nothing shows what more raters would save.")
         if any(later.more > fewer.more for fewer, later in pairwise(self.needs)):
             found.append(MORE_FOR_MORE)
@@ -412,7 +421,7 @@ def plan_from_data(
         rater = ratings.games(ties=ties, resample="raters", tie_band=tie_band).cluster
     evidence = measured(games, rater, *(between or typical_pair(games)))
     if gap is None and abs(evidence.gap) < SMALLEST_GAP:
-        raise ParameterError("the two are rated alike, so say how wide a gap is to be seen")
+        raise ParameterError("the two have the same score, so say how wide a gap is to be seen")
     aim = Aim(abs(evidence.gap) if gap is None else gap, level, power)
     wanted = max(1, round(evidence.raters)) if raters is None else raters
     return _plan(aim, wanted, evidence.variance, evidence, between is not None)

@@ -26,7 +26,8 @@ def plan_table(plan: "Plan", names: Sequence[str]) -> str:
 
 def _ground(plan: "Plan", names: Sequence[str]) -> str:
     own = plan.variance
-    parts = f"between prompts {own.between**0.5:.0f} points"
+    whose = " with one rater" if own.within is None else ""
+    parts = f"between prompts{whose} {own.between**0.5:.0f} points"
     if own.within is not None:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
     width = f"Half-width of the gap's {plan.aim.level:g}% interval by Bradley-Terry."
@@ -38,10 +39,8 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     alike = ""
     if there.correlation is not None:
         alike = f"Two raters' ratings of the same answers correlate by {there.correlation:.2f}. "
-    return (
-        f"Standard deviations for one prompt, measured on {pair}: {parts}. {alike}"
-        f"Now: {hand}, half-width {plan.half_width_now:.1f}. {width}"
-    )
+    ground = f"Standard deviations for one prompt, measured on {pair}: {parts}. {alike}"
+    return f"{ground if there.spread_known else ''}Now: {hand}, half-width {plan.half_width_now:.1f}. {width}"
 
 
 def _assumed(plan: "Plan") -> str:

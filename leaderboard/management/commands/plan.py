@@ -88,6 +88,8 @@ def _from_ratings(ratings: Ratings, names: Sequence[str], options: dict[str, Any
         if options[name] is not None:
             raise CommandError(f"{flag(name)} works only without data. With data it is measured.")
     between = None
+    if not names:
+        raise CommandError(f"{where}: a plan needs ratings, and these are none.")
     if options["between"]:
         first, second = (_number_of(name, names) for name in options["between"])
         between = first, second

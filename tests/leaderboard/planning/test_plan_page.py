@@ -142,3 +142,34 @@ def test_two_rated_alike_and_one_without_a_comparison(client, made):
     assert "to see a gap of 10 points between A and B." in words(page)
     assert "A and B have the same score, give or take" in words(page)
     assert len(page.context["page"].found["gaps"]) == 5
+
+
+def test_what_ratings_do_not_show_is_not_said(client):
+    """Ratings that all agree show no spread; one rater shows nothing of others."""
+    same = HandMade("A", "B", slug="same", categories=("x",) * 4)
+    for prompt in range(4):
+        same.rate("A", "B", 1, prompt=prompt)
+    services.refresh(same.study)
+    said = words(shown(client, same, "/studies/same/plan/"))
+    assert "The ratings so far hardly differ" in said
+    for unknown in ("On one prompt the gap differs", "Nobody knows", "correlate", "Some numbers rise"):
+        assert unknown not in said
+    assert "Standard deviations" not in printed("plan", "--study", "same", "--between", "A", "B")
+    alone = HandMade("A", "B", slug="alone", categories=("x",) * 4)
+    for prompt, rating in enumerate((1, 8, 1, 2)):
+        alone.rate("A", "B", rating, prompt=prompt)
+    services.refresh(alone.study)
+    said = words(shown(client, alone, "/studies/alone/plan/"))
+    assert "points (standard deviation), with what its one rater adds." in said
+    assert "Nobody knows how much raters differ" in said
+    assert "with 1 rater for each pair" in said
+    assert "more raters" not in said.replace("what more raters would save", "")
+
+
+def test_one_prompt_is_none(client):
+    one = HandMade("A", "B", slug="one", categories=("x",))
+    one.rate("A", "B", 1)
+    services.refresh(one.study)
+    said = words(shown(client, one, "/studies/one/plan/"))
+    assert "One prompt says nothing about how prompts differ." in said
+    assert "You need" not in said

@@ -219,11 +219,23 @@ class TestMeasured:
         assert plan.half_width_now == pytest.approx(np.subtract(*seen.ends(95)[::-1]) / 2)
         assert plan.need.more
 
-    def test_raters_who_only_ever_tie_are_known_to_agree(self):
-        tied = make_ratings([0] * 6, [1] * 6, [2] * 6, 3, 2, prompt=[0, 0, 1, 1, 2, 2], rater=[0, 1] * 3)
-        found = evidence_of(tied)
-        assert (found.variance.within, found.correlation) == (0.0, None)
-        assert not any("No two raters" in each for each in plan_from_data(tied, gap=30).warnings())
+    @pytest.mark.parametrize("rating", [1, 2, 3])
+    def test_ratings_that_all_agree_do_not_show_how_much_prompts_and_raters_differ(self, rating):
+        same = make_ratings([0] * 6, [1] * 6, [rating] * 6, 3, 2, prompt=[0, 0, 1, 1, 2, 2], rater=[0, 1] * 3)
+        found = evidence_of(same)
+        assert (found.variance.within, found.correlation, found.spread_known) == (None, None, False)
+        warnings = " ".join(plan_from_data(same, gap=30).warnings())
+        assert "The ratings so far hardly differ" in warnings
+        assert "No two raters" not in warnings
+        assert evidence_of(make_study()).spread_known
+
+    def test_raters_who_always_agree_add_nothing(self):
+        rating = [1, 1, 3, 3, 1, 1, 1, 1]
+        study = make_ratings(
+            [0] * 8, [1] * 8, rating, 3, 2, prompt=[0, 0, 1, 1, 2, 2, 3, 3], rater=[0, 1] * 4
+        )
+        found = evidence_of(study)
+        assert (found.variance.within, found.correlation) == (0.0, 1.0)
 
     def test_the_total_is_the_cluster_robust_variance_of_another_library(self):
         study = make_study(60, (1100, 1000, 950, 900), raters=2)
@@ -472,7 +484,7 @@ class TestPlan:
         [
             (lambda: plan_from_data(make_study(5)), "two models or a gap"),
             (lambda: plan_from_data(make_study(5), between=(0, 0)), "choose two different models"),
-            (lambda: plan_from_data(two_alike(), between=(0, 1)), "the two are rated alike"),
+            (lambda: plan_from_data(two_alike(), between=(0, 1)), "the two have the same score"),
             (lambda: plan_from_data(make_study(5), gap=20, raters=0), "raters is 0"),
             (
                 lambda: plan_from_data(make_ratings([], [], [], 2, 2, prompt=[]), gap=9),

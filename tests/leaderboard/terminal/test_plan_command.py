@@ -179,7 +179,11 @@ class TestStudy:
         made.rate("alpha", "beta", 1, rater=strict)
         with pytest.raises(CommandError, match="small, judge:strict: one prompt says nothing"):
             plan("--study", "small", "--raters", "judge:strict", "--gap", "30")
+        only = HandMade("alpha", "beta", slug="only")
+        only.rate("alpha", "beta", 1, rater=only.judge("kind"))
+        with pytest.raises(CommandError, match="only, people: a plan needs ratings, and these are none"):
+            plan("--study", "only", "--between", "alpha", "beta")
         with pytest.raises(CommandError, match="nobody"):
             plan("--study", "small", "--raters", "judge:nobody", "--gap", "30")
-        with pytest.raises(CommandError, match=r'No study is named "large". The studies are: small'):
+        with pytest.raises(CommandError, match=r'No study is named "large". The studies are: only, small'):
             plan("--study", "large", "--gap", "30")
