@@ -58,8 +58,7 @@ def t_intervals(
 
 def is_alike(estimate: FloatArray, samples: FloatArray) -> BoolArray:
     """Which values all rounds give; none that is undefined in a round."""
-    found: BoolArray = (np.abs(samples - estimate[..., None]) < CLOSEST).all(axis=-1)
-    return found
+    return np.asarray((np.abs(samples - estimate[..., None]) < CLOSEST).all(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,6 +180,7 @@ def test_the_counts_of_the_header(made):
             "points": [8],
             "by_criterion": {},
             "simulated": False,
+            "panel": False,
             "same_as": None,
         },
         {
@@ -192,6 +193,7 @@ def test_the_counts_of_the_header(made):
             "points": [8],
             "by_criterion": {},
             "simulated": True,
+            "panel": False,
             "same_as": None,
         },
     ]
