@@ -73,6 +73,10 @@ class Rater(models.Model):
         return self.name
 
     @property
+    def kind_in_words(self) -> str:
+        return "Panel of judges" if self.is_panel else self.get_kind_display()
+
+    @property
     def is_panel(self) -> bool:
         """True where its ratings follow from those of judges, so that it is no judge of its own.
 

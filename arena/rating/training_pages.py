@@ -95,7 +95,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         return redirect("guidelines", slug=study.slug)
     course = training.course(request.membership)
     is_through = request.membership.trained_at is not None
-    if not course.total or study.is_closed:
+    if not course.total or study.is_closed or not study.compares:
         return redirect("rate-study", slug=study.slug)
     if course.next_number and course.has_begun and not is_through:
         return redirect("training-pair", slug=study.slug, attempt=course.attempt, number=course.next_number)

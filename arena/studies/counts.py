@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QueryS
 from django.db.models.functions import Least
 
 from arena.models import Completion, Contestant, Pair, Prompt, Rater, Role, Study
-from arena.models.querysets import CompletionQuerySet
+from arena.models.querysets import CompletionQuerySet, RaterQuerySet
 from arena.rating.offering_texts import TASKS, asked_texts, given
 
 
@@ -147,10 +147,10 @@ def people_in(study: Study) -> int:
     return study.memberships.filter(role__in=[Role.RATER, Role.OPERATOR], paused_at=None).count()
 
 
-def judges_in(study: Study) -> int:
-    """How many judges were asked in the study or came with an import."""
+def judges_in(study: Study) -> RaterQuerySet:
+    """The judges, and panels of judges, that were asked in the study or came with an import."""
     own = Exists(study.assignments.filter(rater=OuterRef("pk")))
     said = (
         Exists(rows.filter(rater=OuterRef("pk"))) for rows in (study.comparisons, study.scores, study.answers)
     )
-    return Rater.objects.filter(reduce(or_, said, own), kind=Rater.Kind.JUDGE).count()
+    return Rater.objects.filter(reduce(or_, said, own), kind=Rater.Kind.JUDGE)

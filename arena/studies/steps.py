@@ -113,8 +113,11 @@ def _people(study: Study) -> Finding:
 
 
 def _judges(study: Study) -> Finding:
-    if judges := counts.judges_in(study):
-        return "done", f"{judges} judge{pluralize(judges)}."
+    found = counts.judges_in(study)
+    numbers = {"judge": found.independent().count(), "panel": found.panels().count()}
+    said = [f"{number} {name}{pluralize(number)}" for name, number in numbers.items() if number]
+    if said:
+        return "done", f"{' and '.join(said)}."
     return "optional", "Language models can rate what people rate."
 
 

@@ -40,6 +40,11 @@ class Disputes:
     opposite: Array
     against_judges: Array
 
+    def rated_by_both(self, kind: str) -> Array:
+        """Which pairs have ratings that can differ: of two people, or of people and judges."""
+        found: Array = self.people >= 2 if kind == PEOPLE else (self.people > 0) & (self.judges > 0)
+        return found
+
     def ranked(self, kind: str, *, strength: bool = False) -> Array:
         """Places of the pairs with different sides, the farthest apart first.
 
@@ -55,7 +60,8 @@ class Disputes:
 def disputes(study: Study, revision: int) -> Disputes:
     rows = columns.comparisons(study, revision)
     chosen = rows["current"] & rows["counts"] & (rows["rating"] > 0)
-    rows = rows[chosen & ~np.isin(rows["rater"], left_out_raters(study))]
+    panels = Rater.objects.in_study(study).panels().values_list("pk", flat=True)
+    rows = rows[chosen & ~np.isin(rows["rater"], [*left_out_raters(study), *panels])]
     people = Rater.objects.in_study(study).filter(kind=Rater.Kind.PERSON).values_list("pk", flat=True)
     return compare(rows, np.isin(rows["rater"], list(people)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from django.db import models
 from django.db.models import Case, Value, When
+from django.template.defaultfilters import pluralize
 
 from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
+from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share, exact_share, wilson_share
 from leaderboard.stats.rater_quality import (
     ALPHA,
@@ -279,41 +283,44 @@ class Remark:
     words: str
 
 
-def remarks(own: Figures, everybody: Figures) -> list[Remark]:
-    return [remark for remark, found in _checked(own, everybody) if found]
+Check = tuple[Remark, bool | None]
+"""What was looked at and whether it stands out; None where there is too little to look at."""
+
+_BY_CHANCE: Final = {
+    "agreement": _ONE_END,
+    "repeats": _ONE_END,
+    "known": _ONE_END,
+    "side": 2 * _ONE_END,
+    "votes": ALPHA,
+}
+"""How often each makes a remark about a rater who is like all others; chance makes none about speed."""
 
 
-def by_chance(compared: Compared) -> float:
-    """The most remarks to expect if all raters were alike.
-
-    Remarks on speed are not counted: chance makes none.
-    """
-    rates = {
-        "agreement": _ONE_END,
-        "repeats": _ONE_END,
-        "known": _ONE_END,
-        "side": 2 * _ONE_END,
-        "votes": ALPHA,
-    }
-    return sum(
-        rates.get(remark.key, 0.0)
-        for own in compared.raters.values()
-        for remark, found in _checked(own, compared.everybody)
-        if found is not None
-    )
+def remarks(checks: Iterable[Check]) -> list[Remark]:
+    return [remark for remark, found in checks if found]
 
 
-def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None]]:
-    """Every check and its outcome; None where there is too little to look at."""
-    agreement, all_agree = own.agreement.share, everybody.agreement.share
-    too_fast = own.speed.below
-    less = None
-    if agreement.n >= FEWEST and agreement.high is not None and all_agree.value is not None:
-        less = agreement.high < all_agree.value
+def in_words(checks: Iterable[Check]) -> str:
+    """How many remarks there are, and the most to expect if all raters were alike."""
+    looked = [(remark, found) for remark, found in checks if found is not None]
+    number = len(remarks(looked))
+    if not number:
+        return "No warnings." if looked else "Too few ratings for warnings yet."
+    fewer_than = math.floor(by_chance(looked)) + 1
+    said = f"{number:,} warning{pluralize(number)}"
+    return f"{said}; by chance you would expect fewer than {fewer_than:,}."
+
+
+def by_chance(checks: Iterable[Check]) -> float:
+    """The most remarks to expect if all raters were alike."""
+    return sum(_BY_CHANCE.get(remark.key, 0.0) for remark, found in checks if found is not None)
+
+
+def looked_at(own: Figures, everybody: Figures) -> list[Check]:
     side = None if own.first.n < FEWEST else _not_half(own.first)
     bets = own.outlier
     return [
-        (Remark("agreement", "agrees with others less than people here do"), less),
+        agrees_less(own.agreement, everybody.agreement),
         (
             Remark("repeats", "contradicts earlier ratings more often than others"),
             _below(own.consistency.same, everybody.consistency.same),
@@ -322,10 +329,7 @@ def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None
             Remark("known", "is right on known pairs less often than others"),
             _below(own.known, everybody.known),
         ),
-        (
-            Remark("speed", f"often faster than {own.speed.floor:g} s"),
-            None if too_fast.n < FEWEST else (too_fast.low or 0.0) > MUCH_TOO_FAST,
-        ),
+        is_fast(own.speed),
         (Remark("side", f"prefers the {'first' if (own.first.value or 0) > 0.5 else 'second'} answer"), side),
         (
             Remark("votes", "keeps rating against the others"),
@@ -334,7 +338,18 @@ def _checked(own: Figures, everybody: Figures) -> list[tuple[Remark, bool | None
     ]
 
 
-def _below(own: Share, everybody: Share) -> bool | None:
+def agrees_less(own: WithOthers, everybody: WithOthers) -> Check:
+    return Remark("agreement", "agrees with others less than people here do"), _below(
+        own.share, everybody.share
+    )
+
+
+def is_fast(own: Speed) -> Check:
+    found = None if own.below.n < FEWEST else (own.below.low or 0.0) > MUCH_TOO_FAST
+    return Remark("speed", f"often faster than {own.floor:g} s"), found
+
+
+def _below(own: Share | Estimate, everybody: Share | Estimate) -> bool | None:
     """Whether the whole interval lies below; None for too little."""
     if own.n < FEWEST or own.high is None or everybody.value is None:
         return None

@@ -26,10 +26,12 @@ from arena.rating import scales
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (
+    Check,
     Compared,
     Figures,
     Remark,
-    by_chance,
+    in_words,
+    looked_at,
     remarks,
 )
 from leaderboard.quality.table import (
@@ -125,7 +127,15 @@ class Line:
     rater: Rater
     membership: Membership | None
     figures: Figures
-    remarks: list[Remark]
+    checks: list[Check]
+
+    @property
+    def remarks(self) -> list[Remark]:
+        return remarks(self.checks)
+
+    @property
+    def warnings(self) -> str:
+        return in_words(self.checks)
 
     @property
     def cells(self) -> dict[str, Shown]:
@@ -153,15 +163,6 @@ class Table:
     @property
     def everybody(self) -> Figures:
         return self.compared.everybody
-
-    @property
-    def found(self) -> int:
-        return sum(len(line.remarks) for line in self.lines)
-
-    @property
-    def by_chance(self) -> float:
-        """The most remarks to expect if all raters were alike."""
-        return by_chance(self.compared)
 
     def ordered(self, sort: str, *, descending: bool) -> list[Line]:
         """Lines without a number come last either way."""
@@ -192,7 +193,7 @@ def raters_table(study: Study) -> Table:
     raters = Rater.objects.in_bulk(list(compared.raters))
     members = {each.rater_id: each for each in Membership.objects.filter(study=study)}
     lines = [
-        Line(raters[pk], members.get(pk), own, remarks(own, compared.everybody))
+        Line(raters[pk], members.get(pk), own, looked_at(own, compared.everybody))
         for pk, own in compared.raters.items()
         if pk in raters
     ]
@@ -214,14 +215,17 @@ def table(request: OperatorRequest) -> HttpResponse:
     descending = request.GET.get("order", "desc" if sort != NAME else "asc") == "desc"
     page = Paginator(found.ordered(sort, descending=descending), PER_PAGE).get_page(request.GET.get("page"))
     order = "desc" if descending else "asc"
+    texts = texts_table(request.study) if _has_texts(request.study) else None
+    lines = [*found.lines, *(texts.lines if texts else ())]
     context = {
         "study": request.study,
         "table": found,
+        "warnings": in_words(check for line in lines for check in line.checks),
         "page": page,
         "query": "&" + urlencode({"sort": sort, "order": order}),
         "headings": [_heading(name, sort, descending=descending) for name in SORTS],
         "everybody": labelled(found.everybody),
-        "texts": texts_table(request.study) if _has_texts(request.study) else None,
+        "texts": texts,
     }
     return render(request, "leaderboard/quality/raters.html", context)
 

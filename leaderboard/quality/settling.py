@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -52,10 +53,7 @@ def disputed(study: Study, kind: str, category: str, page: Any, *, strength: boo
     found = cached.disputed(study)
     places = found.ranked(kind, strength=strength)
     settled = list(adjudications(study).values_list("pair", flat=True))
-    places = places[~np.isin(found.pair[places], settled)]
-    if category:
-        wanted = Pair.objects.filter(prompt__study=study, prompt__category=category)
-        places = places[np.isin(found.pair[places], list(wanted.values_list("pk", flat=True)))]
+    places = places[~np.isin(found.pair[places], settled) & _in(study, category, found.pair[places])]
     chosen: Page[Any] = Paginator(places.tolist(), PER_PAGE).get_page(page)
     pairs = Pair.objects.select_related("prompt").in_bulk([int(found.pair[place]) for place in chosen])
     siblings = _by_prompt(pairs.values())
@@ -66,6 +64,29 @@ def disputed(study: Study, kind: str, category: str, page: Any, *, strength: boo
     ]
     chosen.object_list = entries
     return chosen
+
+
+def _in(study: Study, category: str, pairs: Any) -> Any:
+    """Which of these pairs are in a category; all with ""."""
+    wanted = Pair.objects.filter(prompt__study=study, prompt__category=category)
+    return (
+        np.isin(pairs, list(wanted.values_list("pk", flat=True))) if category else np.full(len(pairs), True)
+    )
+
+
+def why_none(study: Study, kind: str, category: str, *, strength: bool) -> str:
+    """Why there is nothing to settle, with how many pairs that says something about."""
+    found = cached.disputed(study)
+    rated = found.pair[found.rated_by_both(kind)]
+    number = int(_in(study, category, rated).sum())
+    where = " in this category" if category else ""
+    who = "two people or more" if kind == PEOPLE else "people and judges"
+    if not number:
+        return f"No pair{where} has ratings by {who} yet."
+    differ = "differ" if strength else "prefer different answers"
+    settled = " that is not settled" if adjudications(study).exists() else ""
+    has = f"{number:,} pair{pluralize(number)}{where} {pluralize(number, 'has,have')}"
+    return f"{has} ratings by {who}. Raters {differ} on none{settled}."
 
 
 def _by_prompt(pairs: Iterable[Pair]) -> dict[int, list[int]]:
@@ -99,10 +120,16 @@ def _entry(
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody said of a pair, in the order in which the page shows the texts."""
+    """What somebody said of a pair, in the order in which the page shows the texts.
+
+    badge: "judge", "panel", or empty for people. mean: of a panel that rounds one. turned: they saw the texts
+    the other way round, so that in their own words A and B are exchanged.
+    """
 
     who: str
-    judge: bool
+    badge: str
+    mean: str
+    turned: bool
     simulated: bool
     words: str
     side: str
@@ -129,19 +156,29 @@ def everybody(study: Study, pair: Pair, *, swapped: bool, left_out: Sequence[int
 
 
 def _said(row: Comparison, number: int | None, swapped: bool, left_out: Sequence[int]) -> Said:
-    rating = in_order(row, swapped=swapped)
+    rating, panel = in_order(row, swapped=swapped), row.rater.is_panel
     return Said(
         who=f"Person {number}" if number else row.rater.name,
-        judge=number is None,
+        badge="" if number else "panel" if panel else "judge",
+        mean=_mean(row, swapped=swapped) if panel else "",
+        turned=row.swapped != swapped,
         simulated=row.rater.simulated,
         words=scales.CAPTIONS[row.points][rating - 1],
         side=side(rating, row.points),
         rating=rating,
         points=row.points,
-        rationale=row.rationale,
+        # A panel lists its members, who stand on the page themselves, in the order that it saw.
+        rationale="" if panel else row.rationale,
         reasons=row.reasons,
         left_out=row.rater_id in left_out,
     )
+
+
+def _mean(row: Comparison, *, swapped: bool) -> str:
+    """A panel's mean before it was rounded; empty if it counts votes."""
+    if row.expected is None:
+        return ""
+    return f"{row.expected if row.swapped == swapped else row.points + 1 - row.expected:.4g}"
 
 
 def in_order(row: Comparison, *, swapped: bool) -> int:
@@ -185,6 +222,7 @@ def disagreements(request: OperatorRequest) -> HttpResponse:
         "strength": strength,
         "page": page,
         "query": "&" + urlencode({"show": show, "category": category, "strength": "all" if strength else ""}),
+        "none": why_none(study, show, category, strength=strength) if show in KINDS and not page else "",
         "decisions": [_decision(row) for row in page] if show == SETTLED else [],
     }
     return render(request, "leaderboard/quality/disagreements.html", context)
@@ -263,5 +301,6 @@ def _answers(request: OperatorRequest, pair: Pair, decided: Comparison) -> HttpR
         "words": screen.scale_points(decided.points)[(decided.rating or 1) - 1].caption,
         "side": side(decided.rating or 1, decided.points),
         "said": said,
+        "rounds": any(each.mean for each in said),
     }
     return render(request, "leaderboard/quality/answers.html", context)

@@ -6,7 +6,7 @@ from typing import Final
 
 from leaderboard.pages.table import Cell
 from leaderboard.pages.wording import seconds, signed
-from leaderboard.quality.measures import Figures
+from leaderboard.quality.measures import FEWEST, Figures
 from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share
 from leaderboard.stats.rater_quality import Speed, WithOthers
@@ -70,7 +70,7 @@ def whole_percent(value: float) -> str:
 
 def shown_agreement(agreement: WithOthers) -> Shown:
     found, kappa = share(agreement.share), agreement.kappa
-    if kappa is None or found.sort is None:
+    if kappa is None or found.sort is None or agreement.share.n < FEWEST:
         return found
     return replace(found, note=f"{found.note}, κ\u00a0{signed(kappa)}")
 

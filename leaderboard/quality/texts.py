@@ -12,7 +12,17 @@ from django.db.models import Case, F, IntegerField, Value, When
 from arena.models import Answer, Rater, Score, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.pages.wording import signed
-from leaderboard.quality.measures import FEWEST, LEVEL, MUCH_TOO_FAST, Remark, Rows, first
+from leaderboard.quality.measures import (
+    LEVEL,
+    Check,
+    Remark,
+    Rows,
+    agrees_less,
+    first,
+    in_words,
+    is_fast,
+    remarks,
+)
 from leaderboard.quality.table import NOTHING, Shown, share, shown_agreement, shown_speed
 from leaderboard.snapshots.columns import fetched
 from leaderboard.stats.intervals import Share, wilson_share
@@ -66,8 +76,16 @@ class TextFigures:
 class TextLine:
     rater: Rater
     figures: TextFigures
-    remarks: list[Remark]
+    checks: list[Check]
     left_out: bool
+
+    @property
+    def remarks(self) -> list[Remark]:
+        return remarks(self.checks)
+
+    @property
+    def warnings(self) -> str:
+        return in_words(self.checks)
 
 
 @dataclass(frozen=True)
@@ -90,7 +108,7 @@ def texts_table(study: Study) -> TextTable:
     lines = []
     for pk, rater in Rater.objects.in_bulk(list({*scorers.tolist(), *checkers.tolist()})).items():
         own = said.figures(scorers == pk, checkers == pk)
-        lines.append(TextLine(rater, own, _remarks(own, everybody), pk in said.out))
+        lines.append(TextLine(rater, own, _checks(own, everybody), pk in said.out))
     return TextTable(sorted(lines, key=lambda line: (-len(line.remarks), line.rater.name)), everybody)
 
 
@@ -178,19 +196,8 @@ def _by_text(checks: Rows) -> Iterator[float]:
     yield from np.bincount(key, checks["seconds"])
 
 
-def _remarks(own: TextFigures, everybody: TextFigures) -> list[Remark]:
-    found = []
-    agreement, all_agree = own.agreement.share, everybody.agreement.share
-    if (
-        agreement.n >= FEWEST
-        and agreement.high is not None
-        and all_agree.value is not None
-        and agreement.high < all_agree.value
-    ):
-        found.append(Remark("agreement", "agrees with others less than people here do"))
-    if own.pace.below.n >= FEWEST and (own.pace.below.low or 0.0) > MUCH_TOO_FAST:
-        found.append(Remark("speed", f"often faster than {own.pace.floor:g} s"))
-    return found
+def _checks(own: TextFigures, everybody: TextFigures) -> list[Check]:
+    return [agrees_less(own.agreement, everybody.agreement), is_fast(own.pace)]
 
 
 def _count(number: int) -> Shown:

@@ -12,7 +12,9 @@ from arena.models import Assignment, Comparison, Completion, Membership, Pair, R
 from arena.people.members import decide
 from arena.rating.assignments import claim, claim_adjudication
 from arena.rating.opinions import NotAllowedError
+from leaderboard.quality import cached
 from leaderboard.quality.disagreements import compare
+from leaderboard.quality.settling import why_none
 from leaderboard.snapshots.reading import opinions
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate
@@ -114,7 +116,9 @@ def names_of(pair):
 
 
 def test_the_queue_names_the_pair_is_filtered_and_empties(operator, disputed):
-    assert "No disagreements" in operator.get(queue(disputed.prompt.study, show="judges")).content.decode()
+    assert "1 pair has ratings by people and judges. Raters prefer different answers on none." in (
+        operator.get(queue(disputed.prompt.study, show="judges")).content.decode()
+    )
     for query in ({}, {"show": "judges", "strength": "all"}):
         page = operator.get(queue(disputed.prompt.study, **query)).content.decode()
         assert disputed.prompt.instruction in page
@@ -130,8 +134,8 @@ def test_the_queue_names_the_pair_is_filtered_and_empties(operator, disputed):
     assert [each.pair for each in only] == [other]
     Comparison.objects.filter(study=study).delete()
     for show, said in (
-        ("people", "No disagreements"),
-        ("judges", "No disagreements"),
+        ("people", "No pair has ratings by two people or more yet."),
+        ("judges", "No pair has ratings by people and judges yet."),
         ("settled", "No settled pairs yet"),
     ):
         assert said in operator.get(queue(study, show=show)).content.decode()
@@ -156,6 +160,59 @@ def test_it_is_settled_blind_and_then_everybody_s_answers_are_shown(operator, di
         assert said in page
     assert "Ada" not in page.replace("SAID-BY-ADA", "")
     assert not any(name in page for name in names_of(disputed))
+
+
+def panel_of(pair, mean, *, swapped=False):
+    panel = make.make_rater(kind="judge", name="The panel", derived_from=["judge-j", "judge-k"])
+    rate(pair, panel, 3, swapped=swapped, source="panel", expected=mean, rationale="Judge J: 3 of 8")
+    return panel
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_everything_on_the_page_of_a_settled_pair_is_in_its_order(operator, disputed, swapped):
+    # By hand: the panel's mean is 3.5 in terms of the pair, 5.5 the other way round, and 3 or 6 once rounded.
+    panel_of(disputed, 5.5 if swapped else 3.5, swapped=swapped)
+    settle(operator, disputed)
+    shown_swapped = Assignment.objects.get(purpose="adjudication").swapped
+    page = operator.get(page_of(disputed)).content.decode()
+    assert ("(6 of 8, mean 5.5)" if shown_swapped else "(3 of 8, mean 3.5)") in page
+    assert "A panel rounds its mean away from the middle." in page
+    assert '<span class="badge">panel</span>' in page
+    assert "Judge J: 3 of 8" not in page
+    # Ada and the judge saw the pair as it is, Bea the other way round.
+    assert page.count("A and B are exchanged in these words") == (2 if shown_swapped else 1)
+
+
+def test_a_panel_is_no_judge_of_the_queue(disputed):
+    panel_of(disputed, 3.5)
+    found = cached.disputed(disputed.prompt.study)
+    assert (found.judges.tolist(), found.people.tolist()) == ([1], [2])
+
+
+@pytest.mark.parametrize(
+    ("people", "words"),
+    [
+        ([], "No pair has ratings by two people or more yet."),
+        ([1], "No pair has ratings by two people or more yet."),
+        ([1, 2], "1 pair has ratings by two people or more. Raters prefer different answers on none."),
+        ([4, 4], "1 pair has ratings by two people or more. Raters prefer different answers on none."),
+    ],
+)
+@pytest.mark.usefixtures("db")
+def test_that_nothing_is_disputed_is_said_of_what_can_be(people, words):
+    pair = make.make_pair()
+    for rating in people:
+        rate(pair, make.make_rater(), rating)
+    assert why_none(pair.prompt.study, "people", "", strength=False) == words
+
+
+def test_settled_pairs_are_no_agreement(operator, disputed):
+    settle(operator, disputed)
+    page = operator.get(queue(disputed.prompt.study)).content.decode()
+    assert (
+        "1 pair has ratings by two people or more. Raters prefer different answers on none that is not"
+        in page
+    )
 
 
 def test_a_settled_pair_leaves_the_queue_and_counts_on_no_board(operator, disputed):

@@ -2,10 +2,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from arena.models import Pair
+from arena.models import Comparison, Pair
 from arena.people.members import decide
 from leaderboard.quality import cached
-from leaderboard.quality.measures import by_chance, compare, remarks, votes
+from leaderboard.quality.measures import Remark, by_chance, compare, in_words, looked_at, remarks, votes
+from leaderboard.quality.table import shown
 from tests import factories as make
 from tests.leaderboard.quality.rated import rate, rated_study
 
@@ -73,12 +74,50 @@ def test_judges_revisions_and_replies_without_rating_are_none_of_it(pair):
 def test_who_clicks_at_random_stands_out_and_others_do_not():
     study = rated_study()
     found = compare(votes(study))
-    keys = {pk: [remark.key for remark in remarks(own, found.everybody)] for pk, own in found.raters.items()}
+    looked = {pk: looked_at(own, found.everybody) for pk, own in found.raters.items()}
+    keys = {pk: [remark.key for remark in remarks(each)] for pk, each in looked.items()}
     *honest, careless = sorted(keys)
     assert "agreement" in keys[careless]
     assert not any("agreement" in keys[pk] or "votes" in keys[pk] for pk in honest)
     # Four raters, each checked for agreement (2.5 %), side (5 %) and votes against others (5 %).
-    assert by_chance(found) == pytest.approx(4 * (0.025 + 0.05 + 0.05))
+    every = [check for each in looked.values() for check in each]
+    assert by_chance(every) == pytest.approx(4 * (0.025 + 0.05 + 0.05))
+    assert (
+        in_words(every)
+        == f"{sum(map(len, keys.values()))} warnings; by chance you would expect fewer than 1."
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ([], "Too few ratings for warnings yet."),
+        ([None] * 9, "Too few ratings for warnings yet."),
+        ([None, False], "No warnings."),
+        ([None, True], "1 warning; by chance you would expect fewer than 1."),
+        ([True] * 2 + [False] * 18, "2 warnings; by chance you would expect fewer than 2."),
+        ([True] * 2 + [False] * 30, "2 warnings; by chance you would expect fewer than 2."),
+        ([True] * 2 + [False] * 38, "2 warnings; by chance you would expect fewer than 3."),
+    ],
+)
+def test_warnings_in_words_say_what_the_table_shows_and_tell_too_few_from_none(found, words):
+    # By hand: each of these warnings is made once in 20 by chance, so 20 of them expect 1, and 40 expect 2.
+    checks = [(Remark("side", "prefers the first answer"), each) for each in found]
+    assert in_words(checks) == words
+
+
+@pytest.mark.parametrize("ratings", [1, 9, 10])
+def test_with_fewer_than_ten_ratings_there_is_neither_a_kappa_nor_a_verdict(ratings):
+    study = rated_study(prompts=4, people=3)
+    pairs = Pair.objects.filter(prompt__study=study).order_by("pk")[:ratings]
+    Comparison.objects.exclude(pair__in=list(pairs)).delete()
+    found = compare(votes(study))
+    looked = [looked_at(own, found.everybody) for own in found.raters.values()]
+    for own, checks in zip(found.raters.values(), looked, strict=True):
+        enough = ratings >= 10
+        assert (in_words(checks) != "Too few ratings for warnings yet.") is enough
+        if not enough:
+            assert "κ" not in shown(own)["agreement"].note
 
 
 def test_who_is_left_out_is_still_measured_and_measures_nobody():

@@ -51,7 +51,7 @@ def test_agreement_speed_and_who_is_apart(client: Client) -> None:
     client.force_login(make.make_user(is_staff=True))
     page = client.get(reverse("operate-raters", args=[study.slug])).content.decode()
     assert "often faster than 3 s" in page
-    assert "No ratings yet" not in page
+    assert "No ratings of pairs" not in page
     assert page.count('data-label="Cannot tell"') == len(lines) + 1  # for phones
     one = client.get(reverse("operate-rater", args=[study.slug, raters["Hasty"].pk])).content.decode()
     assert "agrees with others less than people here do" in one
@@ -61,7 +61,10 @@ def test_agreement_speed_and_who_is_apart(client: Client) -> None:
 def test_nobody_has_done_anything_yet(client: Client) -> None:
     study = make.make_small_study(tasks=["check"])
     client.force_login(make.make_user(is_staff=True))
-    assert "No ratings yet" in client.get(reverse("operate-raters", args=[study.slug])).content.decode()
+    assert (
+        "No ratings by people yet"
+        in client.get(reverse("operate-raters", args=[study.slug])).content.decode()
+    )
 
 
 def test_days_count_each_score_and_each_checked_answer_once() -> None:
