@@ -67,6 +67,11 @@ class Progress:
         return self.replied - self.cached + self.attempts_failed + self.abandoned + self.in_flight
 
     @property
+    def lacks_price(self) -> bool:
+        """True where calls were made and none had a price."""
+        return self.cost is None and self.calls > 0
+
+    @property
     def seconds_left(self) -> float | None:
         return 60 * self.waiting / self.per_minute if self.per_minute else None
 

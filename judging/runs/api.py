@@ -183,7 +183,7 @@ class JudgeRunOut(Schema):
     @classmethod
     def of(cls, run: JudgeRun) -> "JudgeRunOut":
         progress = JudgeCall.objects.progress(run)
-        columns = ("state", "error", "kind", "both_orders", "controls", "limit", "remote")
+        columns = ("state", "kind", "both_orders", "controls", "limit", "remote")
         times = ("created_at", "started_at", "finished_at")
         outage = outage_of_run(run)
         return cls(
@@ -192,6 +192,7 @@ class JudgeRunOut(Schema):
             judge=run.judge.slug,
             simulated=run.judge.is_simulated,
             task=run.judge.task,
+            error=budgets.why_paused(run),
             silent_seconds=max(time() - outage.since, 0.0) if outage else None,
             **{name: getattr(run, name) for name in (*columns, *times)},
             **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},

@@ -334,10 +334,22 @@ def _why_in_vain(run: JudgeRun) -> str:
     calls = JudgeCall.objects.filter(run=run)
     if calls.filter(status="scored").exists():
         return ""
-    if unread := calls.unreadable().first():
-        return f"No reply could be read. The first one: {quoted(unread)}. {READ_ANOTHER_WAY}."
-    failed = calls.filter(given_up=True).order_by("pk").first()
-    return f"Every question failed. The first one: {one_line(failed.error)}" if failed else ""
+    unread, failed = calls.unreadable(), calls.filter(given_up=True).order_by("pk")
+    ended = {
+        "could not be read": unread.count(),
+        "left the judge undecided": calls.filter(status="unscored", reason="undecided").count(),
+        "failed": failed.count(),
+        "put aside, as an answer was excluded meanwhile": run.run_assignments.filter(put_aside=True).count(),
+    }
+    found = [f"{count:,} {words}" for words, count in ended.items() if count]
+    if len(found) != 1:
+        hint = f" {READ_ANOTHER_WAY}." if unread.exists() else ""
+        return f"Nothing was rated: {', '.join(found)}.{hint}" if found else ""
+    if first := unread.first():
+        return f"No reply could be read. The first one: {quoted(first)}. {READ_ANOTHER_WAY}."
+    if first := failed.first():
+        return f"Every question failed. The first one: {one_line(first.error)}"
+    return f"Nothing was rated: {found[0]}."
 
 
 READ_ANOTHER_WAY: Final = "Try another protocol"

@@ -64,8 +64,9 @@ def summary(run: JsonObject) -> str:
         f"Tokens     {run['prompt_tokens']:,} input, {run['completion_tokens']:,} output"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
     ]
-    if not run["simulated"]:
-        lines.append(f"Cost       {_spent(run) if run['cost'] is not None else 'unknown, no price'}")
+    if not run["simulated"] and (run["calls"] or run["cost"] is not None):
+        unknown = "unknown: no price was set when the calls were made"
+        lines.append(f"Cost       {_spent(run) if run['cost'] is not None else unknown}")
     return "\n".join(line for line in lines if line)
 
 

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Avg, Count, Max, Sum
+from django.db.models import Avg, Count, F, Max, Q, Sum
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -243,10 +244,24 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "budget_form": ChangeBudgetForm(initial={"budget": run.purse.budget}),
         "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
+        "controls": _controls(run),
         "waiting": "" if run.is_active else publication.waiting(run.study, run.judge.rater),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)
+
+
+def _controls(run: JudgeRun) -> str:
+    """How many identical pairs a run that asks about them has."""
+    if not run.controls:
+        return ""
+    if run.started_at is None:
+        return ", with identical answers as a test, if there are any"
+    same = Q(assignment__pair__first__digest=F("assignment__pair__second__digest"))
+    asked = run.run_assignments.filter(same).count()
+    if not asked:
+        return ". It was to ask about identical answers as a test, and there were none to ask about"
+    return f", and asks {asked:,} question{pluralize(asked)} about identical answers as a test"
 
 
 def _last_calls(run: JudgeRun) -> list[tuple[JudgeCall, str, str]]:
@@ -303,9 +318,12 @@ def _said(run: JudgeRun) -> list[tuple[str, int | str]]:
 
 def _watched(run: JudgeRun) -> dict[str, Any]:
     outage, now = outage_of_run(run), time()
+    progress = JudgeCall.objects.progress(run)
     return {
         "run": run,
-        "progress": JudgeCall.objects.progress(run),
+        "why": budgets.why_paused(run),
+        "progress": progress,
+        "priced": budgets.is_priced(run) if progress.lacks_price else True,
         "silent_for": outage and now - outage.since,
         "next_try_in": outage and max(outage.next_try - now, 0.0),
     }

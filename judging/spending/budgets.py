@@ -17,6 +17,7 @@ from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
+from judging.protocols.protocol import UnknownProtocolError
 from judging.spending.purses import ZERO, Granted, lock_all, prices_of, reserved_within, total
 
 Scope = Purse.Scope
@@ -100,22 +101,65 @@ def why_no_more(granted: Granted, advice: Mapping[Scope, str] = HOW_TO_GO_ON) ->
     if purse is None or purse.budget is None:
         return ""
     if bound is None:
-        return (
-            "A price or the max tokens of a model was removed, or the price is in another currency, so the "
-            "cost of the next call is unknown. Enter it and resume the run."
-        )
+        return NO_BOUND
     scope = Scope(purse.scope)
-    of = "" if scope is Scope.RUN else f" {IN_WORDS[scope]}"
+    of = _of(scope)
     budget, spent = costs.in_words(purse.budget, purse.currency), costs.in_words(purse.spent, purse.currency)
     if purse.spent > purse.budget:
         return (
             f"The calls cost {spent}, more than the budget{of} of {budget}, because the endpoint sent longer "
             f"replies or counted more tokens than expected. {advice[scope]}"
         )
+    # Of that moment, so that it stays true where it is kept.
     return (
-        f"The budget{of} of {budget} has no room for another call: {spent} are spent, and the next call can "
-        f"cost up to {costs.in_words(bound, purse.currency)}. {advice[scope]}"
+        f"The budget{of} of {budget} had no room for another call: {spent} were spent, and the next call "
+        f"could cost up to {costs.in_words(bound, purse.currency)}. {advice[scope]}"
     )
+
+
+NO_BOUND: Final = (
+    "A price or the max tokens of a model was removed, or the price is in another currency, so the cost "
+    "of the next call is unknown. Enter it and resume the run."
+)
+
+
+def _of(scope: Purse.Scope) -> str:
+    return "" if scope is Scope.RUN else f" {IN_WORDS[scope]}"
+
+
+def why_paused(run: JudgeRun) -> str:
+    """Why a run paused or brought nothing, with the budgets and prices of now where these were the reason."""
+    if run.state != JudgeRun.State.PAUSED:
+        return run.error
+    if run.error == NO_BOUND:
+        return "The cost of the next call is known again. Resume the run." if is_priced(run) else run.error
+    for scope, advice in HOW_TO_GO_ON.items():
+        if run.error.endswith(f". {advice}"):
+            return f"{run.error.removesuffix(advice)}{_since(run, scope) or advice}"
+    return run.error
+
+
+def _since(run: JudgeRun, scope: Purse.Scope) -> str:
+    """What became of the budget that stopped a run; "" if it is as it was."""
+    whose = {Scope.RUN: Q(run=run), Scope.STUDY: Q(study=run.study)}.get(scope, Q())
+    purse = Purse.objects.filter(whose, scope=scope).first()
+    if purse is None or purse.budget is None:
+        return "There is no such budget now. Resume the run."
+    budget, spent = (costs.in_words(each, purse.currency) for each in (purse.budget, purse.spent))
+    if f" of {budget}" in run.error:
+        return ""
+    way_out = "Resume the run." if purse.budget > purse.spent + purse.reserved else HOW_TO_GO_ON[scope]
+    return f"The budget{_of(scope)} is {budget} now, of which {spent} are spent. {way_out}"
+
+
+def is_priced(run: JudgeRun) -> bool:
+    """True where the next call of a run has a price, and one that its budget can count."""
+    try:
+        prices = prices_of(all_asked_by(run.judge))
+    except (JudgeError, UnknownProtocolError):
+        return False
+    charged = {run.purse.currency} - {""}
+    return all(prices) and len(charged | {each.currency for each in prices if each}) == 1
 
 
 def goes_on_at(granted: Granted) -> datetime | None:

@@ -163,7 +163,7 @@ def test_what_a_test_says(
 def test_a_test_is_paid_for_by_the_day(staff: Client, filled: dict[str, Any], model: ChatServer) -> None:
     set_budget(None, Decimal("0.00001"), "USD")
     page = staff.post(TRY, filled | {"prompt_price": "2", "reply_price": "8"}).content.decode()
-    assert "The budget of the day of 0.00001 USD has no room for another call" in page
+    assert "The budget of the day of 0.00001 USD had no room for another call" in page
     assert model.requests == []
 
 

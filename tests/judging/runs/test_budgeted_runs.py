@@ -150,7 +150,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_there(arena: Any, model: ChatServ
     assert run.purse.reserved == 0
     made = JudgeCall.objects.filter(state="replied").count()
     assert len(model.requests) == made < 8
-    assert "The budget of 0.05 USD has no room for another call" in text
+    assert "The budget of 0.05 USD had no room for another call" in text
     assert f"Continue with: python manage.py judge --resume {run.pk} --budget AMOUNT" in text
     assert "Not asked" in text
     text = command("--resume", run.pk, "--budget", "1")

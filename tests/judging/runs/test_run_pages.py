@@ -217,3 +217,87 @@ def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
     pause_run(run, "The budget is used up.")
     assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
+
+
+UNREAD = {"status": "unscored", "rating": None}
+FAILED = {
+    "state": "failed",
+    "submitted_at": None,
+    "status": "",
+    "rating": None,
+    "error": "boom",
+    "error_kind": "http_500",
+    "given_up": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ([{}, FAILED], ""),
+        (
+            [{**UNREAD, "reason": "empty"}],
+            "No reply could be read. The first one: an empty reply. Try another protocol.",
+        ),
+        ([FAILED], "Every question failed. The first one: boom"),
+        (
+            [{**UNREAD, "reason": "empty"}, FAILED],
+            "Nothing was rated: 1 could not be read, 1 failed. Try another protocol.",
+        ),
+        ([{**UNREAD, "reason": "undecided"}], "Nothing was rated: 1 left the judge undecided."),
+        ([], ""),
+    ],
+)
+def test_a_run_that_brought_nothing_says_what_became_of_its_questions(
+    run: JudgeRun, calls: list[dict[str, Any]], said: str
+) -> None:
+    for number, outcome in enumerate(calls):
+        make_call(run, number, **outcome)
+    end(run)
+    run.refresh_from_db()
+    assert run.error == said
+
+
+@pytest.mark.parametrize(
+    ("started", "same", "said"),
+    [
+        (False, False, "with identical answers as a test, if there are any."),
+        (True, False, "It was to ask about identical answers as a test, and there were none to ask about."),
+        (True, True, "and asks 1 question about identical answers as a test."),
+    ],
+)
+def test_the_heading_says_how_many_identical_answers_a_run_asks_about(
+    staff: Client, run: JudgeRun, started: bool, same: bool, said: str
+) -> None:
+    JudgeRun.objects.filter(pk=run.pk).update(controls=True, started_at=timezone.now() if started else None)
+    if same:
+        pair = run.run_assignments.order_by("pk")[0].assignment.pair
+        assert pair
+        type(pair.first).objects.filter(pk=pair.second_id).update(digest=pair.first.digest)
+    assert said in " ".join(strip_tags(text(staff, f"/judging/runs/{run.pk}/")).split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "priced", "said"),
+    [
+        (False, False, None),
+        (False, True, None),
+        (
+            True,
+            False,
+            "unknown: no price was set when the calls were made. Enter the model's price for later calls.",
+        ),
+        (True, True, "unknown: no price was set when the calls were made."),
+    ],
+)
+def test_a_cost_is_unknown_only_of_calls_that_were_made_and_the_price_is_asked_for_only_if_there_is_none(
+    staff: Client, run: JudgeRun, asked: bool, priced: bool, said: str | None
+) -> None:
+    if asked:
+        make_call(run)
+    if priced:
+        make.make_price()
+    page = " ".join(strip_tags(text(staff, f"/judging/runs/{run.pk}/")).split())
+    assert ("unknown" in page) is bool(said)
+    assert said is None or said in page
+    assert ("Enter the model's price" in page) is (asked and not priced)

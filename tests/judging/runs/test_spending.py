@@ -12,7 +12,7 @@ from django.utils import timezone
 from judging.endpoints.costs import most_prompt_tokens
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
-from judging.models import JudgeCall, JudgeRun
+from judging.models import JudgeCall, JudgeRun, Price
 from judging.runs.lifecycle import pause_run
 from judging.spending import budgets
 from judging.spending.purses import prices_of, settle_deleted
@@ -156,10 +156,17 @@ def test_a_run_whose_next_call_cannot_fit_is_paused_and_says_why() -> None:
     assert money(run) == (Decimal("0.0008"), 0)
     assert run.state == "paused"
     assert run.error == (
-        "The budget of 0.0015 USD has no room for another call: 0.0008 USD are spent, and the next call can "
-        "cost up to 0.001376 USD. Raise the budget and resume the run."
+        "The budget of 0.0015 USD had no room for another call: 0.0008 USD were spent, and the next call "
+        "could cost up to 0.001376 USD. Raise the budget and resume the run."
     )
+    assert budgets.why_paused(run) == run.error
     budgets.change_budget(run, Decimal("0.01"))
+    run.refresh_from_db()
+    assert budgets.why_paused(run) == (
+        "The budget of 0.0015 USD had no room for another call: 0.0008 USD were spent, and the next call "
+        "could cost up to 0.001376 USD. The budget is 0.01 USD now, of which 0.0008 USD are spent. "
+        "Resume the run."
+    )
     JudgeRun.objects.filter(pk=run.pk).update(state="running")
     assert reserve(run, second) == 1
 
@@ -330,3 +337,34 @@ def test_what_was_reserved_for_deleted_calls_counts_as_spent() -> None:
     for _ in range(2):
         settle_deleted()
     assert money(run) == (BOUND + Decimal("0.00028"), 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (None, "There is no such budget now. Resume the run."),
+        ("0.02", "The budget of the study is 0.02 USD now, of which 0.0008 USD are spent. Resume the run."),
+        ("0.0015", "Raise it under Judging, Budgets, and resume the run."),
+    ],
+)
+def test_a_paused_run_says_what_became_of_the_budget_of_its_study(budget: str | None, said: str) -> None:
+    make_price()
+    run = make_run()
+    budgets.set_budget(run.study, Decimal("0.0015"), "USD")
+    first = make_call(run)
+    reserve(run, first)
+    settle(first, state="replied", prompt_tokens=200, completion_tokens=50)
+    assert reserve(run, make_call(run)) == 0
+    budgets.set_budget(run.study, None if budget is None else Decimal(budget), "USD")
+    run.refresh_from_db()
+    assert budgets.why_paused(run).endswith(f"0.001376 USD. {said}")
+
+
+@pytest.mark.django_db
+def test_a_price_that_is_there_again_is_known_again() -> None:
+    make_price()
+    run = make_run(budget=Decimal(1), state="paused", error=budgets.NO_BOUND)
+    assert budgets.why_paused(run) == "The cost of the next call is known again. Resume the run."
+    Price.objects.all().delete()
+    assert budgets.why_paused(run) == budgets.NO_BOUND

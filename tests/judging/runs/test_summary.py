@@ -94,7 +94,9 @@ def test_the_summary_counts_what_was_not_asked_and_what_thinking_took() -> None:
         "Tokens     500,000 input, 40,000 output, 30,000 of them thinking",
         "Cost       1.50 of 5.00 USD",
     ]
-    assert "Cost       unknown, no price" in runs_text.summary(run(cost=None, budget=None))
+    unknown = "Cost       unknown: no price was set when the calls were made"
+    assert unknown in runs_text.summary(run(cost=None, budget=None))
+    assert "Cost" not in runs_text.summary(run(cost=None, budget=None, calls=0))
     assert "Cost" not in runs_text.summary(run(simulated=True, cost=None))
 
 

@@ -53,7 +53,7 @@ def test_a_call_reserves_from_every_purse_or_from_none() -> None:
     assert reserve(run, calls[2]) == 0
     run.refresh_from_db()
     assert (run.state, run.goes_on_at) == ("paused", None)
-    assert "The budget of the study of 0.003 USD has no room" in run.error
+    assert "The budget of the study of 0.003 USD had no room" in run.error
 
 
 @pytest.mark.django_db

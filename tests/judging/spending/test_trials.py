@@ -76,7 +76,7 @@ def test_without_a_study_the_day_pays(author: Author) -> None:
 def test_no_budget_is_passed(author: Author) -> None:
     for _ in range(3):
         begun(author)
-    with pytest.raises(JudgeError, match=r"The budget of the study of .* USD has no room for another call"):
+    with pytest.raises(JudgeError, match=r"The budget of the study of .* USD had no room for another call"):
         begun(author)
     assert TrialCall.objects.count() == 3
     study = Study.objects.get()
