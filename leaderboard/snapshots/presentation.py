@@ -225,7 +225,10 @@ def _unsure(ranked: Sequence[Mapping[str, Any]], first: Collection[str]) -> str:
     if len(found) == len(ranked):
         return "all scores are provisional"
     if len(first) > 1:
-        return f"the score of {_listed(of_first)} is provisional"
+        one = len(of_first) == 1
+        return (
+            f"the {'score' if one else 'scores'} of {_listed(of_first)} {'is' if one else 'are'} provisional"
+        )
     why = found[of_first[0]]
     if why.startswith("the "):
         return f"provisional: {why}"
