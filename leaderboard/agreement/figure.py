@@ -103,7 +103,7 @@ def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offse
 def _dot_text(row: Correlated, value: float) -> str:
     between = number_range(row.low, row.high)
     ends = f" ({between})" if between else ""
-    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, {row.n:,} pairs"
+    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, {counted(row.n, 'pair')}"
 
 
 def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:

@@ -20,6 +20,7 @@ from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people
 from leaderboard.agreement.table import with_people
 from leaderboard.pages.wording import (
     clear_side,
+    counted,
     judge_called,
     number_range,
     number_word,
@@ -283,7 +284,8 @@ def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     if turned := [(judge, order) for judge, order in sure if order.reversed]:
         judge, order = max(turned, key=lambda each: each[1].reversed)
         some = [judge for judge, _ in turned]
-        many = f"{order.reversed:,} of {order.pairs:,} pairs of models (ranked by {METHOD_NAMES[method]})"
+        pairs = counted(order.pairs, "pair")
+        many = f"{order.reversed:,} of {pairs} of models (ranked by {METHOD_NAMES[method]})"
         yield (
             f"{_who(some, everybody)} clearly {verb('reverse', len(some))} people’s order"
             f"{f', most of all {judge.label},' if len(some) > 1 else ''} in {many}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.wording import enumerated, paragraph
+from leaderboard.pages.wording import counted, enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
 
 ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alone"}
@@ -81,7 +81,7 @@ def _worth(content: Content) -> Sequence[str]:
         return ()
     if worth < pairs + 1:
         return ("the judge does not help: its ratings make people’s ranking no more certain",)
-    count = f"the {pairs:,} pairs that people rated count like {worth:,.0f}"
+    count = f"the {counted(pairs, 'pair')} that people rated count like {worth:,.0f}"
     if worth < (1 + HARDLY) * pairs:
         return (f"the judge hardly helps: with it, {count}",)
     return (f"with the judge, {count}",)

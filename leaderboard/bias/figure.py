@@ -26,7 +26,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import percent, percent_range
+from leaderboard.pages.wording import counted, percent, percent_range
 
 # On a phone a bar is as wide as a few letters.
 _HYPHENATED: Final = {
@@ -157,7 +157,7 @@ def position_dots(shown: Sequence[Shown]) -> Figure:
 def _position_text(one: Shown) -> str:
     interval = percent_range(one.position.get("share_first_low"), one.position.get("share_first_high"))
     ends = f" ({interval})" if interval else ""
-    return f"{full(one.label)}: {percent(one.share_first)}{ends}, {one.scored} ratings"
+    return f"{full(one.label)}: {percent(one.share_first)}{ends}, {counted(one.scored, 'rating')}"
 
 
 def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
@@ -237,4 +237,5 @@ def _in_percent(
 def _text(name: str, each: LengthBin) -> str:
     interval = percent_range(each["win_low"], each["win_high"])
     ends = f" ({interval})" if interval else ""
-    return f"{full(name)}: {difference(each)}<br>won {percent(each['win_rate'])}{ends}, {each['n']:,} ratings"
+    won = f"won {percent(each['win_rate'])}{ends}, {counted(each['n'], 'rating')}"
+    return f"{full(name)}: {difference(each)}<br>{won}"

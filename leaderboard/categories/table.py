@@ -116,7 +116,7 @@ def _differences(matrix: CategoryMatrix) -> str:
         return "No score in a category clearly differs from the overall score."
     many = f"No correction is made for {counted(len(found), 'test')}."
     if len(clear) > MOST_NAMED:
-        differ = f"{len(clear):,} of {len(found):,} scores in a category clearly differ"
+        differ = f"{len(clear):,} of {counted(len(found), 'score')} in a category clearly differ"
         return f"{differ} from the overall score. {many}"
     said = [
         f"{name} is clearly {'better' if found[name, category] > 0 else 'worse'} in {category} than overall"

@@ -16,6 +16,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
+from leaderboard.pages.wording import counted
 
 
 def places(rows: Sequence[Placed], level: float) -> Figure:
@@ -25,7 +26,7 @@ def places(rows: Sequence[Placed], level: float) -> Figure:
 def _placed(rows: Sequence[Placed], level: float) -> tuple[list[Value], list[str], str]:
     texts = [
         f"{full(row.label)}: {row.rating:.0f}{_between(row.low, row.high, '.0f', level)}"
-        f"<br>rank {row.rank} of {row.of}, {row.games:,} ratings"
+        f"<br>rank {row.rank} of {row.of}, {counted(row.games, 'rating')}"
         for row in rows
     ]
     values: list[Value] = [(row.rating, row.low, row.high) for row in rows]
@@ -35,7 +36,7 @@ def _placed(rows: Sequence[Placed], level: float) -> tuple[list[Value], list[str
 def win_rates(rows: Sequence[Opponent], level: float) -> Figure:
     texts = [
         f"{full(row.name)}: {row.rate:.0%}{_between(row.low, row.high, '.0%', level)}"
-        f"<br>{row.games:,} ratings"
+        f"<br>{counted(row.games, 'rating')}"
         for row in rows
     ]
     values = [(row.rate, row.low, row.high) for row in rows]
@@ -65,7 +66,7 @@ def history(moments: Sequence[Moment], level: float) -> Figure:
         text=[
             f"{moment.at.day} {moment.at:%b %Y, %H:%M} UTC: {moment.place.rating:.0f}"
             f"{_between(moment.place.low, moment.place.high, '.0f', level)}<br>"
-            f"{moment.place.games:,} ratings, methodology {full(moment.methodology)}"
+            f"{counted(moment.place.games, 'rating')}, methodology {full(moment.methodology)}"
             for moment in moments
         ],
         error_y=arms([(place.rating, place.low, place.high) for place in places]),

@@ -15,6 +15,7 @@ from leaderboard.pages.figure import (
     names_axis,
     title,
 )
+from leaderboard.pages.wording import counted
 from leaderboard.snapshots.canonical import Content
 
 _GAP: Final = 0.27
@@ -102,7 +103,7 @@ def coverage_bars(content: Content) -> Figure:
                 "x": list(range(len(times))),
                 "y": counts,
                 "text": [
-                    f"{full(row['label'])}: {count:,} of {content['pairs']:,} pairs with {each}"
+                    f"{full(row['label'])}: {count:,} of {counted(content['pairs'], 'pair')} with {each}"
                     for count, each in zip(counts, times, strict=True)
                 ],
                 "textposition": "none",

@@ -28,6 +28,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.stored import Stored
@@ -137,7 +138,7 @@ class DataPage(Page):
             yield self.make_panel(
                 "coverage",
                 "How often pairs were rated",
-                f"How many of the {content['pairs']:,} pairs have 0, 1, 2 or more ratings."
+                f"How many of the {counted(content['pairs'], 'pair')} have 0, 1, 2 or more ratings."
                 + (f" The figure shows the first {MOST_SERIES} raters, the table all." if crowded else ""),
                 coverage_table(content),
                 draw=lambda: coverage_bars(content),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.wording import counted
 from leaderboard.snapshots.canonical import Content
 
 LENGTHS: Final = {
@@ -116,7 +117,7 @@ def coverage_table(content: Content) -> DataTable:
         for row in content["coverage"]
     )
     columns = ("Raters", "Ratings", *(f"{each} rating{'' if each == '1' else 's'}" for each in times))
-    return DataTable(f"Pairs by ratings, {content['pairs']:,} pairs in all", columns, tuple(rows))
+    return DataTable(f"Pairs by ratings, {counted(content['pairs'], 'pair')} in all", columns, tuple(rows))
 
 
 def unscored_table(content: Content) -> DataTable:

@@ -19,7 +19,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import number_range, percent, percent_range, signed
+from leaderboard.pages.wording import counted, number_range, percent, percent_range, signed
 from leaderboard.snapshots.canonical import Content
 
 OTHERS: Final = "Other models"
@@ -33,7 +33,7 @@ def coefficients(found: Sequence[tuple[str, Content]]) -> Figure:
         [(own["spearman"], own["spearman_low"], own["spearman_high"]) for _, own in known],
         [
             f"{full(name)}<br>{signed(own['spearman'])} "
-            f"{number_range(own['spearman_low'], own['spearman_high'])}<br>{own['n']:,} answers"
+            f"{number_range(own['spearman_low'], own['spearman_high'])}<br>{counted(own['n'], 'answer')}"
             for name, own in known
         ],
         "Spearman’s correlation",
@@ -52,7 +52,7 @@ def pairs(content: Content) -> Figure:
         [
             f"{full(name)}<br>{percent(found['feature']['value'])} "
             f"{percent_range(found['feature']['low'], found['feature']['high'])}<br>"
-            f"{found['feature']['n']:,} pairs"
+            f"{counted(found['feature']['n'], 'pair')}"
             for name, found in known
         ],
         "Pairs picked right (%)",
@@ -122,7 +122,7 @@ def deciles(content: Content) -> Figure:
         y=[own["value"] for own in quality],
         text=[
             f"{each['low']:.4g} to {each['high']:.4g}<br>Quality {signed(own['value'])} "
-            f"{number_range(own['low'], own['high'])}<br>{own['n']:,} answers"
+            f"{number_range(own['low'], own['high'])}<br>{counted(own['n'], 'answer')}"
             for each, own in zip(found, quality, strict=True)
         ],
         error_y=arms([(own["value"], own["low"], own["high"]) for own in quality]),
@@ -140,6 +140,9 @@ def standings(content: Content) -> Figure:
     return by_row(
         [each["contestant"] for each in rows],
         [(each["mean"], each["mean_low"], each["mean_high"]) for each in rows],
-        [f"{full(each['contestant'])}<br>{each['mean']:.4g}<br>{each['n']:,} answers" for each in rows],
+        [
+            f"{full(each['contestant'])}<br>{each['mean']:.4g}<br>{counted(each['n'], 'answer')}"
+            for each in rows
+        ],
         content["feature"]["label"],
     )

@@ -88,7 +88,7 @@ def _standings(found: Content) -> Iterator[str]:
     if order is not None and order["kendall"] is not None and order["n"] >= FEWEST_MODELS:
         yield (
             f"Kendall's tau of this order and that of pairs by {printable(order['label'])}: "
-            f"{order['kendall']:+.3f} ({order['n']} models)."
+            f"{order['kendall']:+.3f} ({counted(order['n'], 'model')})."
         )
 
 

@@ -97,9 +97,9 @@ def _about(report: Content) -> str:
         for own in report["raters"]
     )
     return (
-        f"{report['study']}: {names} on the {report['pairs']} pairs of {report['prompts']} prompts that "
-        f"every judge rated ({both}). Intervals of {report['level']:g}% over prompts; {report['rounds']} "
-        f"resamples, seed {report['seed']}.{note}"
+        f"{report['study']}: {names} on the {counted(report['pairs'], 'pair')} of "
+        f"{counted(report['prompts'], 'prompt')} that every judge rated ({both}). "
+        f"Intervals of {report['level']:g}% over prompts; {report['rounds']} resamples, seed {report['seed']}.{note}"
     )
 
 

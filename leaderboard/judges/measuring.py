@@ -15,7 +15,7 @@ from django.db.models import Q
 from arena.models import Comparison, Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.measures import own_family, ratings
-from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.pages.wording import FEWEST_PAIRS, counted
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
@@ -70,8 +70,8 @@ class SamePairs:
         found = []
         if self.pairs < FEWEST_PAIRS:
             found.append(
-                f"All of these judges rated only {self.pairs} pairs. Below {FEWEST_PAIRS}, take the "
-                "numbers as hints."
+                f"All of these judges rated only {counted(self.pairs, 'pair')}. Below {FEWEST_PAIRS}, take "
+                "the numbers as hints."
             )
         both = {choice.label: self.in_both_orders(choice) for choice in self.judges}
         one_order = [label for label, pairs in both.items() if not pairs]

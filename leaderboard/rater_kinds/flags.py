@@ -10,7 +10,7 @@ from django.conf import settings
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.wording import in_points
+from leaderboard.pages.wording import counted, in_points
 from leaderboard.rater_kinds.families import Kin, kin_of, named, warning
 
 Kind = Literal["competes", "family", "unscored", "self-preference"]
@@ -61,7 +61,7 @@ def flags(
         found.append(
             Flag(
                 "unscored",
-                f"{label} gave no rating to {answers.unscored:,} of {answers.given:,} pairs "
+                f"{label} gave no rating to {answers.unscored:,} of {counted(answers.given, 'pair')} "
                 f"({100 * answers.share:.1f}%). The pairs it rated may be the easier ones.",
                 sure=True,
             )
@@ -88,8 +88,8 @@ def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
     return (
         f"{label} rates models that may be of its own family ({named(measured['kin'])}) "
         f"{abs(in_points(apart)):.2f} points {'lower' if apart < 0 else 'higher'} than "
-        f"{measured['against']} do{between}, over {measured['n']:,} pairs, with all ratings put on a "
-        f"scale of 1–8. This {what}."
+        f"{measured['against']} do{between}, over {counted(measured['n'], 'pair')}, with all ratings put on "
+        f"a scale of 1–8. This {what}."
     )
 
 

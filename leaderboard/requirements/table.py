@@ -58,9 +58,10 @@ def notes(content: Content) -> Iterator[str]:
         if each["unanswered"] and each["drfr_bounds"]:
             low, high = each["drfr_bounds"]
             if high - low >= 0.05:
+                checks = counted(each["questions"], "check")
                 yield (
-                    f"{each['unanswered']:,} of {each['questions']:,} checks of {each['contestant']} are "
-                    f"missing: its share lies between {percent(low)} and {percent(high)}."
+                    f"{each['unanswered']:,} of {checks} of {each['contestant']} are missing: "
+                    f"its share lies between {percent(low)} and {percent(high)}."
                 )
 
 

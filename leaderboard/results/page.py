@@ -28,6 +28,7 @@ from leaderboard.models import Release, Snapshot, SnapshotSlice
 from leaderboard.pages.page import NotReadyError, Page
 from leaderboard.pages.shell import Published, described, not_ready, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
+from leaderboard.pages.wording import counted
 from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 
@@ -125,13 +126,13 @@ class ResultsPage(Page):
         yield Offer(
             "Ratings in the columns of Chatbot Arena",
             "Every rating, with the order shown, category and protocol.",
-            f"{scored:,} ratings",
+            counted(scored, "rating"),
             (*self._files("arena"), self._note("arena")),
         )
         yield Offer(
             "Preference pairs for reward models",
             "Prompt, chosen and rejected answer, margin, number of raters and agreement. Without ties.",
-            f"up to {counts['pairs']:,} pairs, {self._usual} only",
+            f"up to {counted(counts['pairs'], 'pair')}, {self._usual} only",
             (
                 *self._files("preferences"),
                 *(

@@ -29,7 +29,7 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
-from leaderboard.pages.wording import number_range, signed
+from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.scores.table import bins, pairs_of_raters
 from leaderboard.snapshots.canonical import Content
 
@@ -45,7 +45,7 @@ def means(content: Content) -> Figure:
         [(each["mean"], each["mean_low"], each["mean_high"]) for each in known],
         [
             f"{full(each['contestant'])}<br>{signed(each['mean'])} "
-            f"{number_range(each['mean_low'], each['mean_high'])}<br>{each['n']:,} scores"
+            f"{number_range(each['mean_low'], each['mean_high'])}<br>{counted(each['n'], 'score')}"
             for each in known
         ],
         "Mean text score",
@@ -64,7 +64,7 @@ def distribution(content: Content) -> Figure:
                 x=list(range(len(shares))),
                 y=shares,
                 text=[
-                    f"{full(each['label'])}<br>{n:,} of {each['n']:,} scores ({share:.1f}%) are {name}"
+                    f"{full(each['label'])}<br>{_part(n, each['n'], share)} are {name}"
                     for name, n, share in zip(bins(each["edges"]), each["counts"], shares, strict=True)
                 ],
             )
@@ -87,7 +87,7 @@ def by_model(content: Content, edges: list[float]) -> Figure:
         shares,
         hovertext=[
             [
-                f"{full(each['contestant'])}<br>{n:,} of {each['n']:,} scores ({share:.1f}%) are {name}"
+                f"{full(each['contestant'])}<br>{_part(n, each['n'], share)} are {name}"
                 for name, n, share in zip(names, each["counts"], own, strict=True)
             ]
             for each, own in zip(rows, shares, strict=True)
@@ -110,7 +110,7 @@ def agreement(content: Content, ceiling: float | None) -> Figure:
         [(each["pearson"], each["pearson_low"], each["pearson_high"]) for _, each in known],
         [
             f"{full(name)}<br>{signed(each['pearson'])} "
-            f"{number_range(each['pearson_low'], each['pearson_high'])}<br>{each['texts']:,} answers"
+            f"{number_range(each['pearson_low'], each['pearson_high'])}<br>{counted(each['texts'], 'answer')}"
             for name, each in known
         ],
         "Pearson’s correlation",
@@ -157,3 +157,8 @@ def width(edges: list[float]) -> str:
     """Of a heat map of these scores, which scrolls on a phone where its cells would be too narrow."""
     scores = len(edges) - 1
     return "large" if scores > MOST_NUMBERED else "matrix" if scores > MOST_ON_A_PHONE else ""
+
+
+def _part(number: int, every: int, share: float) -> str:
+    """As "3 of 24 scores (12.5%)"."""
+    return f"{number:,} of {counted(every, 'score')} ({share:.1f}%)"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from leaderboard.pages.wording import counted
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
@@ -29,7 +30,7 @@ def _about(found: Content) -> str:
     used = found["parameters"]
     turn = "" if used["turn"] is None else f" of turn {used['turn']}"
     other = (
-        f" {used['other_scales']:,} scores on another scale are stretched to it."
+        f" Stretched from another scale: {counted(used['other_scales'], 'score')}."
         if used["other_scales"]
         else ""
     )

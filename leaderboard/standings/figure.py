@@ -25,6 +25,7 @@ from leaderboard.pages.figure import (
     title,
 )
 from leaderboard.pages.table import Matrix
+from leaderboard.pages.wording import counted
 
 
 def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
@@ -78,7 +79,7 @@ def _dots(order: Sequence[str], name: str, content: Mapping[str, Any], number: i
 
 def _dot_text(name: str, row: Mapping[str, Any], level: float | None) -> str:
     between = "" if row["low"] is None else f" ({level:g}%: {row['low']:.0f}–{row['high']:.0f})"
-    games = f", {row['games']:,} ratings" if "games" in row else ""
+    games = f", {counted(row['games'], 'rating')}" if "games" in row else ""
     return f"{full(row['contestant'])}<br>{full(name)}: {row['rating']:.0f}{between}{games}"
 
 

@@ -32,6 +32,7 @@ from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.tabs import OF_TEXTS, landing
+from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find
@@ -518,7 +519,7 @@ class Board(SettingPage):
         some = own is not None and own < prompts and not self.setting.category
         if self.setting.contestants or (len(self.rows) == models and not some):
             return ""
-        on = f" on {own} of {prompts} prompts" if some else ""
+        on = f" on {own} of {counted(prompts, 'prompt')}" if some else ""
         rest = " The other models are not listed." if len(self.rows) < models else ""
         return f"{self.raters['label']} rated {len(self.rows)} of {models} models{on}.{rest}"
 
@@ -751,7 +752,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     yield board.make_panel(
         "games",
         "Ratings of each two models",
-        f"Every two models have {equal:,} ratings."
+        f"Every two models have {counted(equal, 'rating')}."
         if equal
         else "Read across a row: the ratings of the two models.",
         lambda: counts("games").table("Ratings"),

@@ -410,7 +410,8 @@ def expected_table(found: Content) -> DataTable:
     names = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
     kinds = {"expected": "correlation", "given": "correlation", "difference": "value"}
     return DataTable.of(
-        f"Correlation with people over {found['pairs']:,} pairs of {found['prompts']:,} prompts",
+        f"Correlation with people over {counted(found['pairs'], 'pair')} of "
+        f"{counted(found['prompts'], 'prompt')}",
         (
             {
                 "Coefficient": label,
