@@ -24,6 +24,7 @@ from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.pages.written import LineField
 from arena.people import joining
 from arena.rating import training
+from arena.rating.progress import why_nothing
 
 
 class MemberError(Exception):
@@ -196,6 +197,7 @@ def people(request: OperatorRequest) -> HttpResponse:
         "links": links,
         "members": paged(request, everybody),
         "roles": [(role.value, role.label.partition(": ")[2]) for role in Role],
+        "nothing": why_nothing(request.study),
         "has_training": Pair.objects.filter(prompt__study=request.study, use="train").exists(),
     }
     return show(request, "people.html", context, status=422 if form.errors else 200)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
-from arena.models import Question, Study
+from arena.models import Question, Role, Study
 from arena.pages.permissions import OperatorRequest
 from arena.people.joining import why_not
 from arena.rating.pairing import DEFAULT_STRATEGY
@@ -43,7 +43,7 @@ Finding = tuple[State, str]
 def _guidelines(study: Study) -> Finding:
     words = len(study.guidelines.split())
     if not words:
-        return "open", "Raters see only the scale so far."
+        return "open", "Raters read only what they are asked to do so far."
     return "done", f"{words:,} word{pluralize(words)}."
 
 
@@ -102,7 +102,8 @@ def _people(study: Study) -> Finding:
     sign_up_open = study.sign_up_open and not study.is_closed
     if not (people or links or sign_up_open):
         if study.is_closed:
-            return "optional", "Nobody joined."
+            joined = study.memberships.exclude(role=Role.VIEWER).exists()
+            return "optional", "All who joined are paused." if joined else "Nobody joined."
         return "open", "Nobody can join yet. Create an invitation link."
     said = [
         f"{people:,} {pluralize(people, 'person,people')}" if people else "",

@@ -66,7 +66,7 @@ def test_names_can_be_looked_for_again(naming: Study, signed_in: Callable[[str],
     Completion.objects.filter(prompt__study=naming).update(telling=[])
     client = signed_in("operator")
     address = f"/operate/{naming.slug}/names/"
-    assert "tells who wrote it" in client.get(address).content.decode()
+    assert "We found no such name in" in client.get(address).content.decode()
     for words in ("2 tell who wrote them (2 new).", "2 tell who wrote them."):
         assert words in client.post(address, {"look": "1"}, follow=True).content.decode()
     empty = make.make_study()
