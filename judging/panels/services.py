@@ -36,9 +36,9 @@ def combined(rule: str, opinions: Sequence[Opinion], *, middle_to_second: bool) 
     """The verdict of all members; those without a rating abstain.
 
     majority: the side that more than half of the voting members take, else a tie. mean: the mean preference
-    from -1 to 1 (arena.rating.scales) put on 8 points and rounded away from the middle, so that both sides
-    are treated alike. A mean in the very middle has no point: ``middle_to_second`` gives it to a side, which
-    the caller must draw fairly.
+    from -1 to 1 (arena.rating.scales) put on 8 points and rounded to the nearest, halves away from the
+    middle, so that both sides are treated alike. A mean in the very middle has no point:
+    ``middle_to_second`` gives it to a side, which the caller must draw fairly.
     """
     given = [(one.rating, one.points) for one in opinions if one.rating is not None]
     points = POINTS[rule]

@@ -32,7 +32,8 @@ class PanelForm(forms.Form):
         choices=Panel.Rule.choices,
         widget=forms.RadioSelect,
         initial=Panel.Rule.MAJORITY,
-        help_text="A majority gives one answer or a tie. A mean gives a rating from 1 to 8.",
+        help_text="A majority gives one answer or a tie. A mean gives the nearest rating from 1 to 8, and "
+        "of 2.5 the one further from the middle, 2.",
     )
     members = MembersField(
         Judge.objects.whole(),

@@ -12,7 +12,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from arena.audit.recording import Kind, record
-from arena.models import Assignment, Rater, Study
+from arena.models import Assignment, Completion, Rater, Study
 from arena.pages.permissions import Visitor
 from arena.rating import planning, plans, text_planning
 from judging.endpoints import costs
@@ -114,7 +114,7 @@ NOTHING_TO_DO: Final = {
     JudgeRun.Kind.ALL: "{judge} has replied about every {what} of {study}.",
     JudgeRun.Kind.EXTEND: "{judge} was asked about every {what} of {study}.",
     JudgeRun.Kind.FAILURES: "No {what} of {study} failed with {judge}.",
-    JudgeRun.Kind.UNSCORED: "{judge} has left no {what} of {study} without a rating.",
+    JudgeRun.Kind.UNSCORED: "No reply of {judge} in {study} lacks a rating.",
 }
 """Why a run would be empty."""
 
@@ -172,6 +172,10 @@ def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
     if judge.task == Assignment.Kind.CHECK and not text_planning.questions(study):
         return f"No prompt of {study.name} has requirements to check. Write or import some first."
     what = "pair" if judge.compares else "answer"
+    texts = Completion.objects.rateable_in(study)
+    if not (sum(texts.pairs_by("prompt__study").values()) if judge.compares else texts.exists()):
+        needs = "two answers to one prompt" if judge.compares else "an answer to a prompt"
+        return f"{study.name} has no {what} to rate. It needs {needs}."
     return NOTHING_TO_DO[JudgeRun.Kind(kind)].format(judge=judge.name, study=study.name, what=what)
 
 

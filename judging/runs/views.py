@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Answer, Assignment, Score, Study
+from arena.models import Answer, Assignment, Rater, Score, Study
 from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, publication, scales
 from judging.endpoints.costs import in_words
@@ -129,6 +129,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "judging/overview.html",
         {
             "judges": _judges(),
+            "elsewhere": Rater.objects.independent().filter(kind=Rater.Kind.JUDGE, judge=None).count(),
             "panels": Panel.objects.select_related("rater").prefetch_related("members__rater"),
             "runs": [(run, progress[run.pk]) for run in runs],
         },
@@ -198,7 +199,12 @@ def start_run(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("judge_run", run.pk)
-    context = {"form": form, "has_judges": bool(judges), "study": form["study"].value()}
+    context = {
+        "form": form,
+        "has_judges": bool(judges),
+        "inactive": Judge.objects.filter(active=False).count(),
+        "study": form["study"].value(),
+    }
     return render(request, "judging/run_form.html", context, status=422 if form.errors else 200)
 
 

@@ -147,7 +147,8 @@ def _given(card: Card, tab: str) -> str:
         )
         return ", ".join(counted(number, word) for number, word in known if number)
     people = f"{card.people:,} {'person' if card.people == 1 else 'people'}"
-    numbers = (card.people, people), (card.judges, counted(card.judges, "judge"))
+    judges = (card.judges, counted(card.judges, "judge")), (card.panels, counted(card.panels, "panel"))
+    numbers = (card.people, people), *judges
     said = [words for number, words in numbers if number]
     return ", ".join([*said, counted(card.ratings, "rating")]) if card.ratings else ""
 

@@ -194,13 +194,17 @@ MEASURES: Final = (
     ),
     _Measure(
         "Second place is worth",
-        "How many points the second place adds to a model. Below 0 the first place is better.",
+        "How many points the second place adds to a model, if the steps of the scale are even: a rater gives "
+        "r of n where it sees a chance of winning between (r − 1)/n and r/n. Below 0 the first place is "
+        "better.",
         _worth,
         *_POINTS,
     ),
     _Measure(
-        "Noise",
-        "The standard deviation of this rater’s error in one rating.",
+        "Noise, if steps are even",
+        "The standard deviation of the error in one rating that such a rater would need. One that uses the "
+        "scale otherwise, as one that scores each answer does, errs by more or less than this. Compare "
+        "raters of the same answer scale.",
         lambda own: _of(own["place"]["worth"], "noise"),
         *_POINTS,
     ),

@@ -1,5 +1,6 @@
 """Cards of the list of studies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,25 @@ from leaderboard.models import Snapshot
 from leaderboard.snapshots.presentation import ratings_given
 
 
+def rater_sets(snapshot: Snapshot | None, kind: str) -> list[dict[str, Any]]:
+    """The ``people``, or every ``judge``, ``panel`` or ``group``; none without a snapshot."""
+    listed = snapshot.counts["raters"] if snapshot else ()
+    return [choice for choice in listed if _kind(choice) == kind]
+
+
+def _kind(choice: Mapping[str, Any]) -> str:
+    return "panel" if choice.get("panel") else str(choice["selector"]).partition(":")[0]
+
+
 def comparisons(snapshot: Snapshot | None, kind: str) -> int:
-    """Ratings by ``people`` or by every ``judge`` together; 0 without a snapshot."""
-    raters = snapshot.counts["raters"] if snapshot else ()
-    chosen = (choice for choice in raters if choice["selector"].partition(":")[0] == kind)
-    return sum(map(ratings_given, chosen))
+    """Ratings by such raters together."""
+    return sum(map(ratings_given, rater_sets(snapshot, kind)))
+
+
+def not_rated(snapshot: Snapshot) -> int:
+    """Pairs shown to raters who gave no rating; nobody shows a panel any."""
+    undecided = sum(choice["unscored"] for choice in rater_sets(snapshot, "panel"))
+    return int(snapshot.counts["unscored"] - undecided)
 
 
 def holds_simulated(snapshot: Snapshot | None) -> bool:
@@ -37,21 +52,22 @@ class Card:
     @property
     def people(self) -> int:
         """How many people have rated."""
-        return sum(choice["raters"] for choice in self._choices("people"))
+        return sum(choice["raters"] for choice in rater_sets(self.snapshot, "people"))
 
     @property
     def judges(self) -> int:
         """How many judges have rated."""
-        return len(self._choices("judge"))
+        return len(rater_sets(self.snapshot, "judge"))
+
+    @property
+    def panels(self) -> int:
+        """How many panels have ratings, which follow from those of judges."""
+        return len(rater_sets(self.snapshot, "panel"))
 
     @property
     def ratings(self) -> int:
         """Ratings by people and judges together."""
         return comparisons(self.snapshot, "people") + comparisons(self.snapshot, "judge")
-
-    def _choices(self, kind: str) -> list[dict[str, Any]]:
-        raters = self.snapshot.counts["raters"] if self.snapshot else ()
-        return [choice for choice in raters if choice["selector"].partition(":")[0] == kind]
 
 
 def cards(studies: StudyQuerySet) -> list[Card]:

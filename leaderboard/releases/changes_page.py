@@ -71,8 +71,10 @@ class ChangesPage(Page):
     def sentences(self) -> list[str]:
         """What changed, in short."""
         found, said = self.found, []
-        for kind, who in (("people", "people"), ("judge", "judges")):
+        for kind, who in (("people", "people"), ("judge", "judges"), ("panel", "panels")):
             after, before = (comparisons(each.snapshot, kind) for each in (found.later, found.earlier))
+            if kind == "panel" and not after and not before:
+                continue
             change = f"{after - before:+,}".replace("-", "−") if after != before else "unchanged"
             said.append(f"Ratings by {who}: {after:,} ({change}).")
         for what in ("added", "removed"):

@@ -82,6 +82,10 @@ class ReleasePage(Page):
         return comparisons(self.snapshot, "judge")
 
     @property
+    def by_panels(self) -> int:
+        return comparisons(self.snapshot, "panel")
+
+    @property
     def leading(self) -> str:
         return leading_sentence(self.boards[0].content) if self.boards else ""
 

@@ -16,7 +16,7 @@ from arena.rating.publication import in_groups, no_people_yet
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.pages.cards import comparisons
+from leaderboard.pages.cards import comparisons, not_rated
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
 from leaderboard.pages.page import (
     MOST_INLINE,
@@ -317,6 +317,14 @@ class Board(SettingPage):
     @property
     def by_judges(self) -> int:
         return comparisons(self.snapshot, "judge")
+
+    @property
+    def not_rated(self) -> int:
+        return not_rated(self.snapshot)
+
+    @property
+    def by_panels(self) -> int:
+        return comparisons(self.snapshot, "panel")
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:

@@ -9,7 +9,7 @@ from django.test import Client
 from arena.models import Study
 from judging.models import Judge, JudgeRun
 from judging.runs.lifecycle import cancel_run, pause_run, start_run
-from tests.factories import make_call, make_judge, make_small_study, make_user
+from tests.factories import make_call, make_judge, make_rater, make_small_study, make_study, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,12 @@ def test_pages_are_for_operators(place: str, client: Client) -> None:
 
 
 def test_configuring_a_judge(staff: Client) -> None:
-    assert "No judge yet" in staff.get("/judging/").content.decode()
+    page = staff.get("/judging/").content.decode()
+    assert "This arena asks no judge yet." in page
+    assert "elsewhere" not in page
+    make_rater(kind="judge", slug="a", study=make_study())
+    make_rater(kind="judge", slug="b", derived_from=["a"])
+    assert "1 judge rated elsewhere: you find it under" in staff.get("/judging/").content.decode()
     assert staff.post("/judging/judges/new/", FORM).status_code == 302
     judge = Judge.objects.get()
     assert (judge.slug, judge.name, judge.max_tokens, judge.asks.api_key_env) == (

@@ -100,7 +100,7 @@ def test_a_run_with_nothing_to_do_is_not_started(study: Study, judge: Judge, dra
         ("all", "Loop has replied about every pair"),
         ("extend", "Loop was asked about every pair"),
         ("failures", "failed with"),
-        ("unscored", "Loop has left no pair"),
+        ("unscored", "No reply of Loop in .* lacks a rating"),
     ):
         with pytest.raises(JudgeError, match=sentence):
             start_run(study, judge, kind=kind)
