@@ -27,6 +27,7 @@ from leaderboard.stats.rater_quality import (
     consistency,
     majority_of_others,
     outliers,
+    share_by_prompt,
     speed,
     with_others,
 )
@@ -239,7 +240,7 @@ def _figures(own: _Prepared, outlier: Outlier | None) -> Figures:
     study = rows["purpose"] == STUDY
     counted = study & own.has_majority
     repeated = own.before > 0
-    checks, gold = _right(rows[rows["purpose"] == CHECK]), _right(rows[study])
+    check = rows["purpose"] == CHECK
     sides = np.sign(2 * rows["rating"][study] - rows["points"][study] - 1)
     return Figures(
         comparisons=int(study.sum()),
@@ -247,11 +248,15 @@ def _figures(own: _Prepared, outlier: Outlier | None) -> Figures:
             rows["verdict"][counted], own.majority[counted], rows["prompt"][counted], LEVEL
         ),
         consistency=consistency(
-            own.before[repeated], rows["straight"][repeated], rows["points"][repeated], LEVEL
+            own.before[repeated],
+            rows["straight"][repeated],
+            rows["points"][repeated],
+            rows["prompt"][repeated],
+            LEVEL,
         ),
-        checks=checks,
-        gold=gold,
-        known=wilson_share(checks.count + gold.count, checks.n + gold.n, LEVEL),
+        checks=_right(rows[check]),
+        gold=_right(rows[study]),
+        known=_right(rows[check | study]),
         speed=speed(rows["seconds"][study], level=LEVEL),
         first=exact_share(int((sides < 0).sum()), int((sides != 0).sum()), LEVEL),
         ties=wilson_share(int((rows["verdict"][study] == 0).sum()), int(study.sum()), LEVEL),
@@ -261,7 +266,7 @@ def _figures(own: _Prepared, outlier: Outlier | None) -> Figures:
 
 def _right(rows: Rows) -> Share:
     known = rows[rows["gold"] != NO_GOLD]
-    return wilson_share(int((known["verdict"] == known["gold"]).sum()), len(known), LEVEL)
+    return share_by_prompt(known["verdict"] == known["gold"], known["prompt"], LEVEL)
 
 
 FEWEST: Final = 10

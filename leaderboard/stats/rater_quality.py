@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from arena.rating.pace import FLOOR
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import Estimate, share_estimate
+from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.intervals import Share, wilson_share
 from leaderboard.stats.tie_bands import verdicts
 
@@ -81,16 +81,26 @@ class Consistency:
 
 
 def consistency(
-    before: npt.ArrayLike, again: npt.ArrayLike, points: npt.ArrayLike, level: float = 95.0
+    before: npt.ArrayLike,
+    again: npt.ArrayLike,
+    points: npt.ArrayLike,
+    prompt: npt.ArrayLike,
+    level: float = 95.0,
 ) -> Consistency:
     """Ratings of the same pairs given twice, on scales of ``points``, both in the pair's own orientation."""
-    one, other, size = (np.asarray(each, dtype=np.int64) for each in (before, again, points))
-    if not len(one) == len(other) == len(size):
-        raise LengthMismatchError("before, again and points must have the same length")
-    if not len(one):
-        return Consistency(Share(0, 0), None)
-    same = int((verdicts(one, size) == verdicts(other, size)).sum())
-    return Consistency(wilson_share(same, len(one), level), float(np.abs(one - other).mean()))
+    one, other, size, of = (np.asarray(each, dtype=np.int64) for each in (before, again, points, prompt))
+    if not len(one) == len(other) == len(size) == len(of):
+        raise LengthMismatchError("before, again, points and prompt must have the same length")
+    same = share_by_prompt(verdicts(one, size) == verdicts(other, size), of, level)
+    return Consistency(same, float(np.abs(one - other).mean()) if len(one) else None)
+
+
+def share_by_prompt(which: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0) -> Share:
+    """How many of these, with an interval that lets prompts vary; none for a single prompt."""
+    chosen = np.asarray(which, dtype=np.float64)
+    of = prompt_numbers(prompt, len(chosen))
+    found = share_estimate(sums(of, chosen), sums(of, np.ones(len(of))), level)
+    return Share(int(chosen.sum()), len(chosen), found.value, found.low, found.high)
 
 
 @dataclass(frozen=True)

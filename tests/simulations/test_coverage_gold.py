@@ -1,10 +1,15 @@
 """How often intervals of a judge's averaged accuracy, and of its lead over another, hold the truth."""
 
+import numpy as np
 import pytest
+from scipy.special import expit
 
+from leaderboard.stats.gold import Judged, intervals
+from leaderboard.stats.gold_averages import accuracies
 from tests.leaderboard.stats.test_gold_averages import coverage
 
 STUDIES = 1000
+PROMPTS = 60
 
 
 @pytest.mark.parametrize("sizes", [(30,), (100,), (46, 92), (100, 134, 92, 47, 46)])
@@ -14,3 +19,29 @@ def test_gold(sizes, chance):
     print(f"\n{sizes} instances, accuracy {chance}: held {100 * mean:.1f} %, lead of 0.1 {100 * lead:.1f} %")
     assert mean > 0.93
     assert lead > 0.91
+
+
+def of_prompts(rng, prompts, pairs, effect):
+    """A judge in both orders whose chance of the right answer varies between prompts."""
+    chance = expit(1.0 + effect * rng.normal(size=(prompts, 1)))
+    right = rng.random((2, prompts, pairs)) < chance
+    gold = rng.choice([1, -1], (prompts, pairs))
+    said = np.where(right, gold, -gold).reshape(2, -1)
+    return Judged(gold.ravel(), said, prompt=np.repeat(np.arange(prompts), pairs))
+
+
+@pytest.mark.parametrize("pairs", [1, 6, 10])
+@pytest.mark.parametrize("effect", [0.0, 1.0, 2.0])
+def test_gold_of_prompts_with_many_pairs(pairs, effect):
+    """The truth is what 20,000 prompts would show."""
+    endless = of_prompts(np.random.default_rng(0), 20_000, pairs, effect).figures()
+    held = dict.fromkeys(("accuracy", "agreement", "both_right", "alpha", "kappa"), 0)
+    for seed in range(STUDIES):
+        own = of_prompts(np.random.default_rng([seed, pairs]), PROMPTS, pairs, effect)
+        mean = accuracies([[own]], 200, seed)[0].mean([0], 95)
+        found = intervals([own], 95) | {"accuracy_low": mean.low, "accuracy_high": mean.high}
+        for name in held:
+            held[name] += found[f"{name}_low"] <= getattr(endless, name) <= found[f"{name}_high"]
+    shown = ", ".join(f"{name} {100 * times / STUDIES:.1f} %" for name, times in held.items())
+    print(f"\n{pairs} pairs of each of {PROMPTS} prompts, effect {effect:g}: {shown}")
+    assert min(held.values()) > 0.92 * STUDIES

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, t
 from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.proportion import proportion_confint
 
 from arena.rating import scales
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
+from leaderboard.stats.intervals import wilson
 from leaderboard.stats.rater_quality import (
     FEWEST_VOTES,
     apart,
@@ -20,6 +20,7 @@ from leaderboard.stats.rater_quality import (
     majority_of_others,
     means_of_others,
     outliers,
+    share_by_prompt,
     speed,
     with_others,
 )
@@ -208,13 +209,15 @@ REPEATS = st.lists(
 
 def test_repeats_by_hand():
     # 2 and 3 are both first, 4 and 5 both ties, 6 and 3 differ: two of three; |1| + |1| + |3| points apart.
-    found = consistency([2, 4, 6], [3, 5, 3], [8, 8, 8])
+    found = consistency([2, 4, 6], [3, 5, 3], [8, 8, 8], [1, 2, 3])
     assert (found.same.count, found.same.n, found.apart) == (2, 3, pytest.approx(5 / 3))
-    assert (found.same.low, found.same.high) == pytest.approx(proportion_confint(2, 3, method="wilson"))
-    found = consistency([], [], [])
+    # Three prompts: the jackknife's variance is 2/9 / 2, so two observations count, and t has two degrees.
+    assert (found.same.low, found.same.high) == pytest.approx(wilson(2 / 3, 2, t.ppf(0.975, 2)))
+    assert consistency([2, 4, 6], [3, 5, 3], [8, 8, 8], [1, 1, 1]).same.low is None
+    found = consistency([], [], [], [])
     assert (found.same.n, found.same.value, found.apart) == (0, None, None)
     with pytest.raises(LengthMismatchError):
-        consistency([1], [1, 2], [8])
+        consistency([1], [1, 2], [8], [1])
 
 
 @given(REPEATS)
@@ -227,10 +230,19 @@ def test_verdicts_are_those_of_the_scale(repeats):
 @given(REPEATS)
 def test_neither_the_order_nor_the_side_of_the_two_answers_matters(repeats):
     before, again, points = (np.array(each) for each in zip(*repeats, strict=True))
-    found = consistency(before, again, points)
-    assert found == consistency(again, before, points)
-    assert found == consistency(points + 1 - before, points + 1 - again, points)
-    assert consistency(before, before, points).same.value == 1.0
+    prompt = np.arange(len(before)) // 2
+    found = consistency(before, again, points, prompt)
+    assert found == consistency(again, before, points, prompt)
+    assert found == consistency(points + 1 - before, points + 1 - again, points, prompt)
+    assert consistency(before, before, points, prompt).same.value == 1.0
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=20), st.integers(2, 6))
+def test_more_pairs_of_the_same_prompts_make_no_share_surer(right, copies):
+    one = share_by_prompt(right, np.arange(len(right)))
+    more = share_by_prompt(np.repeat(right, copies), np.repeat(np.arange(len(right)), copies))
+    assert (more.count, more.n, more.value) == (copies * one.count, copies * one.n, pytest.approx(one.value))
+    assert (more.low, more.high) == pytest.approx((one.low, one.high))
 
 
 def test_seconds_by_hand():
