@@ -99,7 +99,8 @@ def _about(report: Content) -> str:
     return (
         f"{report['study']}: {names} on the {counted(report['pairs'], 'pair')} of "
         f"{counted(report['prompts'], 'prompt')} that every judge rated ({both}). "
-        f"Intervals of {report['level']:g}% over prompts; {report['rounds']} resamples, seed {report['seed']}.{note}"
+        f"Intervals of {report['level']:g}% over prompts; "
+        f"{report['rounds']} resamples, seed {report['seed']}.{note}"
     )
 
 

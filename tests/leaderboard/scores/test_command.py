@@ -92,7 +92,7 @@ def test_turns_apart_and_scales_stretched():
     content = found(study)
     assert (content["parameters"]["highest"], content["parameters"]["other_scales"]) == (5, 1)
     assert content["raters"][0]["contestants"][0]["mean"] == pytest.approx((1 + 5 + 5) / 3)
-    assert "1 scores on another scale" in run(study)
+    assert "Stretched from another scale: 1 score." in run(study)
     assert found(study, "--turn=1")["raters"][0]["mean"] == 3
     with pytest.raises(CommandError, match="turn 3 has no scores; those that have: 1, 2"):
         run(study, "--turn=3")
