@@ -75,13 +75,19 @@ def leader(content: Content) -> str:
     return paragraph([*_worth(content), leads], content["simulated"])
 
 
+def help_is_shown(content: Content) -> bool:
+    """Whether more than chance says that the judge sees what people see."""
+    return (content["parameters"].get("power_low") or 0.0) > 0.0
+
+
 def _worth(content: Content) -> Sequence[str]:
     pairs, worth = content["counts"]["human_pairs"], content["effective_votes"]
-    if worth is None:
-        return ()
-    if worth < pairs + 1:
+    if worth is None or worth < pairs + 1:
         return ("the judge does not help: its ratings make people’s ranking no more certain",)
-    count = f"the {counted(pairs, 'pair')} that people rated count like {worth:,.0f}"
+    counts = "counts" if pairs == 1 else "count"
+    count = f"the {counted(pairs, 'pair')} that people rated {counts} like {worth:,.0f}"
+    if not help_is_shown(content):
+        return (f"the judge does not help, as far as these ratings show: that {count} with it may be chance",)
     if worth < (1 + HARDLY) * pairs:
         return (f"the judge hardly helps: with it, {count}",)
     return (f"with the judge, {count}",)

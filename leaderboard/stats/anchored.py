@@ -31,6 +31,8 @@ from leaderboard.stats.pair_table import PairTable, connected_components
 # Log-odds from the centre (2,600 points) beyond which a solution counts as infinite.
 FARTHEST: Final = 15.0
 _SOLVED: Final = 1e-8
+# A smaller standard error of the power is rounding.
+_NO_SPREAD: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +189,14 @@ def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | No
             "no pair was rated by both people and the judge, so there is nothing to anchor with"
         )
     equation = _equation(used, component)
-    human_fit, fit, used_power = _solve(equation, power)
+    human_fit = _people_alone(equation)
+    best, error = _best_power(equation, human_fit)
+    fit, used_power = _solve(equation, human_fit, min(max(best, 0.0), 1.0) if power is None else power)
     judge_fit, judged = _judge_alone(equation, used)
     each, overall = _worth(equation, fit, component >= 0)
     counts = _counts(used, left_out)
     people = _Spread(counts.human_prompts, tail, component >= 0)
+    reach = error * people.reach
     judge = _Spread(counts.judged_prompts, tail, judged)
     return Anchored(
         best=people.around(CENTRE, fit),
@@ -199,6 +204,8 @@ def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | No
         judge=judge.around(CENTRE, judge_fit),
         bias=replace(people, shown=judged).around(0.0, _difference(judge_fit, fit)),
         power=used_power,
+        power_low=best - reach,
+        power_high=best + reach,
         interval=float(interval),
         effective_votes=each,
         effective_votes_overall=overall,
@@ -234,8 +241,13 @@ class _Spread:
             return Estimate(nothing, nothing, nothing, nothing)
         value = np.where(self.shown, solution.theta * POINTS_PER_UNIT + centre, np.nan)
         error = np.where(self.shown, self._standard_error(solution.influence), np.nan)
-        reach = error * float(stdtrit(max(self.prompts - 1, 1), self.tail))
+        reach = error * self.reach
         return Estimate(value, error, value - reach, value + reach, solution.prior)
+
+    @property
+    def reach(self) -> float:
+        """From an estimate to an end of its interval, in standard errors."""
+        return float(stdtrit(max(self.prompts - 1, 1), self.tail))
 
     def _standard_error(self, influence: FloatArray) -> FloatArray:
         if self.prompts < 2:
@@ -269,30 +281,40 @@ def _equation(pairs: RatedPairs, component: IntArray) -> Equation:
     return Equation(pairs.a, pairs.b, pairs.prompt, pairs.contestants, groups, parts, float(parts[0].size))
 
 
-def _solve(equation: Equation, wanted: float | None) -> tuple[Solution, Solution, float]:
-    """The fit to people alone, the fit to people and judge, and the power of the latter."""
+def _people_alone(equation: Equation) -> Solution:
     start = np.zeros(equation.contestants)
     human = equation.solve(HUMAN_ALONE, start) or equation.solve(HUMAN_ALONE, start, prior=True)
     if human is None:
         raise NoGamesError("people's verdicts have no finite Bradley-Terry fit")
-    power = min(_tuned(equation, human) if wanted is None else wanted, equation.largest_power())
+    return human
+
+
+def _solve(equation: Equation, human: Solution, wanted: float) -> tuple[Solution, float]:
+    """The fit to people and judge, and its power: as wanted, or less where there is no finite fit."""
+    power = min(wanted, equation.largest_power())
     for _ in range(_HALVINGS):
         both = equation.solve((1.0, power, -power), human.theta) if power else None
         if both is not None:
-            return human, both, power
+            return both, power
         power *= 0.5
-    return human, human, 0.0
+    return human, 0.0
 
 
-def _tuned(equation: Equation, human: Solution) -> float:
-    """The power between 0 and 1 that minimises the mean variance of the strengths."""
+def _best_power(equation: Equation, human: Solution) -> tuple[float, float]:
+    """The power that minimises the mean variance of the strengths, and its standard error.
+
+    Where judge and people have nothing in common it is 0 on average, but in few prompts often above. The
+    error is NaN where it is not known.
+    """
     # With each prompt's influence h + power * r, the trace of the covariance is a parabola in the power.
     rectifier = equation.weighted((0.0, 1.0, -1.0), human.theta) @ human.bread
     curvature = float((rectifier**2).sum())
     if curvature <= 1e-12 * float((human.influence**2).sum()):
-        return 0.0
-    best = -float((human.influence * rectifier).sum()) / curvature
-    return min(max(best, 0.0), 1.0)
+        return 0.0, np.nan
+    rated = np.bincount(equation.prompt, equation.parts[0].member, equation.prompts) > 0
+    product = -(human.influence * rectifier).sum(axis=1)[rated] / curvature
+    error = float(np.sqrt(len(product)) * product.std(ddof=1)) if len(product) > 1 else 0.0
+    return float(product.sum()), error if error > _NO_SPREAD else np.nan
 
 
 def _judge_alone(equation: Equation, pairs: RatedPairs) -> tuple[Solution | None, BoolArray]:

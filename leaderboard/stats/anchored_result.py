@@ -54,6 +54,8 @@ class Anchored:
     judge: Estimate  # by the judge alone
     bias: Estimate  # judge less best
     power: float  # from 0 to 1: how much the judge was used
+    power_low: float  # ends of the interval of the best power; NaN where not known
+    power_high: float
     interval: float
     effective_votes: FloatArray  # pairs people would have to rate to know as much without the judge
     effective_votes_overall: float  # the same for the mean variance
@@ -77,6 +79,11 @@ class Anchored:
     @property
     def high(self) -> FloatArray:
         return self.best.high
+
+    @property
+    def help_is_shown(self) -> bool:
+        """Whether more than chance says that the judge sees what people see."""
+        return self.power_low > 0.0
 
     @property
     def is_anchored(self) -> BoolArray:
@@ -107,7 +114,12 @@ class Anchored:
         """Plain values for JSON, rounded to 1e-6, in the order of ``order``."""
         ranks, order = self.ranks(), self.order(names)
         return {
-            "parameters": {"interval": self.interval, "power": rounded(self.power)},
+            "parameters": {
+                "interval": self.interval,
+                "power": rounded(self.power),
+                "power_low": rounded(self.power_low),
+                "power_high": rounded(self.power_high),
+            },
             "counts": asdict(self.counts),
             "effective_votes": rounded(self.effective_votes_overall),
             "votes_gained": rounded(self.effective_votes_overall - self.counts.human_pairs),
@@ -204,6 +216,8 @@ def _unbounded(found: Anchored, _: Sequence[str]) -> Iterator[str]:
 def _no_help(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     if found.counts.judged_pairs == found.counts.shared_pairs:
         yield "The judge rated only pairs that people rated, so it adds nothing."
+    elif found.power_high < 0:
+        yield "The judge contradicts people more often than by chance, so the scores come from people only."
     elif found.power == 0:
         yield "The judge's ratings tell nothing about people's here, so the scores come from people only."
 

@@ -66,21 +66,31 @@ def test_the_page_is_what_the_command_prints(client, made):
 
 
 @pytest.mark.parametrize(
-    ("worth", "words"),
+    ("worth", "low", "words"),
     [
-        (3000.0, "With the judge, the 2,000 pairs that people rated count like 3,000."),
-        (2200.0, "With the judge, the 2,000 pairs that people rated count like 2,200."),
-        (2199.0, "The judge hardly helps: with it, the 2,000 pairs that people rated count like 2,199."),
-        (2000.4, "The judge does not help: its ratings make people’s ranking no more certain."),
-        (None, ""),
+        (3000.0, 0.1, "With the judge, the 2,000 pairs that people rated count like 3,000."),
+        (2200.0, 0.1, "With the judge, the 2,000 pairs that people rated count like 2,200."),
+        (2199.0, 0.1, "The judge hardly helps: with it, the 2,000 pairs that people rated count like 2,199."),
+        (2000.4, 0.1, "The judge does not help: its ratings make people’s ranking no more certain."),
+        (None, None, "The judge does not help: its ratings make people’s ranking no more certain."),
+        *(
+            (
+                3000.0,
+                low,
+                "The judge does not help, as far as these ratings show: that the 2,000 pairs that "
+                "people rated count like 3,000 with it may be chance.",
+            )
+            for low in (0.0, -0.1, None)
+        ),
     ],
 )
-def test_the_first_sentence_says_what_the_judge_is_worth(worth, words):
+def test_the_first_sentence_says_what_the_judge_is_worth(worth, low, words):
     content = {
         "standings": [{"contestant": "Alpha", "rating": 1000.0, "rank": 1, "component": 0}],
         "beside_the_leader": ["Beta"],
         "counts": {"human_pairs": 2000},
         "effective_votes": worth,
+        "parameters": {"power_low": low},
         "simulated": False,
     }
     assert leader(content) == f"{words} Alpha leads, but cannot be told apart from Beta.".strip()

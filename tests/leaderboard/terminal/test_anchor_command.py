@@ -71,7 +71,8 @@ class TestFile:
             assert row["low"] == pytest.approx(expected.low[number], abs=1e-6)
             assert row["bias"]["high"] == pytest.approx(expected.bias.high[number], abs=1e-6)
         power = round(expected.power, 6)
-        shared = {"ties": "on", "interval": 90.0, "power": power, "methodology": METHODOLOGY}
+        ends = {"power_low": round(expected.power_low, 6), "power_high": round(expected.power_high, 6)}
+        shared = {"ties": "on", "interval": 90.0, "power": power, **ends, "methodology": METHODOLOGY}
         assert found["parameters"] == shared
         assert 0 < expected.power < 1
         assert found["counts"]["human_pairs"] == 36
