@@ -86,10 +86,10 @@ class Categories(SettingPage):
 
     @property
     def caution(self) -> str:
-        """Why intervals may be too narrow; empty where every category has enough prompts or raters."""
+        """How few prompts or raters intervals come from; empty where every category has enough."""
         warnings = (each for name, board in self.boards.items() if name for each in board["warnings"])
         few = sorted(filter(None, map(few_units, warnings)), key=lambda units: int(units.split()[0]))
-        return f"With as few as {few[0]} in a category, intervals tend to be too narrow." if few else ""
+        return f"The intervals of some categories come from as few as {few[0]}." if few else ""
 
     @cached_property
     def verdict(self) -> tuple[str, str] | None:

@@ -40,7 +40,7 @@ from leaderboard.pages.wording import enumerated, whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, plain_warning, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties_phrase
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
@@ -114,13 +114,9 @@ class ContestantPage(SettingPage):
         return content["parameters"] if content else {}
 
     @property
-    def warnings(self) -> list[tuple[str, bool]]:
+    def warnings(self) -> list[str]:
         content = self._standings(self.setting.raters, "")
-        return [plain_warning(warning) for warning in content["warnings"]] if content else []
-
-    @property
-    def by_davidson(self) -> str:
-        return self.address + self.setting.query(method="davidson")
+        return content["warnings"] if content else []
 
     @property
     def level(self) -> float:

@@ -257,9 +257,8 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-_FEW: Final = re.compile(
-    r"The intervals come from only (.+?)\. With fewer than \d+ they tend to be too narrow(.*)\."
-)
+_FEW: Final = re.compile(r"The intervals come from only (.+?)\..*")
+_DIFFER: Final = re.compile(r"The \d+ raters differ in taste.*")
 
 
 def few_units(warning: str) -> str:
@@ -268,17 +267,9 @@ def few_units(warning: str) -> str:
     return few[1] if few else ""
 
 
-def narrow(warning: str) -> bool:
-    """Whether the warning says that intervals come from too few prompts or raters."""
-    return bool(few_units(warning))
-
-
-def plain_warning(warning: str) -> tuple[str, bool]:
-    """A warning of a ranking as its page says it, and whether intervals from a formula would do better."""
-    few = _FEW.fullmatch(warning)
-    return (
-        (f"With only {few[1]}, intervals tend to be too narrow.", bool(few[2])) if few else (warning, False)
-    )
+def raters_differ(warning: str) -> bool:
+    """Whether the warning says that other raters would matter."""
+    return _DIFFER.fullmatch(warning) is not None
 
 
 def findings(content: Mapping[str, Any], level: float | None) -> Iterator[str]:

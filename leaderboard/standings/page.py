@@ -44,15 +44,15 @@ from leaderboard.snapshots.presentation import (
     control_sentences,
     drawn,
     expected_sentence,
+    few_units,
     findings,
     interval_line,
     leading_group,
     leading_sentence,
     marked_sentence,
     method_beside,
-    narrow,
     not_used_words,
-    plain_warning,
+    raters_differ,
     ties_phrase,
 )
 from leaderboard.snapshots.settings import (
@@ -339,11 +339,6 @@ class Board(SettingPage):
         return self.address + self.asked.query(self.setting.query(resample=PROMPTS_AND_RATERS))
 
     @property
-    def by_davidson(self) -> str:
-        """The address with intervals from a formula."""
-        return self.address + self.asked.query(self.setting.query(method="davidson"))
-
-    @property
     def by_bradley_terry(self) -> str:
         return self.address + self.asked.query(self.setting.query(method="bradley-terry"))
 
@@ -396,16 +391,20 @@ class Board(SettingPage):
         return tuple(row.contestant for row in self.rows)
 
     @property
-    def warnings(self) -> list[tuple[str, bool]]:
-        """Those below the table; the head of the page has ``narrow``."""
+    def warnings(self) -> list[str]:
+        """Those below the table; the head of the page has the others."""
         told = self.content["warnings"] if self.content else ()
-        return [plain_warning(warning) for warning in told if not narrow(warning)]
+        return [warning for warning in told if not (few_units(warning) or raters_differ(warning))]
 
-    @cached_property
-    def narrow(self) -> tuple[str, bool] | None:
-        """Why intervals may be too narrow, and whether intervals from a formula would do better."""
-        told = self.content["warnings"] if self.content else ()
-        return next((plain_warning(warning) for warning in told if narrow(warning)), None)
+    @property
+    def few(self) -> str:
+        """The warning that intervals come from few prompts or raters, or empty."""
+        return next(filter(few_units, self.content["warnings"]), "") if self.content else ""
+
+    @property
+    def raters_differ(self) -> str:
+        """The warning that other raters would matter, or empty."""
+        return next(filter(raters_differ, self.content["warnings"]), "") if self.content else ""
 
     @cached_property
     def other(self) -> Other | None:

@@ -27,14 +27,32 @@ def bounds(interval: float) -> tuple[float, float]:
     return round(tail, 9), round(100.0 - tail, 9)
 
 
-def percentiles(samples: FloatArray, wanted: tuple[float, ...]) -> FloatArray:
-    """Percentiles (len(wanted), contestants), interpolated linearly."""
-    return np.percentile(samples, wanted, axis=0)
+def percentiles(samples: FloatArray, wanted: tuple[float, ...], units: int | None) -> FloatArray:
+    """Percentiles (len(wanted), contestants), interpolated linearly, of samples that drew ``units`` units.
+
+    Samples of n units vary less than other units would, by √((n - 1) / n), and percentiles take that as known
+    without error (Hesterberg 2015). So each percentile lies as much farther from the median as Student's
+    quantile by √(n / (n - 1)) is farther out than the normal one. None leaves them as they are.
+    """
+    *found, middle = np.percentile(samples, (*wanted, 50.0), axis=0)
+    stretch = 1.0 if units is None else _stretch(np.array(wanted) / 100.0, max(2, units))[:, None]
+    return np.asarray(middle + stretch * (np.array(found) - middle))
 
 
-def central_interval(samples: FloatArray, interval: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper end (contestants,) of the central interval of the level in percent."""
-    low, high = percentiles(samples, bounds(interval))
+def _stretch(share: FloatArray, units: int) -> FloatArray:
+    normal = ndtri(share)
+    student = stdtrit(units - 1.0, share) * np.sqrt(units / (units - 1.0))
+    return np.asarray(np.divide(student, normal, out=np.ones_like(share), where=normal != 0.0))
+
+
+def central_interval(
+    samples: FloatArray, interval: float, units: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper end (contestants,) of the central interval of the level in percent.
+
+    ``units`` is how many units a round drew, as for ``percentiles``.
+    """
+    low, high = percentiles(samples, bounds(interval), units)
     return low, high
 
 

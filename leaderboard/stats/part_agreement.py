@@ -10,7 +10,7 @@ from leaderboard.stats.bootstrap import refit
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, Reference, all_games, refitted
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, scores
-from leaderboard.stats.intervals import bounds
+from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import PairTable
@@ -119,11 +119,12 @@ def _described(
     certain, ends = np.zeros(len(ranked), dtype=bool), np.array((np.nan, np.nan))
     if samples is not None:
         drawn = samples[:, 1] - samples[:, 0]
-        low, high = np.percentile(drawn, bounds(level), axis=0)
+        low, high = central_interval(drawn, level, games.units)
         certain = _certain(change, drawn, level)
         taus = np.array([kendall(*each) for each in samples])
-        if not np.isnan(taus).all():
-            ends = np.nanpercentile(taus, bounds(level))
+        known = taus[~np.isnan(taus)]
+        if len(known):
+            ends = np.clip(central_interval(known[:, None], level, games.units), -1.0, 1.0)[:, 0]
 
     def everyone(values: FloatArray) -> FloatArray:
         found = np.full(games.contestants, np.nan)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError
-from leaderboard.stats.games import FEWEST_CROSSED, Games, names_of
+from leaderboard.stats.games import Games, names_of
+from leaderboard.stats.other_raters import OtherRaters
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import Findings, cautions
 from leaderboard.stats.ranking_estimates import Estimate, Material, estimate
@@ -16,26 +17,6 @@ from leaderboard.stats.ranking_method import METHODOLOGY, SHARING, Method
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
 from leaderboard.stats.separation import probability_above
-
-
-def same_raters(ratings: Ratings) -> int | None:
-    """The number of raters, where intervals over prompts hold for these same raters only, else None.
-
-    That is where raters are fewer than the prompts they share, so that other raters might say something else.
-    n ratings, nᵣ from rater r, count as those of n² / Σ nᵣ² equally busy raters (Kish 1965), and likewise
-    prompts.
-    """
-    if ratings.rater is None or ratings.prompt is None or not len(ratings):
-        return None
-    raters = int(ratings.rater.max()) + 1
-    if raters < FEWEST_CROSSED or _equally_busy(ratings.rater) >= _equally_busy(ratings.prompt):
-        return None
-    return raters
-
-
-def _equally_busy(number: np.ndarray) -> float:
-    ratings = np.bincount(number).astype(np.float64)
-    return float(ratings.sum() ** 2 / (ratings @ ratings))
 
 
 @dataclass(frozen=True)
@@ -113,6 +94,7 @@ def rank_games(games: Games, names: Sequence[str], method: Method) -> Standings:
 def _ranked(material: Material, method: Method) -> Standings:
     games, labels = material.games, material.names
     _check_some(games)
+    others = _other_raters(material, method)
     found, tally = estimate(material, method), Tally.of(games)
     # What is the same in every round, as with a single unit, would look like certainty.
     sure = Certainty.of(found, method.interval) if games.say_how_uncertain and found.varies else None
@@ -123,13 +105,13 @@ def _ranked(material: Material, method: Method) -> Standings:
         above = _pairwise(labels, standings, found.samples, found.component)
     return Standings(
         method.name,
-        _parameters(material, method, found),
+        _parameters(material, method, found, others),
         len(games),
         games.left_out,
         standings,
         components,
         None if sure is None else _named_groups(labels, sure, tally),
-        cautions(Findings(tally, components, found, material, method)),
+        cautions(Findings(tally, components, found, material, method, others)),
         found.details,
         above,
     )
@@ -167,7 +149,15 @@ def _pairwise(
     return tuple(tuple(None if np.isnan(value) else float(value) for value in row) for row in share)
 
 
-def _parameters(material: Material, method: Method, found: Estimate) -> dict[str, Any]:
+def _other_raters(material: Material, method: Method) -> OtherRaters | None:
+    if method.rounds is None or material.resample != "prompts":
+        return None
+    return OtherRaters.of(material.ratings, ties=method.ties, tie_band=method.tie_band)
+
+
+def _parameters(
+    material: Material, method: Method, found: Estimate, others: OtherRaters | None
+) -> dict[str, Any]:
     resampled = method.rounds is not None
     games = material.games
     return {
@@ -180,7 +170,7 @@ def _parameters(material: Material, method: Method, found: Estimate) -> dict[str
         "resample": material.resample if resampled else None,
         "clusters": games.clusters if resampled else None,
         "units": games.units if resampled else None,
-        **(_of_raters(material) if resampled else {}),
+        **(_of_raters(material, others) if resampled else {}),
         "methodology": METHODOLOGY,
         **({"ratings": "expected"} if material.ratings.expected is not None else {}),
         **({"adjust": list(method.adjust)} if method.name == "ordinal" else {}),
@@ -188,9 +178,14 @@ def _parameters(material: Material, method: Method, found: Estimate) -> dict[str
     }
 
 
-def _of_raters(material: Material) -> dict[str, int]:
+def _of_raters(material: Material, others: OtherRaters | None) -> dict[str, Any]:
     """How many raters rounds draw beside the prompts; where they draw prompts alone, whose opinions stay."""
     if material.games.crossed_clusters is not None:
         return {"raters_drawn": material.games.crossed_clusters}
-    same = same_raters(material.ratings) if material.resample == "prompts" else None
-    return {} if same is None else {"same_raters": same}
+    if others is None:
+        return {}
+    return {
+        "same_raters": others.same,
+        "wider_for_other_raters": rounded(others.wider),
+        "raters_differ": others.differ,
+    }

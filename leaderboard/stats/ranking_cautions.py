@@ -9,15 +9,16 @@ import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.games import FEWEST_CROSSED, Games
+from leaderboard.stats.other_raters import OtherRaters
 from leaderboard.stats.pair_table import ABOVE, BELOW
 from leaderboard.stats.ranking_estimates import Estimate, Material
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ranking_rows import Tally
 
-# With fewer prompts or raters a percentile interval covers less than its level.
+# Intervals from fewer prompts or raters say how many.
 FEWEST_CLUSTERS: Final = 30
-# From this many on a sandwich with Student's t held its level in simulations; fewer were not tried.
-FEWEST_WITH_SANDWICH: Final = 10
+# From this many on intervals held their level in simulations; fewer were not tried.
+FEWEST_TRIED: Final = 5
 # With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed.
 FEWEST_BEYOND: Final = 5
 NAMES_SHOWN: Final = 3
@@ -40,6 +41,7 @@ class Findings:
     estimate: Estimate
     material: Material
     method: Method
+    others: OtherRaters | None = None
 
 
 def cautions(found: Findings) -> tuple[str, ...]:
@@ -54,6 +56,7 @@ def cautions(found: Findings) -> tuple[str, ...]:
             _not_settled,
             _one_order,
             _few_clusters,
+            _raters_who_differ,
             _few_rounds,
             _other_unit,
         )
@@ -199,6 +202,12 @@ def _few(material: Material, enough: int) -> str:
     return " and ".join(f"{number} {name}" for number, name in kinds if number and number < enough)
 
 
+def _raters_who_differ(found: Findings) -> Iterator[str]:
+    if found.others is not None and found.others.differ:
+        same = found.others.same
+        yield f"The {same} raters differ in taste, and the intervals do not allow for other raters."
+
+
 def _few_rounds(found: Findings) -> Iterator[str]:
     method = found.method
     told = found.material.games.say_how_uncertain and found.estimate.varies
@@ -215,20 +224,16 @@ def _few_rounds(found: Findings) -> Iterator[str]:
 
 
 def _what_few_mean(method: Method, games: Games) -> str:
-    tried = _fewest_tried(games)
-    if not method.sandwich:
-        better = method.name != "elo-study" and games.units >= tried
-        instead = f". Sandwich intervals, from a formula, are reliable from {tried} on" if better else ""
-        return f"With fewer than {FEWEST_CLUSTERS} they tend to be too narrow{instead}"
+    tried = FEWEST_CLUSTERS if method.name == "elo-study" else _fewest_tried(games)
     if games.units < tried:
         return f"Nobody has tested whether they are reliable with fewer than {tried}"
     return f"In simulations they were reliable with as few as {tried}"
 
 
 def _fewest_tried(games: Games) -> int:
-    """With how few units sandwich intervals were tried: of raters beside many prompts with very few."""
-    many = games.crossed is not None and (games.clusters or 0) >= FEWEST_WITH_SANDWICH
-    return FEWEST_CROSSED if many else FEWEST_WITH_SANDWICH
+    """With how few units intervals were tried: of raters beside enough prompts with very few."""
+    many = games.crossed is not None and (games.clusters or 0) >= FEWEST_TRIED
+    return FEWEST_CROSSED if many else FEWEST_TRIED
 
 
 def _other_unit(found: Findings) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Estimate:
     samples: FloatArray | None = None  # (rounds, contestants), None without intervals
     standard_error: FloatArray | None = None  # None where intervals are percentiles of the samples
     difference_error: FloatArray | None = None  # (contestants, contestants), as difference_errors gives it
-    units: int = 0  # behind the errors
+    units: int = 0  # behind the samples and errors
     prior: bool = False  # whether a prior kept strengths finite
     prior_rounds: int | None = None
     unbounded: tuple[str | None, ...] = ()  # "above", "below" or None
@@ -72,7 +72,7 @@ class Estimate:
         """The percentiles (len(wanted), contestants) of each strength, None without intervals."""
         if self.standard_error is not None:
             return student_quantiles(self.rating, self.standard_error, self.units, wanted)
-        return None if self.samples is None else percentiles(self.samples, wanted)
+        return None if self.samples is None else percentiles(self.samples, wanted, self.units)
 
 
 def estimate(material: Material, method: Method) -> Estimate:
@@ -137,7 +137,8 @@ def _davidson(material: Material, method: Method) -> Estimate:
         games.a, games.b, games.score, games.contestants, **_units(games), **_run(method)
     )
     if games.say_how_uncertain:
-        ties |= _interval(lambda wanted: percentiles(again.others["nu"][:, None], wanted)[:, 0], method)
+        nu = again.others["nu"][:, None]
+        ties |= _interval(lambda wanted: np.maximum(0.0, percentiles(nu, wanted, games.units)[:, 0]), method)
     return _fitted(fit, {"davidson": ties}, **_resampled(games, fit, again))
 
 
@@ -155,9 +156,7 @@ def _sandwich(games: Games, fit: BradleyTerryFit, method: Method) -> dict[str, A
 
 
 def _resampled(games: Games, fit: BradleyTerryFit, again: Bootstrap) -> dict[str, Any]:
-    """The samples of a bootstrap, and the sandwich's errors of the differences: few prompts make percentiles
-    too narrow.
-    """
+    """The samples of a bootstrap, and the errors of the differences that tell two models apart."""
     found = sandwich(games, fit)
     return {
         "samples": again.samples,
@@ -185,9 +184,9 @@ def _ordinal(material: Material, method: Method) -> Estimate:
     again = bootstrap_ordinal(material.ratings, **options, **_run(method))
     if material.games.say_how_uncertain:
         if options["position"]:
-            details["position"] |= _named_ends(again.others["position"], method)
+            details["position"] |= _named_ends(again.others["position"], fit.units, method)
         for name, samples in again.effects.items():
-            details["effects"][name] |= _named_ends(samples, method)
+            details["effects"][name] |= _named_ends(samples, fit.units, method)
     return _fitted(
         fit,
         details,
@@ -234,10 +233,10 @@ def _ordinal_details(fit: OrdinalFit, position: bool) -> dict[str, Any]:
     }
 
 
-def _named_ends(log_odds: FloatArray, method: Method) -> dict[str, Any]:
+def _named_ends(log_odds: FloatArray, units: int, method: Method) -> dict[str, Any]:
     """The interval of an effect, in points, and its kept percentiles, from its samples."""
     points = log_odds[:, None] * POINTS_PER_UNIT
-    return _interval(lambda wanted: percentiles(points, wanted)[:, 0], method)
+    return _interval(lambda wanted: percentiles(points, wanted, units)[:, 0], method)
 
 
 def _student_ends(effect: Mapping[str, Any], units: int, method: Method) -> dict[str, Any]:

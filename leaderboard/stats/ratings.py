@@ -37,7 +37,7 @@ class Ratings:
     rater: IntArray | None = None  # numbered likewise
     expected: FloatArray | None = None  # on the scale; games take it in place of the rating
     covariates: Mapping[str, FloatArray] = field(default_factory=dict)  # how much more the first has
-    _last: dict[tuple[bool, str, TieBand | None], Games] = field(default_factory=dict, init=False)
+    _last: dict[str, tuple[tuple[bool, TieBand | None], Games]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -66,15 +66,13 @@ class Ratings:
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
         """By an expected rating the first has (points - expected) / (points - 1) of a win.
 
-        ``ties`` and ``tie_band`` are about ratings as given. The last games are kept, because one method
-        after the other asks for them.
+        ``ties`` and ``tie_band`` are about ratings as given. The last games of each ``resample`` are kept,
+        because one method after the other asks for them.
         """
-        wanted = (ties, resample, tie_band)
-        if wanted not in self._last:
-            made = self._games(*wanted)
-            self._last.clear()
-            self._last[wanted] = made
-        return self._last[wanted]
+        wanted = (ties, tie_band)
+        if resample not in self._last or self._last[resample][0] != wanted:
+            self._last[resample] = (wanted, self._games(ties, resample, tie_band))
+        return self._last[resample][1]
 
     def _games(self, ties: bool, resample: str, tie_band: TieBand | None) -> Games:
         if self.expected is not None:

@@ -31,13 +31,40 @@ def spread_of_units(
     """The ``spread`` over clusters, or over two kinds of clusters, then without its negative part."""
     if cluster is None or crossed is None:
         return spread(cluster)
+    total = spread(cluster) + (of_crossed or spread)(crossed) - spread(_cells(cluster, crossed))
+    return total if np.isnan(total).any() else _without_negative_part(total)
+
+
+def _cells(cluster: IntArray, crossed: IntArray) -> IntArray:
+    """The numbers of the cells that two kinds of clusters make."""
     kinds = int(crossed.max()) + 1
-    both = np.unique(cluster * kinds + crossed, return_inverse=True)[1]
-    total = spread(cluster) + (of_crossed or spread)(crossed) - spread(both)
-    if np.isnan(total).any():
-        return total
-    value, direction = np.linalg.eigh(total)
+    return np.asarray(np.unique(cluster * kinds + crossed, return_inverse=True)[1])
+
+
+def _without_negative_part(matrix: FloatArray) -> FloatArray:
+    value, direction = np.linalg.eigh(matrix)
     return np.asarray((direction * np.maximum(value, 0.0)) @ direction.T)
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceBySource:
+    """Variances (contestants,) in squared points by clusters, crossed ones, their cells, and all of these."""
+
+    cluster: FloatArray
+    crossed: FloatArray
+    cell: FloatArray
+    both: FloatArray
+
+
+def variance_by_source(games: Games, fit: BradleyTerryFit) -> VarianceBySource | None:
+    """The robust variances of the fit of these games by what varies; None without two kinds of clusters."""
+    if games.cluster is None or games.crossed is None:
+        return None
+    scores, root = _scores(games, fit.reference), _root(games, fit)
+    units = (games.cluster, games.crossed, _cells(games.cluster, games.crossed))
+    cluster, crossed, cell = (_spread(scores, games.outcomes, unit) for unit in units)
+    spreads = (cluster, crossed, cell, _without_negative_part(cluster + crossed - cell))
+    return VarianceBySource(*(((root @ spread) * root).sum(axis=1) for spread in spreads))
 
 
 _NEGLIGIBLE: Final = 1e-10
@@ -58,13 +85,18 @@ def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters."""
     table, outcomes, scores = games.table, games.outcomes, _scores(games, fit.reference)
     spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
-    root = (np.eye(games.contestants) - table.gauge) @ fit.reference.inverse[: games.contestants]
-    root *= fit.points_per_unit
+    root = _root(games, fit)
     covariance = root @ spread @ root.T
     alone = np.bincount(table.component)[table.component] == 1
     covariance[alone] = covariance[:, alone] = np.nan
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Sandwich(covariance, error, games.clusters, games.units, root[:, : games.contestants])
+
+
+def _root(games: Games, fit: BradleyTerryFit) -> FloatArray:
+    """What scores (parameters) add to each strength, in points."""
+    inverse = fit.reference.inverse[: games.contestants]
+    return np.asarray((np.eye(games.contestants) - games.table.gauge) @ inverse * fit.points_per_unit)
 
 
 def _scores(games: Games, reference: Reference) -> Any:

@@ -144,17 +144,15 @@ def test_the_page_shows_the_ranks_of_the_snapshot_sorted_by_a_category(client, m
 
 
 def test_the_caption_names_the_fewest_prompts_of_a_category(client, made):
-    caution = "With as few as 2 prompts in a category, intervals tend to be too narrow."
+    caution = "The intervals of some categories come from as few as 2 prompts."
     assert caution in client.get("/studies/small/categories/").content.decode()
     page = client.get("/studies/small/categories/").context["page"]
     enough = {name: {**board, "warnings": []} for name, board in page.boards.items()}
     assert replace(page, boards=enough).caution == ""
     few = ("12 prompts", "3 prompts and 9 raters")
-    said = [
-        f"The intervals come from only {one}. With fewer than 30 they tend to be too narrow." for one in few
-    ]
+    said = [f"The intervals come from only {one}. In simulations they were reliable." for one in few]
     boards = {"": {"warnings": []}, "a": {"warnings": said[:1]}, "b": {"warnings": said[1:]}}
-    assert "as few as 3 prompts and 9 raters in" in replace(page, boards=boards).caution
+    assert "as few as 3 prompts and 9 raters." in replace(page, boards=boards).caution
 
 
 def test_the_switches_but_category_are_there(client, made):

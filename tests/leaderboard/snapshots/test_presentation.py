@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from leaderboard.snapshots.presentation import (
+    few_units,
     first_names,
     leading_group,
     leading_sentence,
     marked_sentence,
-    plain_warning,
 )
 from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
 from leaderboard.terminal.standings_text import standings_table
@@ -21,11 +21,11 @@ def make_standings(**overrides):
     return rank_games(games, ("x", "y", "z"), Method(**{"name": "bradley-terry", "rounds": 20, **overrides}))
 
 
-def test_a_warning_of_few_prompts_is_short_on_pages():
+def test_a_warning_of_few_prompts_names_them():
     ratings = make_ratings([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 2, 2], [8] * 4, 2, prompt=[0, 1, 2, 3])
     told = rank_ratings(ratings, ("x", "y"), Method(name="bradley-terry")).warnings
-    assert ("With only 4 prompts, intervals tend to be too narrow.", False) in map(plain_warning, told)
-    assert plain_warning("No ratings yet: x.") == ("No ratings yet: x.", False)
+    assert "4 prompts" in map(few_units, told)
+    assert few_units("No ratings yet: x.") == ""
 
 
 def test_the_shares_are_of_rounds_or_draws_and_many_letters_are_cut():

@@ -91,7 +91,7 @@ def intervals(games, method, rounds):
     fitted = fit(games)
     error = sandwich(games, fitted).standard_error
     for level in LEVELS:
-        yield "bootstrap", level, central_interval(samples, level)
+        yield "bootstrap", level, central_interval(samples, level, games.units)
         yield "sandwich", level, normal_interval(fitted.rating, error, level)
         yield "t", level, normal_interval(fitted.rating, error, level, games.units)
 

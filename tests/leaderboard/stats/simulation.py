@@ -67,6 +67,6 @@ def coverage(*, by_prompt, shared=False):
         games = simulated_games(60, seed=seed, clustered=True, **options)
         cluster = games.cluster if by_prompt else None
         found = bootstrap_bradley_terry(games.a, games.b, games.score, 4, rounds=200, cluster=cluster)
-        low, high = central_interval(found.samples, 95)
+        low, high = central_interval(found.samples, 95, games.units if by_prompt else len(games))
         inside.append((low <= truth) & (truth <= high))
     return float(np.mean(inside))

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
+from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.intervals import (
+    KEPT_PERCENTILES,
     Share,
     bounds,
     central_interval,
@@ -71,12 +73,35 @@ def test_a_central_level_leaves_the_same_on_both_sides(level, expected):
 def test_by_hand():
     low, high = central_interval(SAMPLES, 90)
     assert (low.tolist(), high.tolist()) == ([5, 10], [95, 190])
-    assert percentiles(SAMPLES, (50,))[0].tolist() == [50, 100]
-    assert percentiles(SAMPLES, (2.5, 97.5)).tolist() == [[2.5, 5.0], [97.5, 195.0]]
+    assert percentiles(SAMPLES, (50,), None)[0].tolist() == [50, 100]
+    assert percentiles(SAMPLES, (2.5, 97.5), None).tolist() == [[2.5, 5.0], [97.5, 195.0]]
     # Tables: t with 9 degrees of freedom is 2.2622 at 97.5 %.
     found = student_quantiles(np.array([1000.0, 900.0]), np.array([10.0, np.nan]), 10, (2.5, 50.0, 97.5))
     assert found[:, 0] == pytest.approx([1000 - 22.622, 1000, 1000 + 22.622], abs=1e-3)
     assert np.isnan(found[:, 1]).all()
+    # The normal quantile is 1.95996: 2.2622 / 1.95996 * sqrt(10 / 9) = 1.21664, and 47.5 * 1.21664 = 57.790.
+    low, middle, high = percentiles(SAMPLES, (2.5, 50.0, 97.5), 10)[:, 0]
+    assert (low, middle, high) == pytest.approx((50 - 57.790, 50, 50 + 57.790), abs=1e-2)
+    assert central_interval(SAMPLES, 95, 10)[1][0] == high
+
+
+@given(st.integers(2, 500), st.sampled_from(KEPT_PERCENTILES), st.floats(0.1, 100))
+def test_percentiles_of_samples_as_narrow_as_the_units_make_them_are_students(units, wanted, error):
+    shares = np.linspace(0.0, 1.0, 20_001)[1:-1]
+    drawn = 1000 + error * np.sqrt((units - 1) / units) * norm.ppf(shares)
+    (found,) = percentiles(drawn[:, None], (wanted,), units)
+    away = error * student.ppf(wanted / 100, units - 1)
+    assert found[0] - 1000 == pytest.approx(away, rel=2e-3, abs=1e-9)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.integers(0, 60))
+def test_the_fewer_units_the_wider_and_the_median_stays(drawn, units):
+    samples = np.array(drawn)[:, None]
+    levels = [percentiles(samples, KEPT_PERCENTILES, number)[:, 0] for number in (units, units + 1, None)]
+    widths = [found[-1] - found[0] for found in levels]
+    assert widths == sorted(widths, reverse=True)
+    assert all((np.diff(found) >= -1e-9 * np.abs(found).max()).all() for found in levels)
+    assert {found[KEPT_PERCENTILES.index(50.0)] for found in levels} == {np.percentile(drawn, 50)}
 
 
 @pytest.mark.parametrize("level", [0, 100, -5, float("nan")])
