@@ -94,7 +94,7 @@ def pause_everywhere(request: HttpRequest, rater: int) -> HttpResponse:
         if other.update(paused_at=None if again else timezone.now()):
             kind = Kind.RATER_RESUMED if again else Kind.RATER_PAUSED
             record(kind, request.user, "In all studies.", rater=found)
-    messages.success(request, f"{found} gets pairs again." if again else f"{found} paused.")
+    messages.success(request, f"{found} is no longer paused." if again else f"{found} paused.")
     return redirect("operate-all-raters")
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Study
+from arena.models.querysets import left_out_raters
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import publication
@@ -38,7 +39,20 @@ def sums(study: Study) -> dict[str, int]:
         changed = rows.filter(rater__kind=Rater.Kind.PERSON, revises__isnull=False)
         found["revised"] += changed.aggregate(n=Count(counted, distinct=True))["n"]
     held = Assignment.objects.live().filter(study=study, rater__kind=Rater.Kind.PERSON)
-    return {**found, "flags": open_flags(study).count(), "in_hand": held.count()}
+    numbers = {"flags": open_flags(study).count(), "in_hand": held.count(), "left_out": _left_out(study)}
+    return {**found, **numbers}
+
+
+def _left_out(study: Study) -> int:
+    """The ratings, scores and checked answers of people who are left out."""
+    out = left_out_raters(study)
+    if not out:
+        return 0
+    said = Q(is_current=True, purpose="study", rater__in=out)
+    texts = [
+        rows.filter(said).order_by().values("rater", "completion") for rows in (study.scores, study.answers)
+    ]
+    return study.comparisons.filter(said).count() + sum(rows.distinct().count() for rows in texts)
 
 
 @dataclass(frozen=True)
@@ -160,7 +174,8 @@ def _not_counted(sums: dict[str, int], total: counts.Wanted) -> str:
     named = {"hidden repeat": "repeats", "hidden check": "checks", "adjudication": "adjudications"}
     numbers = {name: sums[key] for name, key in named.items()} | {"extra rating": total.beyond}
     said = [f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number]
-    return ", ".join(said + [f"{total.gone:,} of what is no longer offered"] * (total.gone > 0))
+    said += [f"{total.gone:,} of what is no longer offered"] * (total.gone > 0)
+    return ", ".join(said + [f"{sums['left_out']:,} by people left out"] * (sums["left_out"] > 0))
 
 
 def _names_cost(study: Study) -> str:

@@ -297,7 +297,7 @@ def _one(request: OperatorRequest, pk: int, error: str = "", note: str = "") -> 
 
 _DECISIONS: Final[dict[str, tuple[StudyEvent.Kind, str]]] = {
     "pause": (StudyEvent.Kind.RATER_PAUSED, "{} paused in this study."),
-    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} can rate again."),
+    "resume": (StudyEvent.Kind.RATER_RESUMED, "{} is no longer paused in this study."),
     "leave-out": (
         StudyEvent.Kind.LEFT_OUT,
         "{}’s ratings are no longer counted. The leaderboard follows in a moment.",

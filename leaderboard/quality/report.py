@@ -14,8 +14,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from arena.models import Rater, Study
+from arena.models import Membership, Rater, Study
 from arena.pages.permissions import MemberRequest, member
+from arena.rating.assignments import refuse_closed, refuse_unwelcome
+from arena.rating.opinions import NotAllowedError
 from arena.rating.progress import progress_in
 from leaderboard.quality.measures import CHECK, NO_GOLD, STUDY, Figures, first, of_parts, votes
 from leaderboard.quality.table import NOTHING, Shown, share, shown
@@ -28,10 +30,14 @@ STEP: Final = 10
 
 @dataclass(frozen=True)
 class Report:
-    """A rater's own figures about pairs; ``agreement`` and ``known`` follow in steps."""
+    """A rater's own figures about pairs; ``agreement`` and ``known`` follow in steps.
+
+    ``first``: nothing with fewer ratings than say something about a side.
+    """
 
     own: Figures
     cells: dict[str, Shown]
+    first: Shown
     agreement: Shown
     known: Shown
 
@@ -73,6 +79,7 @@ def report(study: Study, rater: Rater) -> Report | None:
     return Report(
         own=own,
         cells=shown(own),
+        first=share(own.first) if own.first.n >= STEP else NOTHING,
         agreement=share(rated.agreement.share) if rated.agreement.share.n >= STEP else NOTHING,
         known=share(known.known) if known.known.n >= STEP else NOTHING,
     )
@@ -95,15 +102,27 @@ def _step(study: Study) -> int:
     return 1 if study.is_closed else STEP
 
 
+def _why_not(study: Study, rater: Rater, membership: Membership) -> str:
+    """Why this person is offered nothing now, but for limits; empty if something is."""
+    try:
+        refuse_closed(study, rater)
+        refuse_unwelcome(study, rater, membership)
+    except NotAllowedError as error:
+        return str(error)
+    return ""
+
+
 @require_safe
 @member
 def my_report(request: MemberRequest) -> HttpResponse:
     study, rater = request.study, request.rater
+    progress = progress_in(study, rater)
     context = {
         "study": study,
         "report": report(study, rater),
         "texts": text_report(study, rater),
         "step": 0 if study.is_closed else STEP,
-        "progress": progress_in(study, rater),
+        "progress": progress,
+        "why_not": _why_not(study, rater, request.membership) or progress.why_no_more,
     }
     return render(request, "leaderboard/quality/report.html", context)

@@ -187,6 +187,26 @@ def test_the_page_shows_it_and_htmx_gets_figures_alone(study: Study, ann: Rater,
     )
 
 
+def test_what_is_in_no_number_is_told_with_its_reason(study: Study, ann: Rater, operator: Client) -> None:
+    Study.objects.update(tasks=["compare", "score", "check"])
+    rate(study, ann)
+    rate(study, ann, purpose="repeat")
+    completion = make.make_completion(prompt=study.prompts.first())
+    question = make.make_question(prompt=completion.prompt)
+    make.make_score(completion=completion, rater=ann)
+    for each in (question, make.make_question(prompt=completion.prompt)):
+        make.make_answer(completion=completion, question=each, rater=ann)
+    said = "Not counted here: 1 hidden repeat"
+    assert f"{said}." in operator.get(page("operate-progress")).content.decode()
+    Membership.objects.filter(rater=ann).update(left_out_at=timezone.now())
+    # By hand: 1 rating, 1 score and 1 answer checked against two requirements.
+    assert f"{said}, 3 by people left out." in operator.get(page("operate-progress")).content.decode()
+    Membership.objects.filter(rater=ann).update(left_out_at=None)
+    Completion.objects.filter(pk=completion.pk).update(is_current=False)
+    text = operator.get(page("operate-progress")).content.decode()
+    assert f"{said}, 2 of what is no longer offered." in text
+
+
 def test_what_names_cost_is_said(study: Study, operator: Client) -> None:
     prompt = make.make_prompt(study=study)
     for _ in range(4):

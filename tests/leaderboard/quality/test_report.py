@@ -58,6 +58,32 @@ def test_it_says_when_the_study_takes_no_more_today(client):
     assert "Come back after 00:00 UTC." in page
 
 
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"is_draft": True}, "This study is not open yet."),
+        ({"paused_at": timezone.now()}, "This study is paused."),
+        ({"closed_at": timezone.now()}, "This study is closed"),
+    ],
+)
+def test_nobody_is_asked_to_go_on_where_nothing_is_offered(client, columns, words):
+    study = make.make_small_study(prompts=1, **columns)
+    client.force_login(make.make_member(study).user)
+    page = client.get(address(study)).content.decode()
+    assert words in page
+    assert "Continue rating" not in page
+    assert ("once you have" in page) is ("closed_at" not in columns)
+
+
+@pytest.mark.parametrize("number", [1, 9, 10])
+def test_few_ratings_say_nothing_about_a_side(number):
+    study = make.make_study()
+    rater = make.make_member(study)
+    for _ in range(number):
+        rate(make.make_pair(prompt=make.make_prompt(study=study)), rater, 1)
+    assert (report(study, rater).first.value == "–") is (number < 10)
+
+
 def test_nobody_goes_on_where_nothing_is_left(client):
     study = make.make_study()
     client.force_login(make.make_member(study).user)
